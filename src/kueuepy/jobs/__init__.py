@@ -1,8 +1,8 @@
-"""From the manifests of jobs to Workloads, and from admissions back to the manifests.
+"""Convert job manifests to Workloads, and apply admissions to the manifests.
 
-`to_workload` reads a job of any kind that Kueue knows; `start_patch` and `stop_patch` say what changes in its manifest
-when Kueue starts and stops it. A kind of your own is a class derived from `BaseJob`, or made by `path_kind`, or one
-that has the methods of `Job`; `register` makes it known.
+`to_workload` converts a job of any kind that Kueue supports. `start_patch` and `stop_patch` return the changes to the
+manifest when Kueue starts and stops the job. To support a custom kind, derive a class from `BaseJob`, create one with
+`path_kind`, or implement the protocol `Job`, and pass the class to `register`.
 """
 
 from kueuepy.jobs.base import BaseJob, PodSetSource

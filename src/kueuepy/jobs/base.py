@@ -1,4 +1,4 @@
-"""The part that most kinds of jobs share: a field that suspends them, and pod templates in their manifest."""
+"""Base class for most kinds of jobs: they have a field to suspend them, and pod templates in the manifest."""
 
 import copy
 import re
@@ -17,20 +17,25 @@ from kueuepy.jobs.topology import PodIndex, topology_request
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 MAX_POD_SETS = 18
-"""The largest number of pod sets of a Workload. Source: `pkg/controller/jobframework/constants.go`."""
+"""Largest number of pod sets of a Workload. Source: `pkg/controller/jobframework/constants.go`."""
 
 
 @dataclass(frozen=True)
 class PodSetSource:
-    """A place in a manifest where a pod set comes from.
+    """A pod template in a manifest, from which a pod set is created.
+
+    >>> spec = Section('Job "team-a/train"', "spec", {"template": {"spec": {"containers": []}}})
+    >>> PodSetSource("main", 4, spec.section("template")).template.path
+    'spec.template'
 
     Attributes:
-        name: The pod set's name; it is made lower case.
-        count: How many pods it has.
+        name: Name of the pod set; it is converted to lower case.
+        count: Number of pods.
         template: The pod template in the manifest.
-        min_count: The fewest pods that may be admitted instead; `None` for all or nothing.
-        index: The labels by which the kind numbers the pods.
-        keeps_metadata: Whether the pod set keeps the template's labels and annotations.
+        min_count: Smallest number of pods with which the pod set may be admitted; `None`, the default, to admit all
+            pods or none.
+        index: Labels with which the kind numbers its pods. Default: none.
+        keeps_metadata: Whether the pod set keeps the labels and annotations of the template. Default: `True`.
     """
 
     name: str
@@ -42,7 +47,7 @@ class PodSetSource:
 
     @property
     def metadata(self) -> Section:
-        """The template's metadata, empty if it has none."""
+        """The metadata of the template; empty if it has none."""
         return self.template.find("metadata") or Section(self.template.owner, self.template.at("metadata"), {})
 
 
@@ -52,9 +57,9 @@ _NATIVE = ("", "apps", "batch")
 
 
 class BaseJob:
-    """A job with a field that suspends it, and pod templates in its manifest.
+    """A job with a field that suspends it and with pod templates in its manifest.
 
-    A kind derives from it, names itself and says where its pod sets come from:
+    A derived class sets `kind` and `api_versions`, and implements `slots`:
 
     >>> class Batch(BaseJob):
     ...     kind, api_versions = "Batch", ("example.com/v1",)
@@ -66,15 +71,17 @@ class BaseJob:
     3
 
     Attributes:
-        kind: The kind's name.
-        api_versions: The versions of its API that Kueue knows.
-        suspend_path: The section that has the field `suspend`.
-        is_elastic_kind: Whether jobs of the kind may be elastic.
-        gates_templates: Whether the pods of an elastic job of the kind are gated by its templates.
-        takes_prebuilt: Whether jobs of the kind may name a prebuilt Workload.
-        checks_job_labels: Whether the kind's webhook checks the labels for a prebuilt Workload and the execution time.
-        checks_topology: Whether the kind's webhook checks the topology annotations of pod templates.
-        checks_groups: Whether the kind's webhook checks groups of pod sets.
+        kind: Name of the kind.
+        api_versions: Supported API versions of the kind, such as `batch/v1`.
+        suspend_path: Path of the section with the field `suspend`. Default: `spec`.
+        is_elastic_kind: Whether Kueue supports elastic jobs of the kind. Default: `False`.
+        gates_templates: Whether an elastic job of the kind has scheduling gates in its pod templates. Default: `True`.
+        takes_prebuilt: Whether jobs of the kind may name a prebuilt Workload. Default: `True`.
+        checks_job_labels: Whether Kueue's webhook for the kind validates the labels for a prebuilt Workload and for the
+            maximum execution time. Default: `True`.
+        checks_topology: Whether Kueue's webhook for the kind validates topology annotations of pod templates. Default:
+            `True`.
+        checks_groups: Whether Kueue's webhook for the kind validates groups of pod sets. Default: `True`.
     """
 
     kind: ClassVar[str]
@@ -90,14 +97,14 @@ class BaseJob:
     def __init__(
         self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
     ) -> None:
-        """Reads a manifest.
+        """Create a job from its manifest.
 
         Args:
-            manifest: The job, as its YAML reads. It is copied.
-            config: The feature gates and the policy for jobs without a queue name.
-            related: Manifests of other objects that the job's pod sets depend on, such as the runtime of a TrainJob.
+            manifest: The job's manifest as a dict. It is copied.
+            config: Configuration with the feature gates and the policy for jobs without a queue name.
+            related: Manifests of other objects that determine the job's pod sets, such as the runtime of a TrainJob.
         """
-        is_native = self.api_versions[0].rpartition("/")[0] in _NATIVE  # no CRD, whose schema refuses fractions
+        is_native = self.api_versions[0].rpartition("/")[0] in _NATIVE  # not a CRD, whose schema rejects floats
         plain = without_nulls(manifest)
         self.manifest: Document = with_text_quantities(plain) if is_native else plain
         self.config = config
@@ -105,37 +112,48 @@ class BaseJob:
 
     @abstractmethod
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Where the pod sets come from, in their order; `root` is the manifest to look at."""
+        """Return the slots of the pod sets, in order.
+
+        Args:
+            root: The manifest, or a copy of it, in which to find the templates.
+        """
 
     def amend(self, pod_set: str, template: Document) -> None:
-        """Changes the template of a pod set, not that of the manifest, into what the quota has to cover."""
+        """Modify the template of a pod set so that its requests match the resources that the pods use.
 
-    # What the manifest says of itself.
+        The template is a copy; the manifest does not change. By default, nothing is modified.
+
+        Args:
+            pod_set: Name of the pod set.
+            template: The pod template.
+        """
+
+    # Metadata of the job.
 
     @property
     def name(self) -> str:
-        """The job's name; of one that is only generated, the prefix that is given."""
+        """The name of the job, or the prefix in `generateName` if the job has no name."""
         metadata = self.root.section("metadata")
         return metadata.text("name") or metadata.text("generateName").rstrip("-")
 
     @property
     def metadata(self) -> Document:
-        """The job's metadata."""
+        """The metadata of the job."""
         return self.root.section("metadata").data
 
     @property
     def uid(self) -> str:
-        """The job's uid, empty while it is not in a cluster."""
+        """The UID of the job; empty if the job is not from a cluster."""
         return self.root.section("metadata").text("uid")
 
     @property
     def namespace(self) -> str:
-        """The job's namespace."""
+        """The namespace of the job."""
         return self.root.section("metadata").text("namespace", "default")
 
     @property
     def owner(self) -> str:
-        """The job as messages name it: `Job "team-a/train"`."""
+        """The job's name in error messages: `Job "team-a/train"`."""
         return f'{self.kind} "{self.namespace}/{self.name}"'
 
     @property
@@ -145,67 +163,75 @@ class BaseJob:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The job's labels."""
+        """The labels of the job."""
         return self.root.section("metadata").texts("labels")
 
     @property
     def annotations(self) -> dict[str, str]:
-        """The job's annotations."""
+        """The annotations of the job."""
         return self.root.section("metadata").texts("annotations")
 
     @property
     def is_elastic(self) -> bool:
-        """Whether the job may change its size while it runs. Source: `pkg/workloadslicing:Enabled`."""
+        """Whether the job may be scaled while it runs. Source: `pkg/workloadslicing:Enabled`."""
         return self.gate("ElasticJobsViaWorkloadSlices") and self.annotations.get(keys.ELASTIC_JOB) == "true"
 
     def gate(self, name: str) -> bool:
-        """Whether a feature gate is on."""
+        """Return whether a feature gate is on."""
         return self.config.enabled(name)
 
     def queue_name(self) -> str:
-        """The LocalQueue that the job goes to: its label `kueue.x-k8s.io/queue-name`."""
+        """Return the name of the job's LocalQueue, from the label `kueue.x-k8s.io/queue-name`; empty for none."""
         return self.labels.get(keys.QUEUE_NAME, "")
 
     def priority_class(self) -> str | None:
-        """No rule of the kind's own."""
+        """Return `None`: by default, a kind has no own rule for the priority class of its pods."""
         return None
 
     def workload_name(self) -> str:
-        """The name of the prebuilt Workload, or else the name that Kueue makes."""
+        """Return the name of the prebuilt Workload, or the name that Kueue generates."""
         prebuilt = checks.prebuilt_workload_name(self)
         if prebuilt:
             return prebuilt
         return self.name_workload(self.name, self.workload_name_extra() if self.is_elastic else "")
 
     def workload_name_extra(self) -> str:
-        """What tells the Workloads of an elastic job apart: the job's generation, 1 for a job that is new."""
+        """Return the generation of the job (1 for a new job), which distinguishes the Workloads of an elastic job."""
         return str(self.root.section("metadata").integer("generation", 1))
 
     def workload_labels(self) -> dict[str, str]:
-        """The job's uid, once it has one that a label can hold."""
+        """Return the label with the job's UID, if the UID is a valid label value."""
         return {keys.JOB_UID: self.uid} if _LABEL_VALUE.fullmatch(self.uid) else {}
 
     def workload_annotations(self) -> dict[str, str]:
-        """The mark of an elastic job; its first slice has the Workload's own name."""
+        """Return the annotations for an elastic job. The first slice is named after the Workload."""
         if not self.is_elastic:
             return {}
         return {keys.ELASTIC_JOB: "true", keys.WORKLOAD_SLICE_NAME: self.workload_name()}
 
-    # What becomes of it.
+    # Lifecycle of the job.
 
     def jobs(self) -> Sequence[Job]:
-        """The job itself."""
+        """Return the job itself."""
         return (self,)
 
     def validate(self) -> None:
-        """Refuse what Kueue's webhooks refuse of every kind, and of its topology annotations."""
+        """Apply the validation rules of Kueue's webhooks that are common to all kinds.
+
+        Raises:
+            InvalidSpecError: Kueue's webhooks would reject the job.
+        """
         checks.check_metadata(self)
         self.is_suspended()  # raises an error if the field is not a boolean
         if self.checks_topology and self.gate("TopologyAwareScheduling"):
             self.check_topology()
 
     def check_topology(self) -> None:
-        """Refuse what Kueue's webhook refuses of the topology annotations of pod templates."""
+        """Validate the topology annotations of the pod templates like Kueue's webhooks.
+
+        Raises:
+            InvalidSpecError: Kueue's webhooks would reject the job.
+        """
         multi_layer = self.gate("TASMultiLayerTopology")
         for slot in self.checked_slots(self.slots(self._section(copy.deepcopy(self.manifest)))):
             topology_check.check_template(slot.metadata, multi_layer=multi_layer)
@@ -214,24 +240,24 @@ class BaseJob:
             topology_check.check_groups(self.owner, self.pod_sets())
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
-        """Return the slots whose topology annotations the kind's webhook checks: all of them."""
+        """Return the slots whose topology annotations Kueue's webhook validates; by default all slots."""
         return slots
 
     @property
     def is_stored(self) -> bool:
-        """Whether the manifest is that of an object in a cluster, which Kueue's webhooks accepted when it was created.
+        """Whether the manifest was read from a cluster, so that Kueue's webhooks have already accepted it.
 
-        Such an object has a resource version or a status.
+        Such a manifest has a resource version or a status.
         """
         return bool(self.metadata.get("resourceVersion") or self.manifest.get("status"))
 
     def pod_sets(self) -> tuple[PodSet, ...]:
-        """The pod sets of the job's templates, in their order."""
+        """Return the pod sets of the job, in the order of `slots`."""
         root = self._section(copy.deepcopy(self.manifest))
         return tuple(self._pod_set(slot) for slot in self.slots(root))
 
     def is_suspended(self) -> bool:
-        """Whether the job's field `suspend` is true."""
+        """Return whether the field `suspend` of the job is true."""
         section = self.root
         for key in self.suspend_path.split("."):
             found = section.find(key)
@@ -241,7 +267,7 @@ class BaseJob:
         return section.flag("suspend")
 
     def suspended(self) -> Document:
-        """The manifest with `suspend` true, and, of an elastic job, its pods gated."""
+        """Return the manifest with `suspend` set to true. The pod templates of an elastic job get scheduling gates."""
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
         if self.is_elastic and self.gates_templates:
@@ -251,10 +277,14 @@ class BaseJob:
         return root.data
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """The manifest with `suspend` false, and with what each pod set was given in its template.
+        """Return the manifest with `suspend` set to false, and with the assigned flavors in the pod templates.
+
+        Args:
+            infos: What the admission adds to each pod set, from `pod_set_infos`.
 
         Raises:
-            InvalidSpecError: There are not as many infos as pod sets, or one contradicts its template.
+            InvalidSpecError: The number of PodSetInfos differs from the number of pod sets, or a PodSetInfo conflicts
+                with its template.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self.before_start(root, infos)
@@ -266,9 +296,15 @@ class BaseJob:
         return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """The manifest with `suspend` true, and with its templates as its Workload's pod sets have them.
+        """Return the manifest with `suspend` set to true, and with the pod templates restored from the pod sets.
 
-        With another number of pod sets nothing but `suspend` changes.
+        If the number of pod sets differs from the number of templates, only `suspend` changes.
+
+        Args:
+            pod_sets: The pod sets of the job's Workload.
+
+        Returns:
+            The manifest, or `None` if stopping the job deletes the object.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
@@ -280,67 +316,100 @@ class BaseJob:
         return root.data
 
     def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:
-        """What starting changes in the manifest, as a JSON merge patch."""
+        """Return the changes to the manifest when the job starts, as a JSON merge patch.
+
+        Args:
+            infos: What the admission adds to each pod set, from `pod_set_infos`.
+        """
         return patch.diff(self.manifest, self.started(infos))
 
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """What stopping changes in the manifest, as a JSON merge patch; `None` if the object is deleted."""
+        """Return the changes to the manifest when the job stops, as a JSON merge patch.
+
+        The result is `None` if Kueue deletes the object instead.
+
+        Args:
+            pod_sets: The pod sets of the job's Workload.
+        """
         stopped = self.stopped(pod_sets)
         return None if stopped is None else patch.diff(self.manifest, stopped)
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """None: the kind doesn't say which of its pods are done."""
+        """Return an empty tuple: by default, a kind does not report reclaimable pods."""
         return ()
 
     def finished(self) -> Finished | None:
-        """`None`: the kind never ends."""
+        """Return `None`: by default, jobs of a kind do not finish."""
         return None
 
     def pods_ready(self) -> bool:
-        """`False`: the kind doesn't say whether its pods are ready."""
+        """Return `False`: by default, a kind does not report whether its pods are ready."""
         return False
 
     def on_hold(self) -> bool:
-        """`False`: the kind is never on hold."""
+        """Return `False`: by default, jobs of a kind are never on hold."""
         return False
 
-    # What a kind may add to the steps above.
+    # Hooks for derived kinds.
 
     def on_suspended(self, root: Section) -> None:
-        """Changes a new job in the kind's own way."""
+        """Modify a new job after it is suspended.
+
+        Args:
+            root: The manifest to modify.
+        """
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
-        """Changes a job in the kind's own way before its templates get what they were given."""
+        """Modify a job before its templates are changed at the start.
+
+        Args:
+            root: The manifest to modify.
+            infos: What the admission adds to each pod set.
+        """
 
     def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
-        """Restores a template from its pod set."""
+        """Restore a template from its pod set.
+
+        Args:
+            slot: The slot of the template.
+            pod_set: The pod set of the Workload.
+        """
         restore(slot.template, pod_set.template)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Changes a job in the kind's own way after its templates are restored."""
+        """Modify a job after its templates are restored.
 
-    # Help for the kinds.
+        Args:
+            root: The manifest to modify.
+            pod_sets: The pod sets of the job's Workload.
+        """
+
+    # Helpers for derived kinds.
 
     def status(self) -> Section:
-        """The job's status, empty if it has none."""
+        """Return the status of the job; empty if it has none."""
         return self.root.find("status") or Section(self.owner, "status", {})
 
     def condition(self, *types: str) -> Section | None:
-        """The first condition of the status that is true and of one of these types."""
+        """Return the first condition that is true and has one of these types; `None` if there is none."""
         return next((c for c in self.status().conditions() if c.text("type") in types), None)
 
     def require_length(self, expected: int, infos: Sequence[PodSetInfo]) -> None:
-        """Refuses another number of pod sets than the job has."""
+        """Raise an error unless there is one PodSetInfo per pod set.
+
+        Raises:
+            InvalidSpecError: The number of PodSetInfos differs from `expected`.
+        """
         if len(infos) != expected:
             raise InvalidSpecError(f"{self.owner}: has {expected} pod sets, but {len(infos)} are admitted")
 
     def name_workload(self, name: str, extra: str = "") -> str:
-        """The name that Kueue makes for the Workload of an object of this kind and uid."""
+        """Return the name that Kueue generates for the Workload of an object with this kind and UID."""
         group = self.api_versions[0].rpartition("/")[0]
         return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 
     def request(self, metadata: Section, index: PodIndex) -> Document | None:
-        """The topology request of a pod template."""
+        """Return the topology request of a pod template; `None` if it has none or topology-aware scheduling is off."""
         if not self.gate("TopologyAwareScheduling"):
             return None
         return topology_request(metadata, index, multi_layer=self.gate("TASMultiLayerTopology"))

@@ -1,7 +1,9 @@
-"""What Kueue's webhooks refuse in the labels and annotations of every kind of job.
+"""Validation rules for the labels and annotations of all kinds of jobs, as in Kueue's webhooks.
 
-Mirrors `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
-`pkg/util/webhook/validation_admissiongatedby.go`. The first problem found is reported.
+The first problem found is reported.
+
+Source: `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
+`pkg/util/webhook/validation_admissiongatedby.go`.
 """
 
 import re
@@ -18,49 +20,49 @@ _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 class Checked(Protocol):
-    """What is looked at of a job of any kind; a `BaseJob` has it."""
+    """The attributes of a job that the rules use. `BaseJob` has all of them."""
 
     @property
     def kind(self) -> str:
-        """Its kind."""
+        """Name of the kind."""
 
     @property
     def root(self) -> Section:
-        """Its whole manifest."""
+        """The whole manifest."""
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Its labels."""
+        """Labels of the job."""
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """Its annotations."""
+        """Annotations of the job."""
 
     @property
     def is_elastic(self) -> bool:
-        """Whether it asks for workload slices."""
+        """Whether the job uses workload slices."""
 
     @property
     def is_elastic_kind(self) -> bool:
-        """Whether jobs of its kind may."""
+        """Whether Kueue supports elastic jobs of the kind."""
 
     @property
     def takes_prebuilt(self) -> bool:
-        """Whether jobs of its kind may name a Workload that is there already."""
+        """Whether jobs of the kind may name a prebuilt Workload."""
 
     @property
     def checks_job_labels(self) -> bool:
-        """Whether the webhook of its kind checks the name of a prebuilt Workload and the execution time."""
+        """Whether Kueue's webhook validates the labels for a prebuilt Workload and for the execution time."""
 
     def gate(self, name: str) -> bool:
-        """Whether a feature gate is on."""
+        """Return whether a feature gate is on."""
 
 
 def check_metadata(job: Checked) -> None:
-    """Check the labels and annotations by which a job talks to Kueue.
+    """Validate the labels and annotations of a job that Kueue reads.
 
     Raises:
-        InvalidSpecError: One of them is wrong, or is not for this kind.
+        InvalidSpecError: A label or annotation is invalid, or is not supported for the kind.
     """
     metadata = job.root.section("metadata")
     _check_subdomain(job, "labels", keys.QUEUE_NAME)
@@ -76,7 +78,7 @@ def check_metadata(job: Checked) -> None:
 
 
 def _check_execution_time(job: Checked) -> None:
-    """Check that the execution time is a number of seconds."""
+    """Check that the maximum execution time is a positive number of seconds."""
     seconds = job.labels.get(keys.MAX_EXEC_TIME_SECONDS)
     if seconds is not None and (signed(seconds) or 0) <= 0:
         raise (
@@ -87,7 +89,7 @@ def _check_execution_time(job: Checked) -> None:
 
 
 def _check_prebuilt(job: Checked) -> None:
-    """Check that the kind takes a Workload that is there already, and the name of that Workload."""
+    """Check that the kind supports prebuilt Workloads, and that the name of the prebuilt Workload is valid."""
     annotation = job.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
     is_read = job.gate("WorkloadIdentifierAnnotations") or len(annotation) > _MAX_GATE
     field = "annotations" if annotation and is_read else "labels"
@@ -98,7 +100,7 @@ def _check_prebuilt(job: Checked) -> None:
 
 
 def prebuilt_workload_name(job: Checked) -> str:
-    """The name of the Workload that was made for a job beforehand; empty for none.
+    """Return the name of the prebuilt Workload of a job; empty if the job names none.
 
     Source: `pkg/controller/jobframework/utils.go:PrebuiltWorkloadNameFor`.
     """
@@ -110,7 +112,7 @@ def prebuilt_workload_name(job: Checked) -> str:
 
 
 def max_execution_time(labels: Mapping[str, str]) -> int | None:
-    """For how many seconds a job with these labels may run in all; `None` for ever, or if the label is no such number.
+    """Return the maximum execution time of a job in seconds; `None` if the label is absent or invalid.
 
     Source: `pkg/controller/jobframework/utils.go:MaximumExecutionTimeSecondsForObject`.
     """

@@ -1,6 +1,6 @@
-"""The objects beside a job that decide whether and how Kueue manages it, and new jobs among them.
+"""Objects of a cluster that determine whether and how Kueue manages a job, and defaults for new jobs.
 
-Mirrors `pkg/controller/jobframework/defaults.go` and the webhooks of the kinds, for jobs as their users write them.
+Source: `pkg/controller/jobframework/defaults.go` and the webhooks of the kinds, for newly created jobs.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,15 +33,15 @@ _DEFAULT_QUEUE = "default"
 
 @dataclass
 class JobCluster:
-    """The objects beside a job that decide whether and how Kueue manages it.
+    """Objects of a cluster that determine whether and how Kueue manages a job.
 
     Attributes:
         config: The Configuration.
-        classes: The priority classes of both kinds.
+        classes: WorkloadPriorityClasses and PriorityClasses.
         related: Manifests of other objects.
-        namespaces: The namespaces with their labels.
-        default_queues: The namespaces that have a LocalQueue named `default`.
-        owners: The manifests by the names by which the objects that they own refer to them.
+        namespaces: Namespaces with their labels.
+        default_queues: Names of the namespaces that have a LocalQueue named `default`.
+        owners: Index of the manifests that may own jobs.
     """
 
     config: Configuration
@@ -60,12 +60,12 @@ class JobCluster:
         namespaces: Iterable[Namespace] = (),
         local_queues: Iterable[LocalQueue] = (),
     ) -> "JobCluster":
-        """Collect the objects."""
+        """Create an instance from the objects of a cluster."""
         defaults = frozenset(queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE)
         return cls(config, tuple(classes), given_manifests(related), tuple(namespaces), defaults)
 
     def defaulted(self, manifest: Document) -> Document:
-        """Return a new job, or a list of them, with the queue and the priority class that it gets by default."""
+        """Return a new job, or a list of jobs, with the default queue and the default priority class."""
         if manifest.get("kind") == "List":
             return manifest | {"items": [self.defaulted(item) for item in _items(manifest)]}
         metadata = manifest.get("metadata")
@@ -82,16 +82,16 @@ class JobCluster:
         )
 
     def why_unmanaged(self, manifest: Document) -> Unmanaged | None:
-        """Return why a job gets no Workload; of a Deployment, why its pods get none."""
+        """Return the reason why a job gets no Workload; for a Deployment, the reason for its pods."""
         pod = self._pod_of(manifest)
         return why_unmanaged(
             manifest if pod is None else pod, config=self.config, owners=self.owners, namespaces=self.namespaces
         )
 
     def managed(self, manifest: Document) -> list[Document]:
-        """Return the job if it gets a Workload, or the pods of a Deployment that get one.
+        """Return the job if it gets a Workload. For a Deployment, return the pods that get one.
 
-        Kueue's webhooks check a job also if it gets none.
+        A job without a Workload is still validated by Kueue's webhooks.
         """
         why = self.why_unmanaged(manifest)
         pod = self._pod_of(manifest)
@@ -106,10 +106,10 @@ class JobCluster:
         return find_ancestor(manifest, self.owners, all_jobs=all_jobs, config=self.config)
 
     def _check_unmanaged(self, manifest: Document) -> None:
-        """Refuse what Kueue's webhooks refuse of a job that gets no Workload.
+        """Apply the validation rules of Kueue's webhooks to a job without a Workload.
 
-        They see a new job of a kind and in a namespace that are managed. An object that the job refers to need not be
-        given.
+        The webhooks validate new jobs of managed kinds in managed namespaces. Objects that the job refers to may be
+        missing.
         """
         is_seen = is_enabled(manifest, self.config) and selects(self.config, manifest, self.namespaces)
         job = adapter_for(manifest, config=self.config, related=self.related) if is_seen else None
@@ -118,7 +118,7 @@ class JobCluster:
                 job.validate()
 
     def _pod_of(self, manifest: Document) -> Document | None:
-        """Return the first pod of a Deployment as Kueue's webhooks leave it but for its gates, with its owners.
+        """Return the first pod of a Deployment with its owners, as after Kueue's webhooks but without scheduling gates.
 
         Return `None` for other kinds, and for a Deployment without pods.
         """
@@ -140,7 +140,7 @@ class JobCluster:
 
 
 def _owned(manifest: Document, owner: Document) -> Document:
-    """Return a manifest whose controller is an object."""
+    """Return a manifest with an owner reference to its controller."""
     metadata = owner["metadata"]
     reference = {
         "apiVersion": owner["apiVersion"],
@@ -153,7 +153,7 @@ def _owned(manifest: Document, owner: Document) -> Document:
 
 
 def _replicas(manifest: Document, pod: Document, config: Configuration) -> list[Document]:
-    """Return the pods of a Deployment, which are like one of them but for their names."""
+    """Return the pods of a Deployment, which differ only in their names."""
     metadata = {key: value for key, value in pod["metadata"].items() if key != "ownerReferences"}
     names = (made["metadata"]["name"] for made in Deployment(manifest, config=config).pods())
     return [{**pod, "metadata": {**metadata, "name": name}} for name in names]
@@ -162,9 +162,9 @@ def _replicas(manifest: Document, pod: Document, config: Configuration) -> list[
 def new_jobs(
     manifests: Iterable[Document], cluster: JobCluster, *, queue_name_annotation: bool
 ) -> list[tuple[Document, Document]]:
-    """Return the jobs, those of lists one by one: each as it was given, and with what it gets by default.
+    """Return the jobs, including those in lists, each in its original form and with its defaults.
 
-    The defaults of pods depend on those of their owners.
+    The defaults of pods depend on the defaults of their owners.
     """
     new = []
     for manifest in manifests:
@@ -183,7 +183,7 @@ def new_jobs(
 
 
 def created(manifest: Document, config: Configuration, *, queue_name_annotation: bool) -> Document:
-    """Return the manifest, or that of the Job that a CronJob makes, with the label that names its queue."""
+    """Return the manifest with its queue-name label. A CronJob is replaced by the Job that it creates."""
     if manifest.get("kind") == "List":
         items = [created(item, config, queue_name_annotation=queue_name_annotation) for item in _items(manifest)]
         return manifest | {"items": items}
@@ -193,10 +193,10 @@ def created(manifest: Document, config: Configuration, *, queue_name_annotation:
 
 
 def checked_manifest(manifest: Document) -> Document:
-    """Return a manifest whose metadata, or whose items if it is a list, have the types that the API has.
+    """Check the types of the fields in a manifest's metadata, or that the items of a list are a list.
 
     Raises:
-        InvalidSpecError: They have not.
+        InvalidSpecError: A field has a wrong type.
     """
     if not isinstance(manifest, dict):
         raise InvalidSpecError(f"{manifest!r} is no manifest; it must be an object with kind and metadata")
@@ -208,10 +208,10 @@ def checked_manifest(manifest: Document) -> Document:
 
 
 def _items(manifest: Document) -> Iterator[Document]:
-    """The manifest, or those in a list.
+    """Iterate over the items of a list, or return the manifest itself.
 
     Raises:
-        InvalidSpecError: One is none.
+        InvalidSpecError: An item is not a manifest.
     """
     if checked_manifest(manifest).get("kind") != "List":
         yield manifest

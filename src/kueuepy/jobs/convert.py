@@ -1,7 +1,7 @@
-"""From the manifests of jobs to the Workloads that Kueue makes for them.
+"""Conversion of job manifests to the Workloads that Kueue creates for them.
 
-Mirrors `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and
-`utils.go:NewWorkload`, for jobs as Kueue's webhooks leave them.
+Source: `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and `utils.go:NewWorkload`, for
+jobs after Kueue's webhooks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,27 +32,33 @@ def to_workload(
     related: Iterable[Document] = (),
     queue_name_annotation: bool = False,
 ) -> Workload:
-    """The Workload that Kueue makes for a job.
+    """Return the Workload that Kueue creates for a job.
 
-    The job is taken as its user writes it, and goes through what Kueue's webhooks change and refuse. Of the defaults
-    that an API server fills in only those are that make a difference to counts. That the job has a queue name is not
-    asked; a Workload without one is never admitted.
+    The manifest is treated as a new job: the changes and validation rules of Kueue's webhooks are applied. Defaults of
+    the API server are added only if they affect the number of pods. The job need not have a queue name, but a Workload
+    without one is never admitted.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> spec = {"parallelism": 3, "template": template}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": spec}
+    >>> to_workload(job).pod_sets[0].count
+    3
 
     Args:
-        manifest: The job; the pods of a group are given together, as a manifest of kind List.
-        priority_classes: The cluster's WorkloadPriorityClasses and PriorityClasses.
+        manifest: The job. The pods of a group are passed together, as a manifest of kind List.
+        priority_classes: The WorkloadPriorityClasses and PriorityClasses of the cluster.
         config: The Configuration, for its feature gates and its policy for jobs without a queue name.
         related: Manifests that the job refers to, such as the runtime of a TrainJob.
-        queue_name_annotation: Whether an annotation with the key of the queue name's label counts where the label is
-            absent, as it did in Kueue's first versions (API v1alpha2). Kueue ignores it since v0.15.
+        queue_name_annotation: Whether a queue-name annotation is used if the label is absent, as in API version
+            v1alpha2. Kueue ignores the annotation since v0.15. Default: `False`.
 
     Returns:
-        The Workload, named as Kueue names it for a job with this uid, or none.
+        The Workload, with the name that Kueue generates from the job's UID, or from an empty UID.
 
     Raises:
-        InvalidSpecError: A field is wrong; or the manifest makes no Workload, or several, as a Deployment does.
-        NotFoundError: A priority class, or an object that the job refers to, is not given.
-        UnsupportedError: Kueue doesn't know the kind.
+        InvalidSpecError: A field is invalid, or the manifest yields no Workload or several, such as a Deployment.
+        NotFoundError: A priority class, or an object that the job refers to, is missing.
+        UnsupportedError: Kueue does not support the kind.
     """
     classes = tuple(priority_classes)
     cluster = JobCluster.of(config, classes, related)
@@ -76,25 +82,34 @@ def to_workloads(
     namespaces: Iterable[Namespace] = (),
     local_queues: Iterable[LocalQueue] = (),
 ) -> tuple[Workload, ...]:
-    """The Workloads of all the jobs that Kueue manages, in the order of the jobs.
+    """Return the Workloads of all jobs that Kueue manages, in the order of the jobs.
 
-    Pods of one group make one Workload, a Deployment one for each pod, a LeaderWorkerSet one for each replica. A job
-    makes none if it has no queue name, unless `config` says that all are managed; if its namespace is not selected;
-    or if an owner of it has a Workload.
+    The pods of a group yield one Workload, a Deployment one per pod, and a LeaderWorkerSet one per replica. A job
+    yields no Workload in these cases: it has no queue name, unless `config` makes Kueue manage all jobs; its namespace
+    is not selected; or one of its owners has a Workload. `unmanaged` returns these jobs with the reasons.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> metadata = {"name": "a", "labels": {"kueue.x-k8s.io/queue-name": "training"}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
+    >>> [workload.queue_name for workload in to_workloads([job, job | {"metadata": {"name": "b"}}])]
+    ['training']
 
     Args:
-        manifests: The jobs, and the lists of them, in any order.
-        priority_classes: The cluster's WorkloadPriorityClasses and PriorityClasses.
+        manifests: The jobs, and lists of them, in any order.
+        priority_classes: The WorkloadPriorityClasses and PriorityClasses of the cluster.
         config: The Configuration, for its feature gates and its policy for jobs without a queue name.
-        related: Manifests of other objects, to which jobs refer or which own them.
-        queue_name_annotation: As in `to_workload`.
+        related: Manifests of other objects that the jobs refer to, or that own the jobs.
+        queue_name_annotation: Whether a queue-name annotation is used if the label is absent, as for `to_workload`.
         namespaces: The namespaces with their labels.
-        local_queues: The LocalQueues; one named `default` takes the jobs of its namespace that name none.
+        local_queues: The LocalQueues. A LocalQueue named `default` gets the jobs of its namespace without a queue name.
+
+    Returns:
+        The Workloads.
 
     Raises:
-        InvalidSpecError: A field is wrong.
-        NotFoundError: A priority class, or an object that a job refers to, is not given.
-        UnsupportedError: Kueue doesn't know a kind.
+        InvalidSpecError: A field is invalid.
+        NotFoundError: A priority class, or an object that a job refers to, is missing.
+        UnsupportedError: Kueue does not support a kind.
     """
     found = with_manifests(
         manifests,
@@ -118,10 +133,10 @@ def with_manifests(
     namespaces: Iterable[Namespace],
     local_queues: Iterable[LocalQueue],
 ) -> Iterator[tuple[Document, Workload]]:
-    """Return what `to_workloads` returns, each Workload after the manifest that it starts, with its defaults.
+    """Iterate over the Workloads of `to_workloads`, each with the manifest that it starts.
 
-    The pods of a group are one manifest of kind List. A CronJob is replaced by the Job that it makes, a Deployment by
-    each of its Pods.
+    The manifests include default queues and priority classes. The pods of a group are a single manifest of kind List. A
+    CronJob is replaced by the Job that it creates, and a Deployment by each of its Pods.
     """
     cluster = JobCluster.of(config, priority_classes, related, namespaces, local_queues)
     managed = []
@@ -144,9 +159,24 @@ def unmanaged(
     namespaces: Iterable[Namespace] = (),
     local_queues: Iterable[LocalQueue] = (),
 ) -> Iterator[tuple[Document, Unmanaged]]:
-    """Return the jobs of which `to_workloads` makes nothing, each with the reason.
+    """Iterate over the jobs for which `to_workloads` returns no Workload, with the reasons.
 
-    Arguments and errors are those of `to_workloads`.
+    Arguments and errors are the same as for `to_workloads`.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> [reason.name for _, reason in unmanaged([job])]
+    ['QUEUE']
+
+    Args:
+        manifests: The jobs, and lists of them, in any order.
+        config: The Configuration.
+        related: Manifests of other objects that the jobs refer to, or that own the jobs.
+        namespaces: The namespaces with their labels.
+        local_queues: The LocalQueues.
+
+    Yields:
+        The manifest of a job, and the reason why it gets no Workload.
     """
     cluster = JobCluster.of(config, (), related, namespaces, local_queues)
     new = new_jobs(manifests, cluster, queue_name_annotation=False)
@@ -155,7 +185,7 @@ def unmanaged(
 
 
 def _held(manifest: Document, config: Configuration, related: tuple[Document, ...]) -> list[Job]:
-    """Return the jobs that get a Workload, suspended and accepted by Kueue's webhooks."""
+    """Return the jobs that get a Workload, after suspension and validation by Kueue's webhooks."""
     new = adapter_for(manifest, config=config, related=related)
     held = adapter_for(new.suspended(), config=config, related=related)
     held.validate()
@@ -190,14 +220,14 @@ def _workload(job: Job, classes: tuple[AnyPriorityClass, ...], config: Configura
 
 
 def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
-    """The annotations of a job that its Workload gets."""
+    """Return the annotations that a Workload copies from its job."""
     passed = {key: value for key, value in annotations.items() if key.startswith(keys.PROVISIONING_REQUEST_PREFIX)}
     gated_by = annotations.get(keys.ADMISSION_GATED_BY, "") if config.enabled("AdmissionGatedBy") else ""
     return passed | ({keys.ADMISSION_GATED_BY: gated_by} if gated_by else {})
 
 
 def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -> Iterable[tuple[Document, Document]]:
-    """The manifests, with the pods of each group in one list, at the place of the first of them."""
+    """Combine the pods of each group into one list, at the position of its first pod. Other manifests do not change."""
     result: dict[tuple[str, ...], tuple[Document, Document]] = {}
     for number, (given, manifest) in enumerate(jobs):
         with about(given):
@@ -213,7 +243,7 @@ def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -
 
 
 def _nanoseconds(owner: str, time: object) -> int | None:
-    """A time of a manifest in nanoseconds since the Unix epoch."""
+    """Return a time in a manifest in nanoseconds since the Unix epoch."""
     if time is None:
         return None
     parsed = parse_time(str(time))

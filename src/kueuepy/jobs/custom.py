@@ -1,4 +1,4 @@
-"""Kinds of your own, described by the paths in their manifests."""
+"""Custom kinds of jobs, described by paths in their manifests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +13,16 @@ from kueuepy.jobs.topology import PodIndex
 
 @dataclass(frozen=True)
 class PodSetPath:
-    """Where a pod set is in a manifest.
+    """The location of a pod set in a manifest.
+
+    >>> PodSetPath("worker", "spec.worker.template", count="spec.worker.replicas").count
+    'spec.worker.replicas'
 
     Attributes:
-        name: The pod set's name.
-        template: The path of its pod template: `spec.worker.template`.
-        count: The path of its number of pods, 1 if there is nothing at it; empty for always 1.
-        index: The labels by which the kind numbers its pods.
+        name: Name of the pod set.
+        template: Path of its pod template, such as `spec.worker.template`.
+        count: Path of its number of pods. If the field is absent, or the path is empty (the default), the number is 1.
+        index: Labels with which the kind numbers its pods. Default: none.
     """
 
     name: str
@@ -29,14 +32,24 @@ class PodSetPath:
 
 
 class PathJob(BaseJob):
-    """A job of a kind that `path_kind` describes."""
+    """Base class of the kinds that `path_kind` creates.
+
+    >>> Sweep = path_kind("Sweep", "example.com/v1", [PodSetPath("trial", "spec.trial.template")])
+    >>> issubclass(Sweep, PathJob)
+    True
+
+    Attributes:
+        paths: Locations of the pod sets.
+        ends: Types of the conditions of a finished job, with whether the job succeeded.
+        ready: Type of the condition that is true while all pods are ready; empty for none.
+    """
 
     paths: tuple[PodSetPath, ...] = ()
     ends: Mapping[str, bool] = {}
     ready: str = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates that are there; a pod set whose template is absent is absent too."""
+        """Return the slots of the existing templates. A pod set without a template in the manifest is omitted."""
         found = ((path, _find(root, path.template)) for path in self.paths)
         return [
             PodSetSource(path.name, _count(root, path.count), template, index=path.index)
@@ -45,12 +58,12 @@ class PathJob(BaseJob):
         ]
 
     def finished(self) -> Finished | None:
-        """How the job ended, by the condition that says so."""
+        """Return the outcome of the job from its conditions; `None` if it has not finished."""
         end = self.condition(*self.ends)
         return None if end is None else Finished(end.text("message"), self.ends[end.text("type")])
 
     def pods_ready(self) -> bool:
-        """Whether the condition for it is true."""
+        """Return whether the condition for ready pods is true."""
         return bool(self.ready) and self.condition(self.ready) is not None
 
 
@@ -65,9 +78,10 @@ def path_kind(
     failed: str = "",
     ready: str = "",
 ) -> type[PathJob]:
-    """A kind of job that has a field to suspend it, and pod templates that may change while it is suspended.
+    """Create a class for a custom kind of job from paths in its manifest.
 
-    That is all that Kueue needs of a kind. Give the result to `kueuepy.jobs.register`.
+    The kind must have a field that suspends a job, and pod templates that may change while the job is suspended. Pass
+    the class to `kueuepy.jobs.register`.
 
     >>> trials = PodSetPath("trial", "spec.trial.template", count="spec.trial.parallel")
     >>> Sweep = path_kind("Sweep", "example.com/v1", [trials])
@@ -77,16 +91,19 @@ def path_kind(
     4
 
     Args:
-        kind: The kind's name.
-        api_version: Its API version.
-        pod_sets: Where its pod sets are, in their order.
-        suspend: The path of the field that suspends it; its last part must be `suspend`.
-        succeeded: The condition that is true when a job has succeeded.
-        failed: The condition that is true when a job has failed.
-        ready: The condition that is true while all pods are ready.
+        kind: Name of the kind.
+        api_version: API version of the kind, such as `example.com/v1`.
+        pod_sets: Locations of the pod sets, in order.
+        suspend: Path of the field that suspends a job; its last part must be `suspend`. Default: `spec.suspend`.
+        succeeded: Type of the condition that is true when a job has succeeded; empty for none.
+        failed: Type of the condition that is true when a job has failed; empty for none.
+        ready: Type of the condition that is true while all pods are ready; empty for none.
+
+    Returns:
+        The class.
 
     Raises:
-        InvalidSpecError: The path of the field that suspends it doesn't end in `suspend`.
+        InvalidSpecError: The path in `suspend` does not end in `suspend`, or has only one part.
     """
     section, _, field_name = suspend.rpartition(".")
     if field_name != "suspend" or not section:

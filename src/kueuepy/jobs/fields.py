@@ -1,4 +1,4 @@
-"""Fields of a manifest, read with their types and named in errors."""
+"""Typed access to the fields of a manifest, with errors that name the field."""
 
 import copy
 import re
@@ -11,17 +11,17 @@ from kueuepy.errors.problems import steps
 from kueuepy.jobs.quantity import canonical
 
 Document: TypeAlias = dict[str, Any]
-"""A Kubernetes object as its YAML reads: dicts, lists, texts, numbers."""
+"""A Kubernetes object as a dict, as parsed from YAML."""
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def without_nulls(value: Any) -> Any:
-    """Return a deep copy in which a field that is written but null is absent, as Kubernetes reads it.
+    """Return a deep copy without null fields, which Kubernetes treats as absent.
 
     Raises:
-        InvalidSpecError: A text holds half of a surrogate pair, which no encoding has.
+        InvalidSpecError: A string contains half of a surrogate pair, which cannot be encoded.
     """
     if isinstance(value, dict):
         return {without_nulls(key): without_nulls(item) for key, item in value.items() if item is not None}
@@ -33,10 +33,10 @@ def without_nulls(value: Any) -> Any:
 
 
 def manifests(documents: Iterable[Any]) -> "tuple[Document, ...]":
-    """Return documents that are manifests.
+    """Check that documents are mappings, and return them as a tuple.
 
     Raises:
-        InvalidSpecError: One is not a mapping.
+        InvalidSpecError: A document is not a mapping.
     """
     found = tuple(documents)
     for document in found:
@@ -46,7 +46,7 @@ def manifests(documents: Iterable[Any]) -> "tuple[Document, ...]":
 
 
 def with_text_quantities(value: Any) -> Any:
-    """A manifest whose quantities that are written as fractions are texts, as Kubernetes' own kinds take them."""
+    """Return a manifest in which quantities written as floats are strings, as Kubernetes' own kinds accept them."""
     if isinstance(value, list):
         return [with_text_quantities(item) for item in value]
     if not isinstance(value, dict):
@@ -64,12 +64,16 @@ _QUANTITIES = ("requests", "limits", "overhead")
 
 @dataclass(frozen=True)
 class Section:
-    """A mapping inside a manifest that knows what it belongs to and where it is.
+    """A mapping in a manifest, with its path and the name of the object for errors.
+
+    >>> spec = Section('Job "team-a/train"', "spec", {"parallelism": 3})
+    >>> spec.count("parallelism", 1), spec.text("completionMode")
+    (3, '')
 
     Attributes:
-        owner: What the manifest is, as messages name it: `Job "team-a/train"`.
-        path: Where the mapping is: `spec.template`; empty for the whole manifest.
-        data: The mapping itself; changing it changes the manifest.
+        owner: Name of the object in error messages, such as `Job "team-a/train"`.
+        path: Path of the mapping, such as `spec.template`; empty for the whole manifest.
+        data: The mapping itself. Changes to it change the manifest.
     """
 
     owner: str
@@ -77,49 +81,78 @@ class Section:
     data: Document
 
     def at(self, key: str | int) -> str:
-        """The path of a field, in brackets where a dot would be read as part of the path."""
+        """Return the path of a field. Names that contain a dot or a slash are in brackets."""
         text = str(key)
         if isinstance(key, int) or "." in text or "/" in text:
             return f"{self.path}[{text}]" if isinstance(key, int) else f'{self.path}["{text}"]'
         return f"{self.path}.{text}" if self.path else text
 
     def error(self, key: str | int, problem: str) -> InvalidSpecError:
-        """The error that says what is wrong with a field, and what is allowed."""
+        """Return an error for a field.
+
+        Args:
+            key: The field, or the index of a list item.
+            problem: The value and the allowed values, in the form `is X; it must be Y`.
+        """
         path = self.at(key)
         return InvalidSpecError(f"{self.owner}: {path}: {problem}").at(*steps(path))
 
     def find(self, key: str) -> "Section | None":
-        """The mapping in a field, or `None` if the field is absent."""
+        """Return the mapping in a field; `None` if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a mapping.
+        """
         value = self.data.get(key)
         return None if value is None else Section(self.owner, self.at(key), self._mapping(key, value))
 
     def section(self, key: str) -> "Section":
-        """The mapping in a field that must be there."""
+        """Return the mapping in a required field.
+
+        Raises:
+            InvalidSpecError: The field is absent or is not a mapping.
+        """
         found = self.find(key)
         if found is None:
             raise self.error(key, "is missing; it must be given")
         return found
 
     def ensure(self, key: str) -> "Section":
-        """The mapping in a field, made if the field is absent."""
+        """Return the mapping in a field. An absent field is created.
+
+        Raises:
+            InvalidSpecError: The field is not a mapping.
+        """
         self.data.setdefault(key, {})
         return self.section(key)
 
     def walk(self, path: str) -> "Section":
-        """The mapping at a dotted path of fields that must all be there."""
+        """Return the mapping at a dotted path of required fields.
+
+        Raises:
+            InvalidSpecError: A field is absent or is not a mapping.
+        """
         section = self
         for key in path.split(".") if path else ():
             section = section.section(key)
         return section
 
     def sections(self, key: str) -> "list[Section]":
-        """The mappings in a field that holds a list of them; empty if the field is absent."""
+        """Return the mappings in a list field; empty if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a list of mappings.
+        """
         values = self.items(key)
         inner = Section(self.owner, self.at(key), {})
         return [Section(self.owner, inner.at(i), inner._mapping(i, value)) for i, value in enumerate(values)]
 
     def items(self, key: str) -> list[Any]:
-        """The list in a field; empty if the field is absent."""
+        """Return the items of a list field; empty if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a list.
+        """
         values = self.data.get(key)
         if values is None:
             return []
@@ -128,7 +161,11 @@ class Section:
         return values
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """The whole number in a field, or the default if the field is absent."""
+        """Return the 32-bit integer in a field, or the default if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not an integer, or is absent without a default.
+        """
         value = self.data.get(key)
         if value is None:
             if default is None:
@@ -139,14 +176,22 @@ class Section:
         return value
 
     def count(self, key: str, default: int | None = None) -> int:
-        """The number of pods or replicas in a field: a whole number, 0 or more."""
+        """Return the number of pods or replicas in a field: a 32-bit integer, 0 or more.
+
+        Raises:
+            InvalidSpecError: The field is not such an integer, or is absent without a default.
+        """
         value = self.integer(key, default)
         if value < 0:
             raise self.error(key, f"is {value}; it must be 0 or more")
         return value
 
     def text(self, key: str, default: str = "") -> str:
-        """The text in a field, or the default if the field is absent."""
+        """Return the string in a field, or the default if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a string.
+        """
         value = self.data.get(key)
         if value is None:
             return default
@@ -155,14 +200,22 @@ class Section:
         return value
 
     def flag(self, key: str) -> bool:
-        """Whether a field is true; an absent one is false."""
+        """Return the boolean in a field; `False` if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a boolean.
+        """
         value = self.data.get(key, False)
         if not isinstance(value, bool):
             raise self.error(key, f"is {value!r}; it must be true or false")
         return value
 
     def texts(self, key: str) -> dict[str, str]:
-        """The labels, annotations or selector in a field: texts by text; empty if the field is absent."""
+        """Return a mapping of strings, such as labels, annotations or a selector; empty if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a mapping of strings.
+        """
         found = self.find(key)
         if found is None:
             return {}
@@ -172,7 +225,11 @@ class Section:
         return dict(found.data)
 
     def conditions(self) -> Iterator["Section"]:
-        """The conditions of a status that are true."""
+        """Iterate over the conditions of a status that are true.
+
+        Raises:
+            InvalidSpecError: The conditions are malformed.
+        """
         return (condition for condition in self.sections("conditions") if condition.text("status") == "True")
 
     def _mapping(self, key: str | int, value: Any) -> Document:

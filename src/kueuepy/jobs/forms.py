@@ -1,4 +1,4 @@
-"""The types of what is read of a manifest without a look at each field: metadata, and the templates of pods."""
+"""Structure of metadata and pod templates, to check the types of fields before they are read."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _Quantities = dict[str, str | int | float] | None
 
 
 class _Form(msgspec.Struct, rename="camel"):
-    """A part of a manifest; fields that it does not have are passed over."""
+    """A part of a manifest. Unknown fields are ignored."""
 
 
 class _Owner(_Form):
@@ -65,10 +65,10 @@ class _PodSpec(_Form):
 
 
 def check_metadata(manifest: Document) -> None:
-    """Does nothing if a manifest's metadata have the types that the API has.
+    """Check the types of the fields in a manifest's metadata.
 
     Raises:
-        InvalidSpecError: They have not; the message names the field.
+        InvalidSpecError: A field has a wrong type; the message names it.
     """
     metadata = manifest.get("metadata")
     name = f' "{metadata.get("name")}"' if isinstance(metadata, dict) else ""
@@ -76,20 +76,20 @@ def check_metadata(manifest: Document) -> None:
 
 
 def check_template(template: Document, owner: str, path: str) -> None:
-    """Does nothing if the pod template at a path has the types that the API has, in what is read of it.
+    """Check the types of the fields that are read from a pod template.
 
     Raises:
-        InvalidSpecError: It has not; the message names the field.
+        InvalidSpecError: A field has a wrong type; the message names it.
     """
     _check(template.get("metadata"), _Metadata | None, owner, f"{path}.metadata")
     check_pod_spec(template["spec"], owner, f"{path}.spec")
 
 
 def check_pod_spec(spec: Document, owner: str, path: str) -> None:
-    """Does nothing if the spec of pods at a path has the types that the API has, in what is read of it.
+    """Check the types of the fields that are read from the spec of a pod.
 
     Raises:
-        InvalidSpecError: It has not; the message names the field.
+        InvalidSpecError: A field has a wrong type; the message names it.
     """
     _check(spec, _PodSpec, owner, path)
 

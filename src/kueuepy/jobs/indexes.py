@@ -1,6 +1,6 @@
-"""Indexes of an Indexed Job, as its status writes them: `0-2,5`.
+"""Completion indexes of an Indexed Job, in the notation of its status: `0-2,5`.
 
-Mirrors `pkg/controller/jobs/job/job_controller.go:terminalIndexesCount,parseIndexRange`.
+Source: `pkg/controller/jobs/job/job_controller.go:terminalIndexesCount,parseIndexRange`.
 """
 
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from kueuepy.jobs.numbers import signed
 
 
 def terminal_indexes(completed: str, failed: str, completions: int) -> int:
-    """How many indexes below `completions` will never run again: those completed or failed, each counted once.
+    """Return the number of indexes below `completions` that have completed or failed and will not run again.
 
-    Intervals that cannot be read are passed over, as Kueue does.
+    Each index is counted once. Like Kueue, the function ignores intervals that cannot be parsed.
 
     >>> terminal_indexes("0-4,6", "5", 8)
     7

@@ -1,6 +1,6 @@
-"""What Kueue needs to know of a kind of job.
+"""The interface that Kueue needs from a kind of job.
 
-Mirrors `pkg/controller/jobframework/interface.go:GenericJob` and its optional companions.
+Source: `pkg/controller/jobframework/interface.go:GenericJob` and its optional extensions.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,14 @@ from kueuepy.objects import PodSet, ReclaimablePod
 
 
 class Finished(NamedTuple):
-    """How a job ended.
+    """The outcome of a finished job.
+
+    >>> Finished("Job finished successfully", success=True).success
+    True
 
     Attributes:
-        message: What the job's status says of it.
-        success: Whether it succeeded.
+        message: Message from the job's status.
+        success: Whether the job succeeded.
     """
 
     message: str
@@ -25,69 +28,98 @@ class Finished(NamedTuple):
 
 @runtime_checkable
 class Job(Protocol):
-    """A job whose pods run if and when Kueue admits them: one manifest, read by the rules of its kind.
+    """Protocol of jobs that run their pods only after Kueue has admitted them.
 
-    A kind of your own is a class with these methods, given to `kueuepy.jobs.register`. `BaseJob` has all of them but
-    `slots`, for kinds that have a field to suspend them and pod templates that may change while they are suspended.
+    An instance reads one manifest. To support a custom kind, implement these methods in a class and pass it to
+    `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds with a field that suspends them
+    and with pod templates that may change while they are suspended.
+
+    >>> from kueuepy.jobs import adapter_for
+    >>> template = {"spec": {"containers": []}}
+    >>> spec = {"parallelism": 3, "template": template}
+    >>> job = adapter_for({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": spec})
+    >>> job.owner, job.pod_sets()[0].count
+    ('Job "default/a"', 3)
 
     Attributes:
-        manifest: The job's manifest, without fields that are null.
+        manifest: The manifest of the job, without null fields.
     """
 
     manifest: Document
 
     @property
     def metadata(self) -> Document:
-        """The metadata whose labels and annotations count: the manifest's own, but for a list of pods."""
+        """The metadata with the job's labels and annotations.
+
+        For a list of pods, it differs from the manifest's own metadata.
+        """
 
     @property
     def owner(self) -> str:
-        """The job as messages name it: `Job "team-a/train"`."""
+        """The job's name in error messages: `Job "team-a/train"`."""
 
     def jobs(self) -> "Sequence[Job]":
-        """The jobs that get a Workload each: the job itself, or the jobs that it makes, held back as they are made."""
+        """Return the jobs that get a Workload: the job itself, or the suspended jobs that it creates."""
 
     def validate(self) -> None:
-        """Refuses what Kueue's webhook for the kind refuses, with an `InvalidSpecError`."""
+        """Apply the validation rules of Kueue's webhook for the kind.
+
+        Raises:
+            InvalidSpecError: The webhook would reject the job.
+        """
 
     def pod_sets(self) -> tuple[PodSet, ...]:
-        """The job's pod sets, in their order."""
+        """Return the pod sets of the job, in order."""
 
     def queue_name(self) -> str:
-        """The LocalQueue that the job goes to; empty for none."""
+        """Return the name of the job's LocalQueue; empty for none."""
 
     def priority_class(self) -> str | None:
-        """The pods' priority class by a rule of the kind's own, empty if it finds none; `None` without such a rule."""
+        """Return the priority class of the pods if the kind has its own rule for it.
+
+        Returns:
+            Name of the class; empty if the rule finds none; `None` if the kind has no such rule.
+        """
 
     def workload_name(self) -> str:
-        """The name of the job's Workload."""
+        """Return the name of the job's Workload."""
 
     def workload_labels(self) -> dict[str, str]:
-        """Labels that the kind gives its Workload."""
+        """Return labels that the kind adds to its Workload."""
 
     def workload_annotations(self) -> dict[str, str]:
-        """Annotations that the kind gives its Workload."""
+        """Return annotations that the kind adds to its Workload."""
 
     def is_suspended(self) -> bool:
-        """Whether the job runs no pods."""
+        """Return whether the job is suspended, so that it runs no pods."""
 
     def suspended(self) -> Document:
-        """The manifest as it is after Kueue's webhook has held back the new job."""
+        """Return the manifest as Kueue's webhook returns it for a new job."""
 
     def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:
-        """What starting the job with what its pod sets were given changes, as a JSON merge patch."""
+        """Return the changes to the manifest when the job starts, as a JSON merge patch.
+
+        Args:
+            infos: What the admission adds to each pod set.
+        """
 
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """What stopping the job, and restoring it to its Workload's pod sets, changes; `None` if it is deleted."""
+        """Return the changes to the manifest when the job stops, as a JSON merge patch.
+
+        The result is `None` if Kueue deletes the object instead.
+
+        Args:
+            pod_sets: The pod sets of the job's Workload, from which the templates are restored.
+        """
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """Pods that are done and need their quota no more."""
+        """Return the pods that have finished and no longer need their quota."""
 
     def finished(self) -> Finished | None:
-        """How the job ended; `None` while it has not, and always for a kind that never ends."""
+        """Return the outcome of the job; `None` if it has not finished, and always for kinds that never finish."""
 
     def pods_ready(self) -> bool:
-        """Whether all pods are ready or done."""
+        """Return whether all pods are ready or have succeeded."""
 
     def on_hold(self) -> bool:
-        """Whether the job gives its quota back and waits for a change by its user."""
+        """Return whether the job releases its quota and waits for a change by the user."""

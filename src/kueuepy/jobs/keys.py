@@ -1,4 +1,4 @@
-"""Names of the labels, annotations and scheduling gates by which users and Kueue talk to each other.
+"""Labels, annotations and scheduling gates that are part of Kueue's API.
 
 Sources: `pkg/controller/constants/constants.go`, `pkg/constants/constants.go`, `apis/kueue/v1beta2/constants.go`,
 `apis/kueue/v1beta2/topology_types.go`, `pkg/controller/jobs/job/job_controller.go`,
@@ -11,7 +11,7 @@ from kueuepy.manifest import jobkinds
 
 PREFIX: Final = "kueue.x-k8s.io/"
 
-# What users write on a job.
+# Labels and annotations that users set on a job.
 QUEUE_NAME: Final = jobkinds.QUEUE_NAME
 PRIORITY_CLASS: Final = f"{PREFIX}priority-class"
 MAX_EXEC_TIME_SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
@@ -22,7 +22,7 @@ JOB_MIN_PARALLELISM: Final = f"{PREFIX}job-min-parallelism"
 JOB_COMPLETIONS_EQUAL_PARALLELISM: Final = f"{PREFIX}job-completions-equal-parallelism"
 PROVISIONING_REQUEST_PREFIX: Final = "provreq.kueue.x-k8s.io/"
 
-# What users write on a pod template for topology-aware scheduling.
+# Annotations that users set on a pod template for topology-aware scheduling.
 REQUIRED_TOPOLOGY: Final = f"{PREFIX}podset-required-topology"
 PREFERRED_TOPOLOGY: Final = f"{PREFIX}podset-preferred-topology"
 UNCONSTRAINED_TOPOLOGY: Final = f"{PREFIX}podset-unconstrained-topology"
@@ -32,7 +32,7 @@ SLICE_CONSTRAINTS: Final = f"{PREFIX}podset-slice-required-topology-constraints"
 POD_SET_GROUP_NAME: Final = f"{PREFIX}podset-group-name"
 POD_INDEX_OFFSET: Final = f"{PREFIX}pod-index-offset"
 
-# What makes pods a group.
+# Labels and annotations of pod groups.
 POD_GROUP_NAME: Final = f"{PREFIX}pod-group-name"
 POD_GROUP_TOTAL_COUNT: Final = f"{PREFIX}pod-group-total-count"
 POD_GROUP_FAST_ADMISSION: Final = f"{PREFIX}pod-group-fast-admission"
@@ -42,7 +42,7 @@ POD_GROUP_POD_INDEX_LABEL: Final = f"{PREFIX}pod-group-pod-index-label"
 RETRIABLE_IN_GROUP: Final = f"{PREFIX}retriable-in-group"
 ROLE_HASH: Final = f"{PREFIX}role-hash"
 
-# What Kueue writes.
+# Labels and annotations that Kueue sets.
 STOPPING: Final = f"{PREFIX}stopping"
 MANAGED: Final = f"{PREFIX}managed"
 SUSPENDING_PARENT: Final = f"{PREFIX}pod-suspending-parent"
@@ -63,12 +63,12 @@ MULTIKUEUE_ORIGIN: Final = f"{PREFIX}multikueue-origin"
 MULTIKUEUE_ORIGIN_UID: Final = f"{PREFIX}multikueue-origin-uid"
 MULTIKUEUE_WORKER_POD: Final = f"{PREFIX}multikueue-worker-workload-pod"
 
-# Scheduling gates that Kueue puts on pods.
+# Scheduling gates that Kueue adds to pods.
 ADMISSION_GATE: Final = f"{PREFIX}admission"
 TOPOLOGY_GATE: Final = f"{PREFIX}topology"
 ELASTIC_GATE: Final = ELASTIC_JOB
 
-# Labels of other projects that say which pod of its job a pod is.
+# Labels of other projects with the index of a pod in its job.
 JOB_COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 JOBSET_JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
 REPLICA_INDEX: Final = "training.kubeflow.org/replica-index"

@@ -1,6 +1,6 @@
-"""Names of the Workloads that Kueue makes for jobs.
+"""Names of the Workloads that Kueue creates for jobs.
 
-Mirrors `pkg/controller/jobframework/workload_names.go`.
+Source: `pkg/controller/jobframework/workload_names.go`.
 """
 
 import hashlib
@@ -14,20 +14,24 @@ _LONGEST_LABEL = 63
 
 @checked
 def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = "", *, short: bool = False) -> str:
-    """The name of the Workload of a job.
+    """Return the name of a job's Workload.
 
     >>> workload_name("Job", "batch", "sample", "uid-1")
     'job-sample-4502e'
 
     Args:
-        kind: The job's kind.
-        group: The group of its API version, empty for core kinds.
-        name: The job's name.
-        uid: The job's uid; a job that is not in a cluster has none, and its Workload gets the same name each time.
-        extra: What tells the Workloads of one elastic job apart: its generation.
-        short: Whether the name must also fit into a label (feature gate `ShortWorkloadNames`).
+        kind: Kind of the job.
+        group: API group of the job; empty for Kubernetes' core API.
+        name: Name of the job.
+        uid: UID of the job; empty for a job that is not from a cluster.
+        extra: Generation of an elastic job, which distinguishes its Workloads; empty for other jobs.
+        short: Whether the name must also fit into a label, with at most 63 characters (feature gate
+            `ShortWorkloadNames`). Default: `False`, for at most 253 characters.
+
+    Returns:
+        The name: the kind in lower case, the name, and 5 digits of a hash.
     """
-    # The version of the API is not part of what is hashed, so that the name survives its change.
+    # The hash does not include the API version, so that the name does not change with the version.
     hashed = "\n".join([kind, group, name, uid, *([extra] if extra else [])])
     digest = hashlib.sha1(hashed.encode(), usedforsecurity=False).hexdigest()
     room = (_LONGEST_LABEL if short else _LONGEST) - 1 - _HASH_LENGTH

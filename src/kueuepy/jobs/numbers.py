@@ -1,4 +1,4 @@
-"""Whole numbers in labels and annotations, read as Go's `strconv` reads them."""
+"""Integers in labels and annotations, parsed like Go's `strconv`."""
 
 import re
 
@@ -7,7 +7,7 @@ _UNSIGNED = re.compile(r"0*([0-9]{1,20})", re.ASCII)
 
 
 def signed(text: str, bits: int = 64) -> int | None:
-    """Return the whole number in a text, as `strconv.ParseInt` in base 10; `None` if there is none of so many bits.
+    """Parse an integer like `strconv.ParseInt` in base 10; `None` if the text is not an integer of this size.
 
     >>> signed("+05"), signed("5.0"), signed("4294967298", bits=32)
     (5, None, None)
@@ -18,7 +18,7 @@ def signed(text: str, bits: int = 64) -> int | None:
 
 
 def unsigned(text: str) -> int | None:
-    """Return the whole number in a text, as `strconv.ParseUint` in base 10 with 64 bits; `None` if there is none.
+    """Parse an integer like `strconv.ParseUint` in base 10 with 64 bits; `None` if the text is not such an integer.
 
     >>> unsigned("7"), unsigned("+7")
     (7, None)
@@ -29,7 +29,7 @@ def unsigned(text: str) -> int | None:
 
 
 def wrapped(value: int) -> int:
-    """Return the number that is left of a number in 32 bits with a sign, as Go converts it.
+    """Return a number truncated to a signed 32-bit integer, like a conversion in Go.
 
     >>> wrapped(4294967298), wrapped(2147483648)
     (2, -2147483648)

@@ -1,6 +1,6 @@
-"""Which jobs Kueue manages, and which of their owners has the Workload.
+"""Rules for which jobs Kueue manages, and which of their owners has the Workload.
 
-Mirrors `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTypeForOwner`,
+Source: `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTypeForOwner`,
 `reconciler.go:FindAncestorJobManagedByKueue,ReconcileGenericJob`, `utils.go:WorkloadShouldBeSuspended`, `defaults.go`,
 and for pods `pkg/controller/jobs/pod/pod_webhook.go:Default` and `pod_controller.go:Skip`.
 """
@@ -24,17 +24,17 @@ _DEFAULT_QUEUE = "default"
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _REPLICA_SET = ("apps/v1", "ReplicaSet")
 _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
-"""Kinds that are read here, but that Kueue has no integration for."""
+"""Kinds that this library reads, but for which Kueue has no integration."""
 _IN_ANY_NAMESPACE = ("LeaderWorkerSet", "StatefulSet")
-"""Kinds whose reconcilers manage an object with a queue name in every namespace."""
+"""Kinds whose reconcilers manage objects with a queue name in every namespace."""
 _NO_CONFIGURATION = Configuration()
 
 
 class Owners:
-    """Manifests by the names by which those that they own refer to them."""
+    """Index of manifests by the identity that owner references contain."""
 
     def __init__(self, manifests: Iterable[Document]) -> None:
-        """Index the manifests; of two manifests of one object the later counts."""
+        """Index the manifests. Of several manifests of the same object, the last one is used."""
         self._by_key = {_key(manifest): manifest for manifest in manifests}
 
     def add(self, manifest: Document) -> None:
@@ -42,21 +42,26 @@ class Owners:
         self._by_key[_key(manifest)] = manifest
 
     def find(self, key: tuple[str, ...]) -> Document | None:
-        """The manifest of an object, or `None`."""
+        """Return the manifest of an object; `None` if it is unknown."""
         return self._by_key.get(key)
 
 
 class Unmanaged(Enum):
-    """Why a job gets no Workload of its own.
+    """Reason why a job gets no Workload of its own.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> why_unmanaged(job, config=Configuration()).name
+    'QUEUE'
 
     Attributes:
-        NAMESPACE: `managedJobsNamespaceSelector` does not select its namespace.
-        OWNER: An owner of it has a Workload, for all that it owns.
-        QUEUE: It names no queue, and jobs without one are left alone (`manageJobsWithoutQueueName`).
-        MARK: It is a pod that its owner marked as suspended, without the label by which Kueue finds its pods.
-        DELETED: It is being deleted.
-        FRAMEWORK: The Configuration lists the kinds that are managed, and its own is not among them.
-        GATE: Kueue knows its kind with a feature gate only, which is off (`pkg/controller/jobs/sparkapplication`).
+        NAMESPACE: `managedJobsNamespaceSelector` does not select the namespace of the job.
+        OWNER: An owner of the job has a Workload, which covers all objects that it owns.
+        QUEUE: The job has no queue name, and Kueue does not manage jobs without one (`manageJobsWithoutQueueName`).
+        MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.
+        DELETED: The job is being deleted.
+        FRAMEWORK: The Configuration lists the managed kinds, and the kind of the job is not among them.
+        GATE: Kueue supports the kind only with a feature gate, which is off (`pkg/controller/jobs/sparkapplication`).
     """
 
     NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"
@@ -76,17 +81,30 @@ def is_managed(
     owners: Iterable[Document] | Owners = (),
     namespaces: Iterable[Namespace] = (),
 ) -> bool:
-    """Whether a job gets a Workload of its own: it asks for a queue or all jobs are managed, and no owner has one.
+    """Return whether a job gets a Workload of its own.
+
+    It does if it has a queue name, or if Kueue manages all jobs, and if none of its owners has a Workload.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> is_managed(job, config=Configuration())
+    False
+    >>> is_managed(job, config=Configuration(manage_jobs_without_queue_name=True))
+    True
 
     Args:
         manifest: The job.
-        config: Says whether jobs without a queue name are managed, and in which namespaces any are.
-        owners: The manifests among which the owners of jobs are.
-        namespaces: The namespaces with their labels; one that is not given has only its name for a label.
+        config: The Configuration, which determines whether jobs without a queue name are managed, and the namespaces in
+            which jobs are managed.
+        owners: Manifests of possible owners.
+        namespaces: The namespaces with their labels. A namespace that is not given only has the label with its name.
+
+    Returns:
+        Whether the job gets a Workload.
 
     Raises:
-        NotFoundError: An owner that could be managed is not among the owners.
-        InvalidSpecError: Owners go in a circle, or too far up.
+        NotFoundError: An owner that could be managed is not in `owners`.
+        InvalidSpecError: The owner references form a cycle, or the chain of owners is too long.
     """
     return why_unmanaged(manifest, config=config, owners=owners, namespaces=namespaces) is None
 
@@ -98,9 +116,10 @@ def why_unmanaged(
     owners: Iterable[Document] | Owners = (),
     namespaces: Iterable[Namespace] = (),
 ) -> Unmanaged | None:
-    """Return why a job gets no Workload of its own; `None` if it gets one.
+    """Return the reason why a job gets no Workload of its own; `None` if it gets one.
 
-    Arguments and errors are those of `is_managed`. For a Deployment, the answer says whether Kueue marks its pods.
+    Arguments and errors are the same as for `is_managed`. For a Deployment, the result states whether Kueue marks its
+    pods.
     """
     kind = manifest.get("kind")
     if not is_enabled(manifest, config):
@@ -123,7 +142,7 @@ def why_unmanaged(
 
 
 def _why_pod_unmanaged(pod: Document, config: Configuration, owners: Iterable[Document] | Owners) -> Unmanaged | None:
-    """Return why Kueue skips a pod, whether it has a queue name or not."""
+    """Return the reason why Kueue ignores a pod regardless of its queue name; `None` if there is none."""
     is_marked = _label(pod, keys.MANAGED) == "true"
     parent = _annotation(pod, keys.SUSPENDING_PARENT)
     if not (parent or is_enabled(pod, config, implied=False)):
@@ -142,7 +161,9 @@ def should_suspend(
     owners: Iterable[Document] | Owners,
     namespaces: Iterable[Namespace] = (),
 ) -> bool:
-    """Return whether Kueue's webhook suspends a new job of any kind but a pod. Errors are those of `is_managed`.
+    """Return whether Kueue's webhook suspends a new job. The function does not support pods.
+
+    Errors are the same as for `is_managed`.
 
     Source: `pkg/controller/jobframework/utils.go:WorkloadShouldBeSuspended`.
     """
@@ -162,20 +183,32 @@ def find_ancestor(
     all_jobs: bool = False,
     config: Configuration = _NO_CONFIGURATION,
 ) -> Document | None:
-    """Return the topmost owner of a job that Kueue manages, or `None`.
+    """Return the topmost owner of a job that Kueue manages.
 
-    An owner is managed if its kind is, and if it has a queue name or all jobs are managed. The search ends at an owner
-    of a kind that Kueue has no integration for, or whose uid differs from that in the reference.
+    An owner is managed if its kind is managed, and if it has a queue name or Kueue manages all jobs. The search ends at
+    an owner of a kind without an integration in Kueue, or at an owner whose UID differs from that in the reference.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> metadata = {"name": "set", "uid": "1", "labels": {"kueue.x-k8s.io/queue-name": "training"}}
+    >>> jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": {}}
+    >>> owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set", "uid": "1"}
+    >>> references = [owner | {"controller": True}]
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a", "ownerReferences": references}}
+    >>> find_ancestor(job, [jobset])["kind"]
+    'JobSet'
 
     Args:
         manifest: The job.
-        owners: The manifests among which the owners of jobs are.
-        all_jobs: Whether jobs without a queue name are managed.
-        config: The Configuration, for the kinds that are managed.
+        owners: Manifests of possible owners.
+        all_jobs: Whether Kueue manages jobs without a queue name. Default: `False`.
+        config: The Configuration, which determines the managed kinds.
+
+    Returns:
+        The manifest of the owner, or `None` if no owner is managed.
 
     Raises:
-        NotFoundError: An owner of a known kind is not among the owners.
-        InvalidSpecError: Owners go in a circle, or too far up.
+        NotFoundError: An owner of a supported kind is not in `owners`.
+        InvalidSpecError: The owner references form a cycle, or the chain of owners is too long.
     """
     known = owners if isinstance(owners, Owners) else Owners(owners)
     current, topmost = manifest, None
@@ -214,18 +247,26 @@ def with_defaults(
     defaults_class: bool = True,
     config: Configuration = _NO_CONFIGURATION,
 ) -> Document:
-    """Return the manifest of a new job with the queue and the priority class that it gets if it names none.
+    """Return the manifest of a new job with its default queue and default priority class.
 
-    A job whose owner could be managed gets neither, but for a pod, which gets the queue. A pod or StatefulSet that was
-    marked by the object that makes it gets neither.
+    A job that already names them does not change. A job with an owner that could be managed gets neither default,
+    except that a pod gets the queue. A pod or StatefulSet that was marked by the object that created it gets neither
+    default.
+
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
+    >>> with_defaults(job, has_default_queue=True)["metadata"]["labels"]
+    {'kueue.x-k8s.io/queue-name': 'default'}
 
     Args:
         manifest: The job.
-        has_default_queue: Whether its namespace has a LocalQueue named `default`, and its jobs are managed; of a pod,
-            whether also none of its owners is managed.
-        classes: The cluster's priority classes; one of workloads named `default` is the default.
-        defaults_class: Whether the feature gate `WorkloadPriorityClassDefaulting` is on.
-        config: The Configuration, for the kinds that are managed.
+        has_default_queue: Whether the namespace has a LocalQueue named `default` and its jobs are managed. For a pod,
+            also whether none of its owners is managed. Default: `False`.
+        classes: Priority classes of the cluster. The WorkloadPriorityClass named `default` is the default.
+        defaults_class: Whether the feature gate `WorkloadPriorityClassDefaulting` is on. Default: `True`.
+        config: The Configuration, which determines the managed kinds.
+
+    Returns:
+        The changed copy, or the manifest itself if nothing changes.
     """
     added = {}
     reference = _controller(manifest)
@@ -253,9 +294,10 @@ def selects(config: Configuration, manifest: Document, namespaces: Iterable[Name
 
 
 def is_enabled(manifest: Document, config: Configuration, *, implied: bool = True) -> bool:
-    """Return whether a kind is among those that are managed; the user's own kinds are.
+    """Return whether a kind is managed. Custom kinds always are.
 
-    With kinds that make pods, pods are managed too, as far as those kinds mark them (`implied`).
+    If a kind that creates pods is managed, its pods are managed too, provided that the kind marks them (`implied`).
+
     Source: `pkg/controller/jobframework/setup.go:setupControllers`, `collectImplicitlyEnabledIntegrations`.
     """
     enabled = config.frameworks
@@ -267,7 +309,7 @@ def is_enabled(manifest: Document, config: Configuration, *, implied: bool = Tru
 
 
 def _is_deleted(manifest: Document) -> bool:
-    """Return whether a job is being deleted; of a group of pods, the group itself decides."""
+    """Return whether a job is being deleted. The result is always `False` for a single pod of a group."""
     is_member = manifest.get("kind") == "Pod" and (
         _label(manifest, keys.POD_GROUP_NAME) or _annotation(manifest, keys.POD_GROUP_NAME)
     )
@@ -276,7 +318,7 @@ def _is_deleted(manifest: Document) -> bool:
 
 
 def _is_known_owner(reference: Mapping[str, Any]) -> bool:
-    # A ReplicaSet stands between a Pod and its Deployment.
+    # A Pod of a Deployment is owned by a ReplicaSet.
     kind = _kind(reference)
     return _is_known_kind(kind) or kind == _REPLICA_SET
 
@@ -304,7 +346,10 @@ def _metadata(manifest: Document) -> Mapping[str, Any]:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    """The value, or nothing: of objects that are no jobs, nobody has checked the types."""
+    """Return the value, or an empty mapping if it is not a mapping.
+
+    Types are not checked in objects that are not jobs.
+    """
     return value if isinstance(value, Mapping) else {}
 
 

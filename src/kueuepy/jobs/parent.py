@@ -1,4 +1,4 @@
-"""Objects that make jobs or pods, and that Kueue neither suspends nor starts."""
+"""Base class for objects that create jobs or pods, and that Kueue does not suspend themselves."""
 
 import copy
 from collections.abc import Sequence
@@ -11,26 +11,26 @@ from kueuepy.objects import PodSet
 
 
 class ParentJob(BaseJob):
-    """An object that Kueue neither suspends nor starts: what it makes is held back, jobs or pods."""
+    """An object that Kueue neither suspends nor starts. Kueue suspends the jobs or pods that it creates."""
 
     def validate(self) -> None:
-        """Refuse what Kueue's webhooks refuse of the object's metadata; the jobs that it makes are checked alone."""
+        """Apply the validation rules for the object's metadata. The jobs that it creates are validated separately."""
         checks.check_metadata(self)
 
     def is_suspended(self) -> bool:
-        """`False`: what it makes is suspended instead."""
+        """Return `False`: the created jobs or pods are suspended instead."""
         return False
 
     def suspended(self) -> Document:
-        """The manifest, changed only in what the kind passes on to what it makes."""
+        """Return the manifest with the changes that the kind passes on to the jobs or pods that it creates."""
         root = self._section(copy.deepcopy(self.manifest))
         self.on_suspended(root)
         return root.data
 
-    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 the kind has no use for them
-        """Empty: what it makes is started instead."""
+    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 unused
+        """Return an empty patch: the created jobs or pods are started instead."""
         return {}
 
-    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the kind has no use for them
-        """Empty: what it makes is stopped instead."""
+    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 unused
+        """Return an empty patch: the created jobs or pods are stopped instead."""
         return {}

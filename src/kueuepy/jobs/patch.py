@@ -1,7 +1,7 @@
-"""JSON merge patches (RFC 7386): what to change in a manifest, as a manifest of only what changes.
+"""JSON merge patches (RFC 7386): a manifest that contains only the changed fields.
 
-A field that is null in the patch is removed, a mapping is patched field by field, and anything else is put in place
-of what was there. A list is always replaced as a whole. `kubectl patch --type merge` takes such a patch as it is.
+A null field in the patch removes the field, a mapping is patched field by field, and any other value replaces the old
+one. Lists are replaced as a whole. `kubectl patch --type merge` accepts such patches.
 """
 
 import copy
@@ -11,7 +11,7 @@ from kueuepy.jobs.fields import Document
 
 
 def diff(before: Document, after: Document) -> Document:
-    """The smallest merge patch that turns one manifest into the other; empty if they are equal.
+    """Return the smallest merge patch that changes one manifest to the other; empty if they are equal.
 
     >>> diff({"spec": {"suspend": True, "parallelism": 3}}, {"spec": {"suspend": False, "parallelism": 3}})
     {'spec': {'suspend': False}}
@@ -29,7 +29,7 @@ def diff(before: Document, after: Document) -> Document:
 
 
 def apply(manifest: Document, patch: Document) -> Document:
-    """A copy of the manifest with the patch applied.
+    """Return a copy of the manifest with the patch applied.
 
     >>> apply({"spec": {"suspend": True}}, {"spec": {"suspend": False}, "status": None})
     {'spec': {'suspend': False}}
@@ -47,7 +47,7 @@ def apply(manifest: Document, patch: Document) -> Document:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Whether two values read the same in YAML, where `1` and `true` differ."""
+    """Return whether two values are equal in YAML, which distinguishes `1` from `true`."""
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(map(_same, old, new))
     if isinstance(old, dict) and isinstance(new, dict):

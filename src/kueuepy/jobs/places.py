@@ -1,4 +1,4 @@
-"""Errors of jobs that were read from files: they come out with file, line and job."""
+"""Errors about jobs from files: file, line and job are added to the message."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _OF_POD_SET = ("spec", "podSets")
 _TO_TEMPLATE = 4
-"""How many steps lead to the template of a pod set: `spec.podSets[0].template`."""
+"""Length of the path of a pod set's template: `spec.podSets[0].template`."""
 
 
 def jobs_placed(manifest: Manifest) -> AbstractContextManager[None]:
-    """Around what turns the jobs of a manifest into Workloads: errors name file, line and job.
+    """Return a context manager that adds file, line and job to errors about the jobs of a manifest.
 
     Raises:
-        KueueError: The error that was raised inside.
+        KueueError: The error that was raised in the `with` block.
     """
 
     def place(error: KueueError) -> KueueError | None:
@@ -49,7 +49,7 @@ def jobs_placed(manifest: Manifest) -> AbstractContextManager[None]:
 
 
 def workloads_among(jobs: Iterable[Document], manifest: Manifest, config: Configuration) -> tuple[Workload, ...]:
-    """The Workloads of jobs, made with what stands beside them in a manifest.
+    """Return the Workloads of jobs, with the other objects of a manifest as context.
 
     Raises:
         KueueError: As for `kueuepy.jobs.to_workloads`.
@@ -65,7 +65,7 @@ def workloads_among(jobs: Iterable[Document], manifest: Manifest, config: Config
 
 
 def _is_about(error: KueueError, job: Document, manifest: Manifest) -> bool:
-    """Whether an error is about a job, or about a Workload that is made of it."""
+    """Return whether an error is about a job, or about a Workload created from it."""
     if not isinstance(error.about, str):
         return job is error.about
     try:
@@ -76,7 +76,7 @@ def _is_about(error: KueueError, job: Document, manifest: Manifest) -> bool:
 
 
 def _moved(manifest: Manifest, job: Document, item: Item, problem: Problem) -> tuple[str, Problem]:
-    """The place of a problem of a job's Workload, and the problem as it is in the job's manifest."""
+    """Convert a problem of a Workload to a problem of its job, with its position in the file."""
     owner = adapter_for(job, config=manifest.configuration or Configuration(), related=manifest.others)
     path = _path_in(owner, problem.path)
     if path is None:
@@ -85,7 +85,7 @@ def _moved(manifest: Manifest, job: Document, item: Item, problem: Problem) -> t
 
 
 def _path_in(job: Any, path: Path) -> Path | None:
-    """Where a field of the Workload's pod templates is in the job's manifest; `None` if it is none, or is not there."""
+    """Convert the path of a field in a Workload's pod template to its path in the job's manifest; `None` if absent."""
     if path[:2] != _OF_POD_SET or path[_TO_TEMPLATE - 1 : _TO_TEMPLATE] != ("template",):
         return None
     slots = job.slots(job.root) if isinstance(job, BaseJob) else ()

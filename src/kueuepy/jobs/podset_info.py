@@ -1,6 +1,6 @@
-"""From the admission of a Workload to what each of its pod sets gets.
+"""Conversion of a Workload's admission to the changes of its pod templates.
 
-Mirrors `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and `pkg/podset/podset.go:FromAssignment`.
+Source: `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and `pkg/podset/podset.go:FromAssignment`.
 """
 
 import re
@@ -28,23 +28,33 @@ def pod_set_infos(
     config: Configuration = _NO_CONFIGURATION,
     marks: bool = True,
 ) -> tuple[PodSetInfo, ...]:
-    """What the admission in a Workload's status adds to each of its pod sets, in their order.
+    """Return what the admission of a Workload adds to the pods of each of its pod sets.
 
-    Node labels and tolerations are those of the assigned flavors; nothing is added for a flavor's taints. Updates by
-    admission checks come on top. Of flavors that disagree on a node label, the one of the last resource, by name,
-    counts; Kueue takes either.
+    These are the node labels and tolerations of the assigned flavors, and the updates of admission checks. No
+    tolerations are added for the taints of a flavor. If the flavors of several resources have different values for a
+    node label, the last resource by name takes precedence; Kueue's choice is random.
+
+    >>> from kueuepy.objects import Admission, WorkloadStatus
+    >>> admission = Admission("vision", (PodSetAssignment(flavors={"cpu": "spot"}),))
+    >>> workload = Workload("a", pod_sets=[PodSet()], status=WorkloadStatus(admission=admission))
+    >>> pod_set_infos(workload, [ResourceFlavor("spot", node_labels={"type": "spot"})])[0].node_selector
+    {'type': 'spot'}
 
     Args:
-        workload: A Workload with an admission.
-        flavors: The flavors of the cluster.
-        config: The feature gates that say which marks are added.
-        marks: Whether the labels and annotations are added by which Kueue finds pods of a workload again. Without
-            them what is left is where the pods go.
+        workload: A Workload with an admission in its status.
+        flavors: The ResourceFlavors of the cluster.
+        config: The Configuration, whose feature gates determine the labels and annotations that are added.
+        marks: Whether to add the labels and annotations with which Kueue identifies the pods of a workload. If `False`,
+            only changes that affect the placement of pods are returned.
+
+    Returns:
+        One info per pod set, in order.
 
     Raises:
         StateError: The Workload has no admission.
-        NotFoundError: A flavor is assigned that is not among the flavors.
-        InvalidSpecError: The updates of admission checks contradict each other or the flavors.
+        NotFoundError: An assigned flavor is not in `flavors`.
+        InvalidSpecError: The updates of admission checks conflict with each other or with the flavors, or the admission
+            has another number of pod sets than the Workload.
     """
     where = f'Workload "{workload.key}"'
     if workload.status is None or workload.status.admission is None:
@@ -63,7 +73,7 @@ def pod_set_infos(
 
 
 def toleration_manifest(toleration: Toleration) -> Document:
-    """A toleration as a manifest writes it, without empty fields."""
+    """Return a toleration as a dict without empty fields."""
     fields: Document = msgspec.to_builtins(toleration)
     return {key: value for key, value in fields.items() if value not in ("", None)}
 
@@ -76,7 +86,7 @@ def _info(
     marks: Document,
 ) -> PodSetInfo:
     assigned = [_flavor(workload, flavors, name) for name in _distinct(assignment)]
-    # A template of its own collects the parts, so that they are merged by the one rule for merging.
+    # The parts are injected into an empty template, so that the rules of `inject` apply to all of them.
     template: Document = {"spec": {}}
     where = f'Workload "{workload.key}"'
     at = Section(where, f"podSets[{pod_set.name}]", template)
@@ -97,7 +107,7 @@ def _info(
 
 
 def _placement(pod_set: PodSet, assignment: PodSetAssignment, assigned: list[ResourceFlavor]) -> PodSetInfo:
-    """Where the pods go: the nodes of the flavors, and for a topology assignment the gate that waits for it."""
+    """Return the node labels and tolerations of the flavors, and the scheduling gate for a topology assignment."""
     placed = assignment.topology_assignment is not None
     request = pod_set.topology_request or {}
     implied = placed and not request.keys() & {"required", "preferred", "unconstrained"}
@@ -110,7 +120,7 @@ def _placement(pod_set: PodSet, assignment: PodSetAssignment, assigned: list[Res
 
 
 def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Document:
-    """The labels and annotations by which Kueue finds the pods of an admitted pod set."""
+    """Return the labels and annotations with which Kueue identifies the pods of an admitted pod set."""
     labels = {keys.POD_SET: pod_set_name}
     annotations = {}
     if config.enabled("TopologyAwareScheduling"):
@@ -130,7 +140,7 @@ def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Docu
 
 
 def _updates(workload: Workload, pod_set_name: str) -> Iterable[tuple[str, PodSetInfo]]:
-    """What each admission check, given by its name, adds to a pod set."""
+    """Iterate over the updates of a pod set by admission checks, with the names of the checks."""
     assert workload.status is not None
     for check in workload.status.admission_checks:
         update = next((u for u in check.pod_set_updates if u.get("name") == pod_set_name), None)

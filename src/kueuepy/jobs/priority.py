@@ -1,6 +1,6 @@
-"""Which priority a job's Workload gets.
+"""Priority of the Workload of a job.
 
-Mirrors `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/util/priority/priority.go`.
+Source: `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/util/priority/priority.go`.
 """
 
 from collections.abc import Iterable
@@ -12,6 +12,7 @@ from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, PriorityClass, PriorityClassRef, WorkloadPriorityClass
 
 AnyPriorityClass: TypeAlias = WorkloadPriorityClass | PriorityClass
+"""A WorkloadPriorityClass or a PriorityClass."""
 
 DEFAULT_PRIORITY = 0
 DEFAULT_CLASS = "default"
@@ -24,11 +25,14 @@ SYSTEM_CLASSES = (
 
 
 class Priority(NamedTuple):
-    """A priority and the class that it came from.
+    """A priority and the class that determines it.
+
+    >>> Priority(100, None).value
+    100
 
     Attributes:
-        value: The priority; higher goes first.
-        ref: The class, or `None` if no class gave it.
+        value: The priority; workloads with a higher value are considered first.
+        ref: Reference to the class; `None` if no class determines the priority.
     """
 
     value: int
@@ -44,21 +48,27 @@ def resolve_priority(
     own_class: str | None = None,
     owner: str = "job",
 ) -> Priority:
-    """The priority of a job: of its workload priority class, else of its pods' class, else the cluster's default.
+    """Determine the priority of a job.
+
+    The priority is that of the job's WorkloadPriorityClass, otherwise that of the PriorityClass of its pods, otherwise
+    the default of the cluster.
 
     >>> resolve_priority("high", (), [WorkloadPriorityClass("high", value=100)]).value
     100
 
     Args:
-        label: The value of the job's label `kueue.x-k8s.io/priority-class`; empty for none.
-        pod_sets: The job's pod sets. The first that has a `priorityClassName` counts.
-        classes: The cluster's classes of both kinds.
-        own_class: The class that a kind with a rule of its own names, empty if it names none; `None` for other kinds.
-            Where such a kind names none, the pod sets are not asked.
-        owner: The job, as messages name it.
+        label: Value of the job's label `kueue.x-k8s.io/priority-class`; empty for none.
+        pod_sets: Pod sets of the job. The first `priorityClassName` found in them is used.
+        classes: WorkloadPriorityClasses and PriorityClasses of the cluster.
+        own_class: PriorityClass from the kind's own rule, which replaces the search in the pod sets; empty if the rule
+            finds none. `None`, the default, for kinds without such a rule.
+        owner: Name of the job in error messages.
+
+    Returns:
+        The priority and its class. Without any class, the priority is 0.
 
     Raises:
-        NotFoundError: A class is named that is not among the classes.
+        NotFoundError: A class is named that is not in `classes`.
     """
     known = (*classes, *SYSTEM_CLASSES)
     if label:
@@ -74,7 +84,7 @@ def resolve_priority(
 
 
 def has_default_class(classes: Iterable[AnyPriorityClass]) -> bool:
-    """Whether there is the WorkloadPriorityClass that jobs without the label get."""
+    """Return whether the WorkloadPriorityClass named `default` exists, which applies to jobs without the label."""
     return any(isinstance(c, WorkloadPriorityClass) and c.name == DEFAULT_CLASS for c in classes)
 
 

@@ -1,4 +1,4 @@
-"""The little of quantities that making pod sets needs."""
+"""Quantity functions for the creation of pod sets."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,12 @@ from kueuepy.objects import QuantityText, ResourceList
 
 
 def keep_max(first: ResourceList, second: Mapping[str, QuantityText]) -> ResourceList:
-    """The larger quantity of each resource; of equal ones, that of the first list.
+    """Return the larger quantity of each resource. Of equal quantities, that of `first` is kept.
 
     Source: `pkg/util/resource/resource.go:MergeResourceListKeepMax`.
 
     Raises:
-        InvalidSpecError: A quantity cannot be read.
+        InvalidSpecError: A quantity cannot be parsed.
     """
     merged = dict(first)
     for name, quantity in second.items():
@@ -22,9 +22,9 @@ def keep_max(first: ResourceList, second: Mapping[str, QuantityText]) -> Resourc
 
 
 def canonical(quantity: QuantityText) -> str:
-    """The text in which Kubernetes writes a quantity: 1000m as 1.
+    """Return a quantity in Kubernetes' canonical form, for example `1` for `1000m`.
 
     Raises:
-        InvalidSpecError: It cannot be read.
+        InvalidSpecError: The quantity cannot be parsed.
     """
     return str(Quantity(str(quantity)))

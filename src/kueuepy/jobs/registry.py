@@ -1,4 +1,4 @@
-"""Which class reads which kind of job."""
+"""The registered kinds of jobs and their classes."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -25,10 +25,26 @@ from kueuepy.objects import Configuration
 
 
 class JobType(Protocol):
-    """A class that reads the manifests of a kind of job."""
+    """Protocol of classes that read the manifests of a kind of job. `BaseJob` implements it.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> job_type: JobType = BatchJob
+    >>> job_type(job, config=Configuration(), related=()).owner
+    'Job "default/a"'
+    """
 
     def __call__(self, manifest: Document, *, config: Configuration, related: Iterable[Document]) -> Job:
-        """The job of a manifest, under a configuration, with manifests of objects that it refers to."""
+        """Create the job of a manifest.
+
+        Args:
+            manifest: The job's manifest.
+            config: The Configuration, for its feature gates.
+            related: Manifests of other objects that the job refers to.
+
+        Returns:
+            The job.
+        """
 
 
 _NO_CONFIGURATION = Configuration()
@@ -61,16 +77,24 @@ _types: dict[tuple[str, str], JobType] = {
 
 @checked
 def register(job_type: JobType, kind: str, *api_versions: str) -> None:
-    """Makes a kind of your own a kind of job, for `adapter_for` and in every manifest, until the process ends.
+    """Register a custom kind of job for the lifetime of the process.
+
+    Afterwards, all functions that read manifests accept jobs of this kind.
+
+    A kind that is already supported cannot be replaced:
+
+    >>> register(BatchJob, "Job", "batch/v1")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    DuplicateError: kind "Job" of batch/v1: is registered already; a kind is read by one class
 
     Args:
-        job_type: The class that reads its manifests, such as one derived from `BaseJob`.
-        kind: The kind's name.
-        api_versions: The versions of its API, such as `example.com/v1`.
+        job_type: Class that reads the manifests, such as a class derived from `BaseJob`.
+        kind: Name of the kind.
+        api_versions: API versions of the kind, such as `example.com/v1`.
 
     Raises:
-        DuplicateError: The kind is read already.
-        InvalidSpecError: No version is given, or an argument has a wrong type.
+        DuplicateError: The kind is already registered.
+        InvalidSpecError: No API version is given, or an argument has a wrong type.
     """
     if not isinstance(kind, str) or not all(isinstance(version, str) for version in api_versions):
         raise InvalidSpecError(f"kind {kind!r} of {api_versions!r}: must be texts, such as MyJob and example.com/v1")
@@ -88,12 +112,27 @@ def register(job_type: JobType, kind: str, *api_versions: str) -> None:
 
 @checked
 def is_known(api_version: str, kind: str) -> bool:
-    """Whether there is a class that reads a kind."""
+    """Return whether a kind is registered or built in.
+
+    >>> is_known("batch/v1", "Job")
+    True
+
+    Args:
+        api_version: API version, such as `batch/v1`.
+        kind: Name of the kind.
+    """
     return (api_version, kind) in _types
 
 
 def kinds() -> tuple[tuple[str, str], ...]:
-    """The kinds that are read, each with its API version before it."""
+    """Return the built-in and registered kinds.
+
+    >>> ("batch/v1", "Job") in kinds()
+    True
+
+    Returns:
+        Pairs of API version and kind, sorted.
+    """
     return tuple(sorted(_types))
 
 
@@ -101,15 +140,26 @@ def kinds() -> tuple[tuple[str, str], ...]:
 def adapter_for(
     manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
 ) -> Job:
-    """The job of a manifest. The pods of a group are given together, as a manifest of kind List.
+    """Create the job of a manifest.
+
+    The pods of a group are passed together, as a manifest of kind List.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> adapter_for(job).owner
+    'Job "default/a"'
 
     Args:
         manifest: The job's manifest.
         config: The Configuration, for its feature gates.
-        related: Manifests that the job refers to: the runtime of a TrainJob, the live RayCluster of an elastic RayJob.
+        related: Manifests that the job refers to: the runtime of a TrainJob, or the live RayCluster of an elastic
+            RayJob.
+
+    Returns:
+        The job.
 
     Raises:
-        UnsupportedError: The manifest is of no kind that is read.
+        UnsupportedError: The kind is not supported.
     """
     version, kind = str(manifest.get("apiVersion") or ""), str(manifest.get("kind") or "")
     job_type = _types.get((version, kind))

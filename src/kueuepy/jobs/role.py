@@ -1,6 +1,6 @@
-"""The role of a pod in its group: pods that ask for the same have the same.
+"""The role of a pod in its group: a hash of the fields of its spec that affect scheduling.
 
-Mirrors `pkg/util/pod/pod.go:GenerateRoleHash,SpecShape`: the hash of a JSON text in the form that Go gives it.
+Source: `pkg/util/pod/pod.go:GenerateRoleHash,SpecShape`, which hash a JSON text as Go encodes it.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from kueuepy.jobs.quantity import canonical
 
 _LENGTH = 8
 
-# Fields of Kubernetes' types in the order of their Go structs. "!" marks those that are written even if empty.
+# Fields of Kubernetes' types in the order of their Go structs. "!" marks fields that Go encodes even if they are empty.
 _SELECTOR_TERM: Document = {"key!": None, "operator!": None, "values": None}
 _LABEL_SELECTOR: Document = {"matchLabels": None, "matchExpressions": _SELECTOR_TERM}
 _NODE_TERM: Document = {"matchExpressions": _SELECTOR_TERM, "matchFields": _SELECTOR_TERM}
@@ -53,10 +53,10 @@ _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 
 
 def role_hash(spec: Document) -> str:
-    """Return the role of a pod with this spec, a text of 8 digits. Empty lists and mappings count as absent.
+    """Return the role of a pod with this spec, a string of 8 hexadecimal digits.
 
-    An API server fills in a pod before Kueue sees it. Of what it fills in, the requests by default count here; a
-    cluster's role also depends on the priority and on the tolerations that admission plugins add.
+    Empty lists and mappings count as absent. Default requests, which the API server sets from limits, are taken into
+    account. In a cluster, the role also depends on the priority and on the tolerations that admission plugins add.
 
     >>> role_hash({"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
     'dc85db45'
@@ -80,7 +80,7 @@ def role_hash(spec: Document) -> str:
 
 
 def _json(value: Document) -> str:
-    """JSON as Go writes it."""
+    """Encode a value as JSON in the same form as Go."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     for character, escaped in _HTML.items():
         text = text.replace(character, escaped)
@@ -100,7 +100,7 @@ def _containers(containers: list[Document] | None) -> list[Document] | None:
 
 
 def _requests(resources: Document) -> Document:
-    """Return the requests of a container, which are its limits by default: an API server fills them in."""
+    """Return the requests of a container. As in an API server, they default to the limits."""
     return {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
 
 
@@ -113,7 +113,7 @@ def _sorted(mapping: Document | None) -> Document | None:
 
 
 def _ordered(value: Any, fields: Document | None) -> Any:
-    """A value of a Go type as Go writes it: its fields in their order, empty ones left out."""
+    """Order the fields of a Go type as Go encodes them, and omit empty fields."""
     if isinstance(value, list):
         return [_ordered(item, fields) for item in value]
     if not isinstance(value, dict):
@@ -126,7 +126,7 @@ def _ordered(value: Any, fields: Document | None) -> Any:
         key = name.rstrip("!")
         nested = inner if isinstance(inner, dict) else None
         found = value.get(key)
-        # An empty object behind a pointer, such as a selector that matches all, is not empty for Go.
+        # Go does not treat an empty object behind a pointer as empty, for example a selector that matches everything.
         if found is not None and (found or isinstance(found, dict) or is_always_written):
             result[key] = _ordered(found, nested)
         elif is_always_written:

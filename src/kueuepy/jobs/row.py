@@ -1,4 +1,4 @@
-"""Workloads from rows of a table: one job a row, with what it asks for in columns."""
+"""Workloads from rows of a table with one job per row."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -24,11 +24,14 @@ _LONGEST = (2**63 - 1) // SECOND
 
 
 class Submission(NamedTuple):
-    """A Workload, and for how long it runs once it is admitted.
+    """A Workload with its running time.
+
+    >>> from_row({"name": "train", "queue": "vision", "cpu": 8, "duration": "1h"}).duration
+    3600000000000
 
     Attributes:
-        workload: The Workload; it was created when the row was submitted.
-        duration: How long it runs, in nanoseconds; `None` if the row doesn't say.
+        workload: The Workload. Its creation time is the submission time of the row.
+        duration: Running time after admission, in nanoseconds; `None` if the row has no duration.
     """
 
     workload: Workload
@@ -43,24 +46,35 @@ def from_row(
     ignore: Collection[str] = (),
     namespace: str = "default",
 ) -> Submission:
-    """The Workload of a row: a dict, or a row of a DataFrame by `frame.to_dict("records")` or `frame.iterrows()`.
+    """Create a Workload from a row: a dict, or a row from `frame.to_dict("records")` or `frame.iterrows()` in pandas.
 
     >>> from_row({"name": "train", "queue": "vision", "cpu": 8, "gpu": 1, "pods": 4}).workload.pod_sets[0].count
     4
 
+    These columns are recognised:
+
+    - `name`: name of the job; required.
+    - `namespace`: its namespace.
+    - `queue`: its LocalQueue, optionally as `namespace/name`.
+    - `pods`: number of pods. Default: 1.
+    - `min_pods`: smallest number of pods for partial admission. Default: none.
+    - `priority`: priority, an integer. Default: 0.
+    - `cpu`, `memory` (or `mem`), `gpu`, and any resource name with a `/`: request of each pod. Memory without a unit is
+    in bytes. Devices must be integers.
+    - `submit`: submission time, as seconds since the Unix epoch, RFC 3339 text or a datetime.
+    - `duration` (or `runtime`): running time, as seconds, text such as `1h30m` or a timedelta.
+
     Args:
-        row: The values by column; one that is missing (`None`, or NaN where it is no amount) counts as absent. The
-            columns are `name`, `namespace`, `queue` (a LocalQueue, or `namespace/name`), `pods` (1), `min_pods`
-            (partial admission), `priority` (0), what each pod asks for in `cpu`, `memory` or `mem` (as a quantity, a
-            plain number is of bytes), `gpu` and any resource with a `/` in its name, where whole devices are counted;
-            and `submit` and `duration` (also called `runtime`), in seconds, as text (`2024-05-01T12:00:00Z`, `1h30m`)
-            or as values of datetime or pandas.
-        gpu_resource: The resource that `gpu` counts.
-        ignore: Columns that say nothing of the Workload.
-        namespace: Where the job is if the row does not say.
+        row: The values by column. `None` counts as absent, and so does NaN in columns other than requests and `pods`.
+        gpu_resource: Resource that the column `gpu` counts. Default: `nvidia.com/gpu`.
+        ignore: Names of columns to ignore.
+        namespace: Namespace of jobs without one in the row. Default: `default`.
+
+    Returns:
+        The Workload and its running time.
 
     Raises:
-        InvalidSpecError: A column is unknown, or a value is none for its column.
+        InvalidSpecError: A column is unknown, or a value is invalid for its column.
     """
     _expect_amounts(row, ignore)
     values = {
@@ -105,10 +119,10 @@ def _is_request(column: str) -> bool:
 
 
 def _expect_amounts(row: Mapping[Any, Any], ignore: Collection[str]) -> None:
-    """No amount is NaN: that it asks for nothing is as little said as what it asks for.
+    """Check that no request is NaN, which could mean either zero or unknown.
 
     Raises:
-        InvalidSpecError: One is.
+        InvalidSpecError: A request is NaN.
     """
     for column, value in row.items():
         is_amount = column not in ignore and (_is_request(str(column)) or column == "pods")
@@ -120,29 +134,29 @@ def _expect_amounts(row: Mapping[Any, Any], ignore: Collection[str]) -> None:
 
 
 def _expect_whole_devices(where: str, requests: Mapping[str, str | int]) -> None:
-    """Of devices only whole ones can be asked for (Kubernetes, "Extended resources").
+    """Check that requests for devices are integers (Kubernetes, "Extended resources").
 
     Raises:
-        InvalidSpecError: A part of one is; Kueue would count it as one.
+        InvalidSpecError: A request is a fraction, which Kueue would round up.
     """
     for resource, value in requests.items():
         if isinstance(value, int) or "/" not in resource or "kubernetes.io/" in resource:
             continue
         try:
             asked = Quantity(value)
-        except ValueError:  # the validation of the Workload says so
+        except ValueError:  # reported by the validation of the Workload
             continue
         if asked != Quantity(asked.as_units):
             raise InvalidSpecError(f"{where}: {resource}: is {value}; it must be a whole number of devices")
 
 
 def _is_missing(value: Any) -> bool:
-    # A missing time of pandas, NaT, is no number but unequal to itself like NaN.
+    # NaT of pandas is not a number, but like NaN it is not equal to itself.
     return value is None or (value.is_nan() if isinstance(value, Decimal) else bool(value != value))  # noqa: PLR0124
 
 
 def _quantity(value: Any) -> str | int:
-    """A value as quantities are written; a fraction keeps its decimal digits."""
+    """Convert a value to a quantity. A fraction keeps its decimal digits."""
     if isinstance(value, Integral):
         return int(value)
     return int(value) if isinstance(value, float) and value.is_integer() else str(value)
@@ -156,12 +170,12 @@ def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> 
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number, of Python's or of NumPy's."""
+    """Return whether a value is a finite number of Python or NumPy."""
     return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
 
 
 def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
-    """A time or a time span in nanoseconds."""
+    """Return a time or a duration in nanoseconds; `None` if it is absent."""
     value = values.get(column)
     if value is None:
         return None
@@ -177,7 +191,7 @@ def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
 
 
 def _of_seconds(where: str, column: str, value: Any) -> int:
-    """A number of seconds in nanoseconds, exactly as its digits say."""
+    """Convert seconds to nanoseconds without rounding errors."""
     seconds = Fraction(value) if isinstance(value, str) and _SECONDS.fullmatch(value) else value
     if not _is_number(seconds) or seconds < 0:
         example = "2024-05-01T12:00:00Z" if column == "submit" else "1h30m"

@@ -1,4 +1,4 @@
-"""Jobs held back, started and stopped: their manifests, and the patches that make them so."""
+"""Suspending, starting and stopping jobs: changed manifests and patches."""
 
 from collections.abc import Iterable
 
@@ -16,16 +16,24 @@ _NO_CONFIGURATION = Configuration()
 def suspend(
     manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
 ) -> Document:
-    """The manifest of a new job as Kueue's webhook changes it: suspended, whatever its user wrote.
+    """Return the manifest of a new job as Kueue's webhook changes it: suspended, regardless of its field `suspend`.
 
     >>> template = {"spec": {"containers": []}}
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
     >>> suspend(job)["spec"]["suspend"]
     True
 
+    Args:
+        manifest: The job.
+        config: The Configuration, for its feature gates.
+        related: Manifests that the job refers to, such as the runtime of a TrainJob.
+
+    Returns:
+        The changed copy of the manifest.
+
     Raises:
-        InvalidSpecError: A field is wrong.
-        UnsupportedError: Kueue doesn't know the kind.
+        InvalidSpecError: A field is invalid.
+        UnsupportedError: Kueue does not support the kind.
     """
     return adapter_for(manifest, config=config, related=related).suspended()
 
@@ -40,26 +48,41 @@ def start_patch(
     related: Iterable[Document] = (),
     marks: bool = True,
 ) -> Document:
-    """The one change to a suspended job by which Kueue starts it, as a JSON merge patch.
+    """Return the change with which Kueue starts a suspended job, as a JSON merge patch.
 
-    It ends the suspension and gives the pod templates the node labels and the tolerations of the assigned flavors, and
-    what admission checks add; no toleration is added for a flavor's taints. A job that is admitted in part gets the
-    admitted number of pods. A pod loses its scheduling gate.
+    The patch ends the suspension. It adds the node labels and tolerations of the assigned flavors, and the updates of
+    admission checks, to the pod templates. No tolerations are added for the taints of a flavor. After partial
+    admission, it sets the number of pods to the admitted number. From a pod, it removes the scheduling gate.
+
+    >>> from msgspec.structs import replace
+    >>> from kueuepy.jobs import to_workload
+    >>> from kueuepy.objects import Admission, PodSetAssignment, WorkloadStatus
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> admission = Admission("vision", (PodSetAssignment("main", flavors={"cpu": "spot"}),))
+    >>> workload = replace(to_workload(job), status=WorkloadStatus(admission=admission))
+    >>> spot = ResourceFlavor("spot", node_labels={"type": "spot"})
+    >>> start_patch(suspend(job), workload, [spot], marks=False)["spec"]["template"]["spec"]
+    {'nodeSelector': {'type': 'spot'}}
 
     Args:
-        manifest: The job, suspended.
-        workload: Its Workload, with an admission in its status.
-        flavors: The cluster's flavors.
+        manifest: The suspended job.
+        workload: The job's Workload, with an admission in its status.
+        flavors: The ResourceFlavors of the cluster.
         config: The Configuration, for its feature gates.
         related: Manifests that the job refers to.
-        marks: Whether the pods get the labels and annotations by which Kueue finds them again: the names of their
-            pod set, workload and queues.
+        marks: Whether to add the labels and annotations with which Kueue identifies the pods: the names of their pod
+            set, workload and queues. Default: `True`.
+
+    Returns:
+        The JSON merge patch.
 
     Raises:
         StateError: The Workload has no admission.
-        NotFoundError: An assigned flavor is not given.
-        InvalidSpecError: What is added contradicts a template. Kueue then finishes the Workload as `FailedToStart`.
-        UnsupportedError: Kueue doesn't know the kind.
+        NotFoundError: An assigned flavor is not in `flavors`.
+        InvalidSpecError: A change conflicts with a template. In this case, Kueue finishes the Workload with the reason
+            `FailedToStart`.
+        UnsupportedError: Kueue does not support the kind.
     """
     infos = pod_set_infos(workload, flavors, config=config, marks=marks)
     return adapter_for(manifest, config=config, related=related).start_patch(infos)
@@ -73,20 +96,49 @@ def stop_patch(
     config: Configuration = _NO_CONFIGURATION,
     related: Iterable[Document] = (),
 ) -> Document | None:
-    """The change to a running job by which Kueue stops it, as a JSON merge patch; `None` for pods, which it deletes.
+    """Return the change with which Kueue stops a running job, as a JSON merge patch.
 
-    The job is suspended, and its pod templates are again those of its Workload, so that it is as it was before it
-    started. With another number of pod sets than the Workload's, only the suspension is changed.
+    The patch suspends the job and restores its pod templates from the pod sets of its Workload. If the number of pod
+    sets differs, the patch only suspends the job.
+
+    >>> from kueuepy.jobs import to_workload
+    >>> spec = {"suspend": False, "template": {"spec": {"containers": []}}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": spec}
+    >>> stop_patch(job, to_workload(job))
+    {'spec': {'suspend': True}}
+
+    Args:
+        manifest: The running job.
+        workload: The job's Workload.
+        config: The Configuration, for its feature gates.
+        related: Manifests that the job refers to.
+
+    Returns:
+        The JSON merge patch, or `None` for pods, which Kueue deletes.
 
     Raises:
-        InvalidSpecError: A field is wrong.
-        UnsupportedError: Kueue doesn't know the kind.
+        InvalidSpecError: A field is invalid.
+        UnsupportedError: Kueue does not support the kind.
     """
     return adapter_for(manifest, config=config, related=related).stop_patch(workload.pod_sets)
 
 
 @checked
 def apply_patch(manifest: Document, change: Document) -> Document:
-    """A copy of a manifest with a JSON merge patch applied; fields that are null in the manifest are left out."""
+    """Return a copy of a manifest with a JSON merge patch applied. Null fields of the manifest are removed.
+
+    >>> apply_patch({"spec": {"suspend": True, "parallelism": 3}}, {"spec": {"suspend": False}})
+    {'spec': {'suspend': False, 'parallelism': 3}}
+
+    Args:
+        manifest: The manifest.
+        change: The patch.
+
+    Returns:
+        The changed copy.
+
+    Raises:
+        InvalidSpecError: A text in the manifest is not valid Unicode.
+    """
     applied: Document = without_nulls(manifest)
     return patch.apply(applied, change)

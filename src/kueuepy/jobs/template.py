@@ -1,6 +1,6 @@
-"""What Kueue changes in a pod template: it injects when the job starts, and restores when the job stops.
+"""Changes of pod templates when a job starts, and their reversal when the job stops.
 
-Mirrors `pkg/podset/podset.go:Merge,RestorePodSpec` and `pkg/util/pod/pod.go:Gate,Ungate`.
+Source: `pkg/podset/podset.go:Merge,RestorePodSpec` and `pkg/util/pod/pod.go:Gate,Ungate`.
 """
 
 import copy
@@ -13,17 +13,20 @@ from kueuepy.jobs.fields import Document, Section
 
 @dataclass(frozen=True)
 class PodSetInfo:
-    """What the admission of a pod set adds to its pods.
+    """Changes that an admission makes to the pods of a pod set.
 
     Source: `pkg/podset/podset.go:PodSetInfo`.
 
+    >>> PodSetInfo(name="main", count=3, node_selector={"type": "spot"}).count
+    3
+
     Attributes:
-        name: The pod set's name.
-        count: How many pods were admitted.
+        name: Name of the pod set.
+        count: Number of admitted pods.
         labels: Labels to add.
         annotations: Annotations to add.
-        node_selector: Node labels to select.
-        tolerations: Tolerations to add, as in a manifest.
+        node_selector: Node labels to add to the node selector.
+        tolerations: Tolerations to add, as dicts in the form of a manifest.
         scheduling_gates: Names of scheduling gates to add.
     """
 
@@ -41,12 +44,12 @@ SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def inject(template: Section, info: PodSetInfo) -> None:
-    """Adds to a pod template what the admission gives.
+    """Apply the changes of an admission to a pod template.
 
-    Of an elastic job the names of the workload and of its slice may be overwritten; nothing else may.
+    In an elastic job, the names of the workload and of its slice may be overwritten. Any other conflict is an error.
 
     Raises:
-        InvalidSpecError: The template already has another value for a label, annotation or node selector.
+        InvalidSpecError: The template has another value for a label, annotation or node selector.
     """
     _drop_slice_names(template, info)
     if info.annotations or info.labels:
@@ -61,7 +64,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
 
 
 def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
-    """Drops the names of the Workload and of its slice, where other ones come."""
+    """Remove the names of the Workload and of its slice if the admission contains other names."""
     if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
         annotations = metadata.texts("annotations")
         for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
@@ -70,10 +73,10 @@ def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
 
 
 def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
-    """Adds labels, annotations or node labels to a field.
+    """Add labels, annotations or node labels to a field.
 
     Raises:
-        InvalidSpecError: The field has another value for one of them.
+        InvalidSpecError: The field has another value for one of the keys.
     """
     if not added:
         return
@@ -88,7 +91,7 @@ def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
 
 
 def merge_tolerations(spec: Section, added: tuple[Document, ...]) -> None:
-    """Adds those tolerations that a pod spec doesn't have yet."""
+    """Add the tolerations that a pod spec does not have yet."""
     for toleration in added:
         present = spec.items("tolerations")
         if all(_identity(toleration) != _identity(other) for other in present):
@@ -96,7 +99,7 @@ def merge_tolerations(spec: Section, added: tuple[Document, ...]) -> None:
 
 
 def restore(template: Section, original: Document) -> None:
-    """Gives a pod template back the fields that `inject` changes, from the template of the Workload's pod set."""
+    """Restore the fields of a pod template that `inject` changes, from the template of the Workload's pod set."""
     restore_fields(template.ensure("metadata").data, original.get("metadata", {}), METADATA_FIELDS)
     if not template.data["metadata"] and "metadata" not in original:
         del template.data["metadata"]
@@ -104,13 +107,13 @@ def restore(template: Section, original: Document) -> None:
 
 
 def add_gate(spec: Section, gate: str) -> None:
-    """Adds a scheduling gate to a pod spec that doesn't have it."""
+    """Add a scheduling gate to a pod spec, unless it is already there."""
     if not has_gate(spec, gate):
         spec.data["schedulingGates"] = [*spec.items("schedulingGates"), {"name": gate}]
 
 
 def remove_gate(spec: Section, gate: str) -> None:
-    """Removes a scheduling gate from a pod spec."""
+    """Remove a scheduling gate from a pod spec."""
     if has_gate(spec, gate):
         left = [item.data for item in spec.sections("schedulingGates") if item.text("name") != gate]
         spec.data["schedulingGates"] = left
@@ -119,12 +122,12 @@ def remove_gate(spec: Section, gate: str) -> None:
 
 
 def has_gate(spec: Section, gate: str) -> bool:
-    """Whether a pod spec has a scheduling gate."""
+    """Return whether a pod spec has a scheduling gate."""
     return any(item.text("name") == gate for item in spec.sections("schedulingGates"))
 
 
 def sanitized(template: Document) -> Document:
-    """A copy of a pod template in which each container has each environment variable once, with its last value.
+    """Return a copy of a pod template without duplicate environment variables. The last value of a variable is kept.
 
     Source: `pkg/controller/jobframework/utils.go:SanitizePodSet`.
     """
@@ -138,7 +141,7 @@ def sanitized(template: Document) -> Document:
 
 
 def restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
-    """Give a mapping back the values that some of its fields had; a field that was absent is removed."""
+    """Set fields of a mapping to their values in another mapping. Fields that are absent there are removed."""
     for name in names:
         if name in original:
             target[name] = copy.deepcopy(original[name])
@@ -147,6 +150,9 @@ def restore_fields(target: Document, original: Document, names: tuple[str, ...])
 
 
 def _identity(toleration: Document) -> tuple[str, str, str, str]:
-    """What makes two tolerations the same: not for how many seconds they hold, and no operator means `Equal`."""
+    """Return the fields by which tolerations are compared.
+
+    The toleration seconds are ignored, and `Equal` is the default.
+    """
     key, value, effect = (toleration.get(name) or "" for name in ("key", "value", "effect"))
     return key, toleration.get("operator") or "Equal", value, effect

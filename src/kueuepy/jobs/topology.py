@@ -1,6 +1,6 @@
-"""Topology requests of pod sets, from the annotations of their pod templates.
+"""Topology requests of pod sets, created from the annotations of their pod templates.
 
-Mirrors `pkg/controller/jobframework/tas.go:Build`.
+Source: `pkg/controller/jobframework/tas.go:Build`.
 """
 
 import json
@@ -20,12 +20,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class PodIndex:
-    """The labels by which a kind of job numbers the pods of a pod set.
+    """Labels with which a kind of job numbers the pods of a pod set.
+
+    >>> PodIndex("batch.kubernetes.io/job-completion-index").sub_group_count is None
+    True
 
     Attributes:
-        label: The label that says which pod of the pod set, or of its sub-group, a pod is.
-        sub_group_label: The label that says which sub-group a pod is in.
-        sub_group_count: How many sub-groups there are.
+        label: Label with the index of a pod in its pod set or sub-group; `None` for none.
+        sub_group_label: Label with the index of the pod's sub-group; `None` for none.
+        sub_group_count: Number of sub-groups; `None` if there are no sub-groups.
     """
 
     label: str | None = None
@@ -33,7 +36,7 @@ class PodIndex:
     sub_group_count: int | None = None
 
     def request(self) -> Document:
-        """The part of a topology request that these labels make."""
+        """Return the fields of a topology request for these labels."""
         fields = {
             "podIndexLabel": self.label,
             "subGroupIndexLabel": self.sub_group_label,
@@ -43,13 +46,13 @@ class PodIndex:
 
 
 def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -> Document | None:
-    """The topology request that a pod template's annotations and its kind of job make, or `None`.
+    """Return the topology request of a pod template; `None` if there is none.
 
-    The first of required, preferred and unconstrained that is given counts. A kind that numbers its pods makes a
-    request even where no annotation asks for one; such a request is not an explicit one.
+    The annotations for required, preferred and unconstrained topologies are read in this order, and the first one found
+    is used. A kind that numbers its pods has a request even without such an annotation; this request is implicit.
 
     Raises:
-        InvalidSpecError: An annotation cannot be read.
+        InvalidSpecError: An annotation cannot be parsed.
     """
     annotations = metadata.texts("annotations")
     required, preferred = annotations.get(keys.REQUIRED_TOPOLOGY), annotations.get(keys.PREFERRED_TOPOLOGY)
@@ -60,7 +63,7 @@ def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -
         request["preferred"] = preferred
     elif keys.UNCONSTRAINED_TOPOLOGY in annotations:
         request["unconstrained"] = parse_bool(metadata, keys.UNCONSTRAINED_TOPOLOGY)
-    # A layer whose gate is off is still enough for a request, without making one of its own.
+    # If the feature gate is off, the annotation for layers still causes a request, but the layers are not part of it.
     elif not (_has_slice(annotations) or keys.SLICE_CONSTRAINTS in annotations or index.request()):
         return None
     request |= index.request()
@@ -71,10 +74,10 @@ def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -
 
 
 def parse_bool(metadata: Section, key: str) -> bool:
-    """The truth value of an annotation, in any of the spellings that Go reads.
+    """Return the boolean in an annotation, in any form that Go accepts.
 
     Raises:
-        InvalidSpecError: It is none of them.
+        InvalidSpecError: The annotation is not a boolean.
     """
     text = metadata.section("annotations").text(key)
     if text not in _TRUE | _FALSE:
@@ -83,10 +86,10 @@ def parse_bool(metadata: Section, key: str) -> bool:
 
 
 def parse_count(metadata: Section, key: str, *, bits: int = 32) -> int:
-    """Return the whole number in an annotation.
+    """Return the integer in an annotation.
 
     Raises:
-        InvalidSpecError: The annotation is not a whole number of so many bits.
+        InvalidSpecError: The annotation is not an integer with at most this number of bits.
     """
     annotations = metadata.section("annotations")
     text = annotations.text(key)
@@ -97,10 +100,10 @@ def parse_count(metadata: Section, key: str, *, bits: int = 32) -> int:
 
 
 def parse_layers(metadata: Section) -> list[Document]:
-    """Return the layers of slices that an annotation lists, outermost first.
+    """Return the layers of slices in an annotation, outermost first.
 
-    The annotation is read as Go's `encoding/json` reads it: unknown fields are ignored, upper and lower case of names
-    are the same, and an absent field has Go's zero value.
+    The annotation is parsed like Go's `encoding/json`: unknown fields are ignored, names of fields are
+    case-insensitive, and absent fields have Go's zero value.
 
     Raises:
         InvalidSpecError: The annotation is not a JSON list of 1 to 3 layers.
@@ -117,19 +120,19 @@ def parse_layers(metadata: Section) -> list[Document]:
 
 
 def _layers(text: str) -> list[Document] | None:
-    """Return the layers in a JSON text, which may be empty; `None` if the text is something else."""
+    """Return the layers in a JSON text, possibly an empty list; `None` if the text is not a list of layers."""
     try:
         found = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
-    if found is None:  # what Go reads as an empty list
+    if found is None:  # Go reads null as an empty list
         return []
     layers = [_layer(item) for item in found] if isinstance(found, list) and not isinstance(found, _Pairs) else [None]
     return None if None in layers else [layer for layer in layers if layer is not None]
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The fields of a JSON object in their order, in which a name may occur twice."""
+    """The fields of a JSON object in order. A name may occur twice."""
 
 
 def _refuse(constant: str) -> None:
@@ -137,7 +140,7 @@ def _refuse(constant: str) -> None:
 
 
 def _layer(item: Any) -> Document | None:
-    """Return one layer; `None` if a field has another type."""
+    """Return one layer; `None` if a field has a wrong type."""
     layer: Document = {"topology": "", "size": 0}
     if item is not None and not isinstance(item, _Pairs):
         return None

@@ -1,6 +1,8 @@
-"""What Kueue's webhooks refuse in the topology annotations of a job.
+"""Validation rules for the topology annotations of a job, as in Kueue's webhooks.
 
-Mirrors `pkg/controller/jobframework/tas_validation.go`. The first problem found is reported.
+The first problem found is reported.
+
+Source: `pkg/controller/jobframework/tas_validation.go`.
 """
 
 import re
@@ -20,10 +22,10 @@ _GROUP_SIZE = 2
 
 
 def check_template(metadata: Section, *, multi_layer: bool) -> None:
-    """Checks the topology annotations of one pod template.
+    """Validate the topology annotations of one pod template.
 
     Raises:
-        InvalidSpecError: They contradict each other, or one cannot be read.
+        InvalidSpecError: The annotations conflict, or one of them cannot be parsed.
     """
     annotations = metadata.texts("annotations")
     if not annotations:
@@ -52,10 +54,10 @@ def check_template(metadata: Section, *, multi_layer: bool) -> None:
 
 
 def check_slice_size(metadata: Section, count: int, *, multi_layer: bool) -> None:
-    """Checks that the outermost slice is no larger than the pod set.
+    """Check that the outermost slice is not larger than the pod set.
 
     Raises:
-        InvalidSpecError: It is.
+        InvalidSpecError: The slice is larger.
     """
     annotations = metadata.texts("annotations")
     size = 0
@@ -72,10 +74,12 @@ def check_slice_size(metadata: Section, count: int, *, multi_layer: bool) -> Non
 
 
 def check_groups(owner: str, pod_sets: tuple[PodSet, ...]) -> None:
-    """Checks that pod sets of one group are two, one of them of a single pod, and ask for the same topology.
+    """Check groups of pod sets.
+
+    A group must have exactly two pod sets, at least one of them with a single pod, and equal topology requests.
 
     Raises:
-        InvalidSpecError: They are not so.
+        InvalidSpecError: A group is not valid.
     """
     groups: dict[str, list[PodSet]] = {}
     for pod_set in pod_sets:
@@ -98,7 +102,7 @@ def _check_group(where: str, members: list[PodSet]) -> None:
 
 
 def is_label_name(text: str) -> bool:
-    """Whether a text is a qualified name of Kubernetes, as the key of a label is."""
+    """Return whether a text is a qualified name in Kubernetes, such as the key of a label."""
     prefix, slash, name = text.rpartition("/")
     if slash and not is_subdomain(prefix):
         return False
@@ -106,7 +110,7 @@ def is_label_name(text: str) -> bool:
 
 
 def is_subdomain(text: str) -> bool:
-    """Whether a text is a DNS subdomain (RFC 1123), as the names of most objects are."""
+    """Return whether a text is a DNS subdomain (RFC 1123), which is the form of most object names."""
     return len(text) <= _MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(text) is not None
 
 

@@ -1,8 +1,9 @@
-"""Kubernetes manifests into Kueue's objects and back.
+"""Read and write Kubernetes manifests.
 
-`load` reads files, texts and dumps of whole clusters, of any of Kueue's API versions; `dump` writes YAML that gives
-the same objects again. `from_dict` and `to_dict` do the same for one object in Kubernetes' JSON form. `validate`,
-`check` and `validate_update` hold objects to the rules of an API server, wherever they come from.
+`load` reads files, texts and cluster dumps in any version of Kueue's API. `dump` writes objects as YAML, which `load`
+reads back as equal objects. `from_dict` and `to_dict` convert single objects between Python classes and Kubernetes'
+JSON form. `validate`, `check` and `validate_update` apply the validation rules of the API server and of Kueue's
+webhooks.
 """
 
 from kueuepy.errors.problems import LimitError, ManifestError, Problem

@@ -1,4 +1,4 @@
-"""Python's garbage collector, which would walk through all that is read or written, again and again."""
+"""Control of Python's garbage collector, which would repeatedly traverse all objects during reading and writing."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def at_rest() -> Iterator[None]:
-    """The collector rests, if it was at work."""
+    """Disable the garbage collector in a `with` block, and enable it again if it was enabled."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

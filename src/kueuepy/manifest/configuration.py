@@ -1,8 +1,9 @@
-"""The Configuration of a Kueue installation, read from its file and written back.
+"""Reading and writing the configuration file of Kueue.
+
+Fields that do not affect admission are accepted, but not stored.
 
 Source: `apis/config/v1beta2/{configuration_types,defaults}.go`,
 `apis/config/v1beta1/{configuration_conversion,defaults}.go`.
-Fields that don't bear on admission are known but not kept.
 """
 
 from typing import Any
@@ -32,7 +33,7 @@ CONFIG_GROUP = "config.kueue.x-k8s.io"
 _OWN_NAMESPACE = "kueue-system"
 _TIMEOUT = {"v1beta1": 300 * SECOND, "v1beta2": 1800 * SECOND}
 _WAITS_SINCE = 19
-"""The minor release from which on waitForPodsReady is on where v1beta2 does not mention it (#11855)."""
+"""First minor release in which waitForPodsReady is on if a v1beta2 file does not contain it (#11855)."""
 _SAMPLING = 300 * SECOND
 _BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
@@ -116,7 +117,11 @@ _Configuration = shape(
 def read_configuration(
     doc: dict[str, Any], findings: Findings, release: Release = RELEASES[-1]
 ) -> tuple[Configuration, str] | None:
-    """The Configuration with a release's defaults, and the namespace that it is for; or `None` with the reasons."""
+    """Read a Configuration with the defaults of a release.
+
+    Returns:
+        The Configuration and the namespace of Kueue's manager, or `None` if `findings` contains problems.
+    """
     version = str(doc.get("apiVersion")).rpartition("/")[2]
     if version not in _TIMEOUT:
         findings.problem(("apiVersion",), f'"{doc.get("apiVersion")}" is not known; it must be v1beta1 or v1beta2')
@@ -151,7 +156,10 @@ def read_configuration(
 
 
 def _refuse_newer(doc: dict[str, Any], version: str, findings: Findings) -> None:
-    """Refuses the switches of v1beta1 in v1beta2, where presence is what turns on."""
+    """Report fields of v1beta1 that turn features on or off.
+
+    In v1beta2, the presence of a section turns its feature on.
+    """
     for name in ("waitForPodsReady", "fairSharing"):
         if version == "v1beta2" and "enable" in doc.get(name, {}):
             findings.odd((name, "enable"), f"unknown field in v1beta2; {name} is on where it is present", "left out")
@@ -162,7 +170,7 @@ def _all_but(*namespaces: str) -> LabelSelector:
 
 
 def _duration(raw: str | None, path: Path, findings: Findings) -> int:
-    """Nanoseconds; 0 if absent."""
+    """Parse a duration to nanoseconds; 0 if it is absent."""
     if raw is None:
         return 0
     found = parse_duration(raw)
@@ -200,7 +208,7 @@ def _fair_sharing(raw: dict[str, Any] | None, version: str, findings: Findings) 
 
 
 def _multi_kueue(raw: dict[str, Any], findings: Findings) -> MultiKueueSettings:
-    """The settings with their defaults (`apis/config/v1beta2/defaults.go`)."""
+    """Read the settings of MultiKueue with their defaults (`apis/config/v1beta2/defaults.go`)."""
     given = {name: value for name, value in raw.items() if value is not None}
     found: dict[str, Any] = {}
     for name, field in (("gcInterval", "gc_interval"), ("workerLostTimeout", "worker_lost_timeout")):
@@ -229,7 +237,7 @@ def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> A
 
 
 def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
-    """A Configuration's `resources`, or `None` with the reasons among the findings."""
+    """Read the section `resources` of a Configuration; `None` if `findings` contains problems."""
     given = {name: value for name, value in raw.items() if value is not None}
     if "deviceClassMappings" in given:
         place = ("resources", "deviceClassMappings")
@@ -241,7 +249,7 @@ def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
 
 
 def _mapping(raw: dict[str, Any]) -> dict[str, Any]:
-    """A mapping of device classes whose selectors are plain expressions."""
+    """Return a mapping of device classes with selectors as plain CEL expressions."""
     sources = [
         {kind: _source(one) for kind, one in source.items() if one is not None} for source in raw.get("sources") or ()
     ]
@@ -269,7 +277,7 @@ def _write_resources(resources: Resources) -> dict[str, Any]:
 
 
 def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
-    """A transformation whose factors, which may be written as fractions here, are texts."""
+    """Return a transformation whose outputs are strings; this file may also contain them as floats."""
     given = {name: value for name, value in raw.items() if value not in (None, "")}
     outputs = given.get("outputs", {})
     given["outputs"] = {name: str(value) if isinstance(value, float) else value for name, value in outputs.items()}
@@ -277,12 +285,13 @@ def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_configuration(configuration: Configuration) -> dict[str, Any]:
-    """The Configuration as its file has it.
+    """Return a Configuration as its file contains it.
 
-    Version v1beta2 turns waitForPodsReady on where it is absent, so a Configuration without it is written in v1beta1.
+    Version v1beta2 turns waitForPodsReady on if it is absent. A Configuration without it is therefore written in
+    v1beta1.
 
     Raises:
-        UnsupportedError: No file can say that there is no recovery timeout.
+        UnsupportedError: The Configuration has no recovery timeout, which a file cannot express.
     """
     wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
     version = "v1beta2" if wait else "v1beta1"

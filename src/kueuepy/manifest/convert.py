@@ -1,4 +1,4 @@
-"""Objects between Kubernetes' JSON form and their records."""
+"""Conversion of objects between Kubernetes' JSON form and Python classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,9 +36,13 @@ _ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
 
 
 def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_new: bool) -> Body | None:
-    """The object in the shape of v1beta2, or `None` with the reasons among the findings.
+    """Convert an object to the form of API version v1beta2.
 
-    It is held to the schema of the version in which it is written; of the versions that are gone, to that of v1beta2.
+    The object is validated against the schema of its own version. Objects of versions that Kueue has removed are
+    validated against the schema of v1beta2.
+
+    Returns:
+        The object, or `None` if `findings` contains problems.
     """
     if group == KUEUE and version not in OLD_VERSIONS:
         doc = structured(str(doc.get("kind")), version, doc, findings, is_new=is_new)
@@ -51,7 +55,7 @@ def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_ne
 
 
 def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
-    """The record of an object in version v1beta2, or `None` with the reasons among the findings."""
+    """Create the Python object for an object in version v1beta2; `None` if `findings` contains problems."""
     body = _body(kind, doc, findings)
     flat = _metadata(kind, doc, findings)
     if body is None or flat is None:
@@ -75,7 +79,7 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
 
 
 def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
-    """The record's own fields, as they are in the object."""
+    """Return the fields of the Python class, apart from metadata."""
     spec = doc.get(kind.place) if kind.place else {}
     if spec is not None and not isinstance(spec, dict):
         findings.problem((kind.place,), "must be a mapping")
@@ -97,7 +101,7 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         findings.problem(("metadata", "name"), "is required", "Required")
         return None
     flat: Body = {}
-    if kind.group == KUEUE:  # of which the schema has all fields
+    if kind.group == KUEUE:  # the schema has already checked all fields
         flat = {name: metadata[name] for name in (*_METADATA, *kind.metadata) if name in metadata}
         for name in _TIMES:
             if name in metadata:
@@ -117,7 +121,7 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
 
 
 def _placed(kind: Kind, flat: Body) -> Body:
-    """The metadata without a namespace that says nothing."""
+    """Remove an empty namespace from the metadata."""
     if not flat.get("name"):
         flat.pop("name", None)
     if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":
@@ -126,7 +130,10 @@ def _placed(kind: Kind, flat: Body) -> Body:
 
 
 def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
-    """Corrects the paths of fields that a record has elsewhere than the object, in what was found since."""
+    """Correct the paths of recent findings.
+
+    The Python class stores some fields in another place than the manifest.
+    """
     if len(findings.problems) == problems and len(findings.notes) == notes:
         return
     findings.problems[problems:] = [settled(kind, problem) for problem in findings.problems[problems:]]
@@ -134,7 +141,7 @@ def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> 
 
 
 def settled(kind: Kind, problem: Problem) -> Problem:
-    """The problem at the path that its field has in the object, not in the record."""
+    """Return a problem with the path of the field in the manifest instead of the path in the Python class."""
     place = (kind.place,) if kind.place else ()
     path = problem.path
     if path[: len(place)] != place or len(path) == len(place):
@@ -151,23 +158,29 @@ def settled(kind: Kind, problem: Problem) -> Problem:
 
 
 def split_api_version(doc: Mapping[str, Any]) -> tuple[str, str]:
-    """Group and version of an object; the group is empty for Kubernetes' core."""
+    """Return the API group and version of an object; the group is empty for Kubernetes' core API."""
     group, slash, version = str(doc.get("apiVersion") or "").partition("/")
     return (group, version) if slash else ("", group)
 
 
 @checked
 def from_dict(doc: Mapping[str, Any]) -> Object:
-    """The record of an object in Kubernetes' JSON form, of any of Kueue's API versions.
+    """Create the Python object for a dict in Kubernetes' JSON form, in any version of Kueue's API.
 
-    Types and known fields are checked; formats, lengths and the rules of `validate` are not.
+    The function checks types and field names, but not formats, lengths or the rules of `validate`.
 
     >>> from_dict({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "org"}}).name
     'org'
 
+    Args:
+        doc: The object as a dict.
+
+    Returns:
+        The object.
+
     Raises:
         ManifestError: A field is unknown, missing or of the wrong type.
-        UnsupportedError: No record keeps this kind.
+        UnsupportedError: There is no class for this kind.
     """
     group, version = split_api_version(doc)
     findings = Findings(formats=False)
@@ -186,11 +199,17 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
 
 @checked
 def to_dict(obj: Object) -> dict[str, Any]:
-    """The object in Kubernetes' JSON form, version v1beta2, without what has its default.
+    """Convert an object to a dict in Kubernetes' JSON form, version v1beta2. Fields with default values are omitted.
 
     >>> from kueuepy.objects import Cohort
     >>> to_dict(Cohort("org"))["kind"]
     'Cohort'
+
+    Args:
+        obj: The object.
+
+    Returns:
+        The dict.
     """
     kind = BY_CLASS[type(obj)]
     flat: Body = msgspec.to_builtins(obj)
@@ -213,12 +232,12 @@ def to_dict(obj: Object) -> dict[str, Any]:
 
 
 def generated_name(prefix: str, number: int) -> str:
-    """The name of an object that has only the beginning of one; an API server adds five random letters instead."""
+    """Return the name of an object with `generateName`. The API server would append five random letters instead."""
     return f"{prefix}{number:05d}"
 
 
 def object_name(doc: Mapping[str, Any]) -> str:
-    """How messages call an object: kind, and name in quotes, with its namespace if it has one."""
+    """Return the name of an object in error messages: its kind, followed by namespace and name in quotes."""
     metadata = doc.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     name = metadata.get("name") or metadata.get("generateName") or ""

@@ -1,7 +1,7 @@
-"""Values of mappings and lists into records, with every reason why one doesn't fit.
+"""Decoding of mappings and lists to Python classes, with a description of every problem.
 
-msgspec decodes at full speed what is right. Only what it refuses is walked through here, field by field against the
-record's type: nulls count as absent, and in lenient reading unknown fields are left out and scalars become texts.
+msgspec decodes valid values at full speed. Only values that it rejects are compared with the declared types field by
+field. Nulls count as absent. In lenient mode, unknown fields are removed and numbers become strings.
 """
 
 from collections.abc import Hashable
@@ -18,40 +18,40 @@ T = TypeVar("T")
 
 
 class Validated:
-    """Objects that were validated, by identity: another one that equals them is validated again."""
+    """A set of validated objects, compared by identity. Equal objects are validated separately."""
 
     __slots__ = ("_values",)
 
     def __init__(self) -> None:
-        """Knows none yet."""
+        """Create an empty set."""
         self._values: dict[int, Any] = {}
 
     def __contains__(self, value: object) -> bool:
-        """Whether nothing was found in it."""
+        """Return whether an object was validated without findings."""
         return self._values.get(id(value), self) is value
 
     def add(self, value: Any) -> None:
-        """Nothing was found in it; it stays alive with this, so that its identity is no other's."""
+        """Add an object. The reference keeps it alive, so that its identity is not reused."""
         if len(self._values) >= _MOST_SOUND:
             self._values.clear()
         self._values[id(value)] = value
 
 
 class Findings:
-    """What is found while one object is read.
+    """Problems and notes found while one object is read.
 
     Attributes:
-        strict: Whether an unknown field is a problem, not just a note.
-        formats: Whether patterns, lengths and counts are checked, not just fields and their types.
-        problems: What is wrong.
-        notes: What was passed over or put right.
-        validated: Values in which nothing was found, and that many objects may have.
+        strict: Whether an unknown field is a problem instead of a note.
+        formats: Whether patterns, lengths and counts are checked, in addition to fields and types.
+        problems: Reasons to reject the object.
+        notes: Ignored or corrected input.
+        validated: Values without findings, which may occur in many objects.
     """
 
     __slots__ = ("formats", "notes", "problems", "strict", "validated")
 
     def __init__(self, *, strict: bool = True, formats: bool = True, validated: Validated | None = None) -> None:
-        """Starts without findings."""
+        """Create an instance without findings."""
         self.strict = strict
         self.formats = formats
         self.validated = Validated() if validated is None else validated
@@ -60,15 +60,15 @@ class Findings:
 
     @property
     def full(self) -> bool:
-        """Whether enough was found in this object."""
+        """Whether the limit of reported problems per object is reached."""
         return len(self.problems) + len(self.notes) >= _ENOUGH
 
     def problem(self, path: Path, detail: str, kind: ProblemKind = "Invalid") -> None:
-        """Records what is wrong."""
+        """Add a problem."""
         self.problems.append(Problem(path, kind, detail))
 
     def odd(self, path: Path, detail: str, remedy: str, kind: ProblemKind = "Unknown") -> None:
-        """Records what strict reading refuses, and lenient reading puts right so."""
+        """Add a problem in strict mode, or a note with the correction in lenient mode."""
         if self.strict:
             self.problems.append(Problem(path, kind, detail))
         else:
@@ -76,13 +76,13 @@ class Findings:
 
 
 def decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> T | None:
-    """The record that the value describes, or `None` with the reasons among the findings."""
+    """Decode a value to a class; `None` if `findings` contains problems."""
     found = _decode(cls, raw, path, findings)
     return found and found[0]
 
 
 def hold(cls: type[Any], raw: T, path: Path, findings: Findings) -> T | None:
-    """The value itself, put right where it had to be, if it has the shape of the record."""
+    """Check a value against a class. Return the value with corrections, or `None` if `findings` contains problems."""
     found = _decode(cls, raw, path, findings)
     return found and found[1]
 
@@ -109,7 +109,7 @@ def _type_info(cls: Hashable) -> inspect.Type:
 
 
 def _examine(kind: inspect.Type, raw: Any, path: Path, findings: Findings) -> Any:
-    """The value with what can be put right put right."""
+    """Check a value field by field and return it with corrections."""
     match kind:
         case inspect.UnionType():
             return raw if raw is None and kind.includes_none else _examine_union(kind, raw, path, findings)
@@ -225,7 +225,7 @@ def _takes_none(kind: inspect.Type) -> bool:
 
 
 def _named(raw: Any) -> str:
-    """A value and what sort of value it is."""
+    """Describe a value and its type."""
     match raw:
         case None:
             return "null"

@@ -1,7 +1,7 @@
-"""How objects of devices lie in Kubernetes' JSON, in the versions of `resource.k8s.io`.
+"""Conversion of the objects for devices between the versions of `resource.k8s.io`.
 
-Version v1beta2 has the shape of v1. In v1beta1, the fields of `exactly` stand in the request itself, and those of a
-device in `basic`.
+Version v1beta2 has the same form as v1. In v1beta1, the fields of `exactly` are fields of the request itself, and the
+fields of a device are in the section `basic`.
 """
 
 from typing import Any
@@ -78,7 +78,7 @@ def _present(body: Body) -> Body:
 
 
 def _exact(request: Any) -> Any:
-    """A request of v1beta1 in the shape of v1."""
+    """Convert a request of v1beta1 to the form of v1."""
     if not isinstance(request, dict) or request.get("firstAvailable") is not None or "exactly" in request:
         return request
     return {"name": request.get("name"), "exactly": {k: v for k, v in request.items() if k != "name"}}
@@ -90,7 +90,7 @@ def _requests(doc: Body, devices: Body) -> Any:
 
 
 def claim_body(doc: Body) -> Body:
-    """The fields of a ResourceClaim."""
+    """Return the fields of a ResourceClaim."""
     devices = _part(doc, "spec", "devices")
     return _present(
         {**{name: devices.get(name) for name in ("constraints", "config")}, "requests": _requests(doc, devices)}
@@ -98,24 +98,24 @@ def claim_body(doc: Body) -> Body:
 
 
 def template_body(doc: Body) -> Body:
-    """The fields of a ResourceClaimTemplate."""
+    """Return the fields of a ResourceClaimTemplate."""
     body = claim_body({**doc, "spec": _part(doc, "spec", "spec")})
     return _present({**body, "claimMetadata": _part(doc, "spec").get("metadata")})
 
 
 def claim_spread(body: Body) -> Body:
-    """The spec of a ResourceClaim."""
+    """Return the spec of a ResourceClaim."""
     return {"spec": {"devices": _present({name: body.get(name) for name in ("requests", "constraints", "config")})}}
 
 
 def template_spread(body: Body) -> Body:
-    """The spec of a ResourceClaimTemplate."""
+    """Return the spec of a ResourceClaimTemplate."""
     metadata = {"metadata": body["claimMetadata"]} if body.get("claimMetadata") else {}
     return {"spec": {**metadata, **claim_spread(body)}}
 
 
 def slice_body(doc: Body) -> Body:
-    """The fields of a ResourceSlice; other fields of its spec are kept as they are."""
+    """Return the fields of a ResourceSlice. Unknown fields of its spec are kept unchanged."""
     spec = _part(doc, "spec")
     other = {name: value for name, value in spec.items() if name in _SLICE_OTHERS.split() and value is not None}
     body = {name: value for name, value in spec.items() if name not in other and value is not None}
@@ -131,7 +131,7 @@ def slice_body(doc: Body) -> Body:
 
 
 def slice_spread(body: Body) -> Body:
-    """The spec of a ResourceSlice."""
+    """Return the spec of a ResourceSlice."""
     return {"spec": {**body.pop("other", {}), **body}}
 
 
@@ -161,7 +161,7 @@ def _read_request(request: Body, path: Path, findings: Findings) -> Body:
 
 
 def _requests_form(*base: str) -> FieldForm:
-    """The requests of a claim, whose spec is there in the object."""
+    """Return the converter for the requests of a claim whose spec is at this path."""
     path = (*base, *_DEVICES)
 
     def read(raw: Any, _: Path, findings: Findings) -> Any:
@@ -215,7 +215,7 @@ def _read_device(device: Body) -> Body:
 
 
 def _policy_free(capacity: Body) -> Body:
-    """A capacity without what is null."""
+    """Return a capacity without null fields."""
     kept = _present(capacity)
     if "requestPolicy" in kept:
         kept["requestPolicy"] = _present(kept["requestPolicy"])

@@ -1,4 +1,4 @@
-"""dump: objects and manifests as YAML."""
+"""`dump`: write objects and manifests as YAML."""
 
 import os
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ Dumpable = Manifest | Object | Configuration | Iterable[Object | Configuration]
 
 @checked
 def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
-    """The objects as one YAML text of version v1beta2, without what has its default; written to a file if one is named.
+    """Write objects as YAML in API version v1beta2. Fields with default values are omitted.
 
-    Loaded again, the text gives equal objects.
+    `load` reads the text back as equal objects.
 
     >>> from kueuepy.objects import Cohort
     >>> print(dump(Cohort("research", parent_name="org")), end="")
@@ -30,6 +30,13 @@ def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
       name: research
     spec:
       parentName: org
+
+    Args:
+        objects: A Manifest, an object, a Configuration, or an iterable of objects.
+        path: File to write to, in addition to returning the text. `None`, the default, for no file.
+
+    Returns:
+        The YAML text.
     """
     with collector.at_rest():
         text = yaml_text(_documents(objects))

@@ -1,6 +1,6 @@
-"""Fields that a record keeps in another form than Kubernetes' JSON does.
+"""Converters for fields whose form differs between Kubernetes' JSON and the Python class.
 
-Reading leaves plain values for the record's own types to check; writing starts from such values.
+Reading returns plain values, which are then checked against the types of the class. Writing starts from such values.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ Write = Callable[[Any], Any]
 
 
 class FieldForm(msgspec.Struct, frozen=True):
-    """How one field is read and written.
+    """Converter for one field.
 
     Attributes:
-        read: From JSON to what the record's type takes.
-        write: The other way; `None` leaves the field out.
-        inner: The field in JSON that holds what the record keeps, if it is wrapped in an object.
+        read: Converts from JSON to the form of the class.
+        write: Converts from the form of the class to JSON; `None` omits the field.
+        inner: Field of the wrapping JSON object that has the value; empty if the value is not wrapped.
     """
 
     read: Read
@@ -40,7 +40,7 @@ _ConcurrentAdmission = shape("ConcurrentAdmissionPolicy", migration=_Migration)
 
 
 def wrapped(field: str) -> FieldForm:
-    """A field that JSON wraps in an object with this one field."""
+    """Return the converter for a value that JSON wraps in an object with one field."""
     wrapper = shape("Wrapper", field)
 
     def read(raw: Any, path: Path, findings: Findings) -> Any:
@@ -55,7 +55,7 @@ def wrapped(field: str) -> FieldForm:
 
 
 def listed(kind: Any, field: str) -> FieldForm:
-    """A list of texts that JSON wraps in objects with this one field."""
+    """Return the converter for a list of strings, each of which JSON wraps in an object with one field."""
 
     def read(raw: Any, path: Path, findings: Findings) -> Any:
         items = decode(list[kind], raw, path, findings)
@@ -71,7 +71,7 @@ def listed(kind: Any, field: str) -> FieldForm:
 
 
 def kept(kind: Any) -> FieldForm:
-    """A mapping of this shape that the record keeps as it is."""
+    """Return the converter for a mapping that is checked against a class but stored unchanged."""
     return FieldForm(lambda raw, path, findings: hold(kind, raw, path, findings), lambda raw: raw)
 
 
@@ -79,7 +79,10 @@ ZERO_TIME = "0001-01-01T00:00:00Z"
 
 
 def read_time(raw: Any, path: Path, findings: Findings) -> int | None:
-    """Nanoseconds since the Unix epoch; `None` for Go's zero time, which stands for no time."""
+    """Convert a time to nanoseconds since the Unix epoch.
+
+    Go's zero time means that there is no time, and becomes `None`.
+    """
     if raw == ZERO_TIME:
         return None
     time = parse_time(raw) if isinstance(raw, str) else None

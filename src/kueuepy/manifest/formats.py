@@ -1,4 +1,4 @@
-"""The formats of names, labels and quantities.
+"""Formats of names, labels and quantities.
 
 Source: `k8s.io/apimachinery/pkg/util/validation`.
 """
@@ -16,18 +16,18 @@ SUBDOMAIN_LENGTH = 253
 LABEL_LENGTH = 63
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
 QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
-_REMEMBERED = 4096  # the names that were last looked at
+_REMEMBERED = 4096  # size of the caches of checked names
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_subdomain(name: str) -> bool:
-    """Whether a text is a DNS subdomain."""
+    """Return whether a text is a DNS subdomain (RFC 1123)."""
     return len(name) <= SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_label_key(key: str) -> bool:
-    """Whether a text can be a label's key."""
+    """Return whether a text is a valid label key."""
     prefix, slash, word = key.rpartition("/")
     if slash and not is_subdomain(prefix):
         return False
@@ -36,12 +36,12 @@ def is_label_key(key: str) -> bool:
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_label_value(value: str) -> bool:
-    """Whether a text can be a label's value."""
+    """Return whether a text is a valid label value."""
     return value == "" or (len(value) <= LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))
 
 
 def fault_of_quantity(text: str) -> str:
-    """What keeps a text from being read as a quantity; empty if nothing does."""
+    """Return the reason why a text is not a valid quantity; empty if it is valid."""
     try:
         Quantity(text)
     except ValueError as error:

@@ -1,17 +1,21 @@
-"""Feature gates of the present release; those of others are in `kueuepy.profiles`."""
+"""Feature gates of the development version of Kueue. `kueuepy.profiles` has those of all releases."""
 
 from collections.abc import Mapping
 
 from kueuepy.profiles import DEFAULTS, RELEASES
 
 FEATURE_GATES: dict[str, bool] = DEFAULTS[RELEASES[-1]]
-"""Every feature gate and whether it is on by default."""
+"""Default of every feature gate, by name."""
 
 
 def enabled(gates: Mapping[str, bool], name: str) -> bool:
-    """Whether a gate is on, with these settings for what differs from the defaults.
+    """Return whether a feature gate is on.
 
     >>> enabled({}, "PartialAdmission")
     True
+
+    Args:
+        gates: Feature gates that differ from their defaults, by name.
+        name: Name of the feature gate.
     """
     return gates.get(name, FEATURE_GATES[name])

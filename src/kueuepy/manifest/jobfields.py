@@ -1,8 +1,8 @@
-"""The fields of Kubernetes' own kinds of jobs, and the fields in a manifest that are not among them.
+"""Known fields of Kubernetes' own kinds of jobs, to find unknown fields in manifests.
 
-`kubectl` asks the API server to refuse unknown fields (`--validate=strict`); other clients get a warning, and the
-server drops the fields. The names are those of `k8s.io/api` v0.37 (`batch/v1`, `apps/v1`, `core/v1`). The spec of pods
-is not looked at here.
+`kubectl` asks the API server to reject unknown fields (`--validate=strict`). Other clients get a warning, and the
+server drops the fields. The names are those of `k8s.io/api` v0.37 (`batch/v1`, `apps/v1`, `core/v1`). Fields in the
+spec of pods are not checked.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,10 @@ from typing import Any, Final, TypeAlias
 from kueuepy.errors.problems import Path
 
 _Fields: TypeAlias = dict[str, Any]
-"""The fields of a mapping, or of each mapping in a list, by name; `None` for a field that is not looked into."""
+"""Known fields by name, of a mapping or of each mapping in a list.
+
+`None` marks a field whose content is not checked.
+"""
 
 
 def _fields(names: str, **inner: _Fields) -> _Fields:
@@ -65,9 +68,12 @@ _SPECS: Final[dict[tuple[str, str], _Fields | None]] = {
 
 
 def unknown_fields(job: dict[str, Any]) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Return the paths of unknown fields in a manifest of Kubernetes' own kinds, each with the names that are known.
+    """Iterate over the unknown fields in the manifest of a Kubernetes kind.
 
-    An object of a cluster has none: its server dropped them, or is newer than the list here.
+    Objects dumped from a cluster are not checked: their server has dropped unknown fields, or is newer than this list.
+
+    Yields:
+        The path of an unknown field, and the names of the known fields at the same place.
     """
     kind = str(job.get("apiVersion")), str(job.get("kind"))
     metadata = job.get("metadata")

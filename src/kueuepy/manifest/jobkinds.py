@@ -1,4 +1,4 @@
-"""Which kinds are jobs, and which others admission may need; both are kept as they are written."""
+"""Kinds of jobs, and other kinds that may affect admission. Objects of both are stored as dicts."""
 
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
     "TrainJob": ("trainer.kubeflow.org/v1alpha1",),
     "XGBoostJob": ("kubeflow.org/v1",),
 }
-"""The API versions of every kind of job that Kueue manages; `kueuepy.jobs` has a class for each."""
+"""API versions of the job kinds that Kueue manages, by kind. `kueuepy.jobs` has a class for each of them."""
 
 
 def _group(api_version: str) -> str:
@@ -32,7 +32,7 @@ def _group(api_version: str) -> str:
 
 
 def framework_of(api_version: str, kind: str) -> str:
-    """The name of a kind in `integrations.frameworks` of a Configuration.
+    """Return the name of a kind in the field `integrations.frameworks` of a Configuration.
 
     >>> framework_of("batch/v1", "Job"), framework_of("apps/v1", "Deployment")
     ('batch/job', 'deployment')
@@ -54,22 +54,23 @@ _OTHERS = {
 FRAMEWORKS: Final = tuple(
     sorted(framework_of(versions[0], kind) for kind, versions in BUILT_IN.items() if kind != "CronJob")
 )
-"""The kinds that `integrations.frameworks` may list."""
+"""Names that `integrations.frameworks` may contain."""
 PODS_BY: Final = ("deployment", "leaderworkerset.x-k8s.io/leaderworkerset", "statefulset")
-"""Those of them with which `pod` is on, too."""
+"""Frameworks that also enable the framework `pod`."""
 
 _jobs = {(_group(version), kind): kind in _IF_QUEUED for kind, versions in BUILT_IN.items() for version in versions}
 
 
 def add(api_version: str, kind: str) -> None:
-    """Makes a kind of the user's own a kind of job, until the process ends."""
+    """Register a custom kind as a kind of job for the lifetime of the process."""
     _jobs.setdefault((_group(api_version), kind), False)
 
 
 def is_job(doc: dict[str, Any], group: str) -> bool:
-    """Return whether an object is a job; of kinds that mostly are not, only those with a queue name count.
+    """Return whether an object is a job.
 
-    The queue of a Deployment's pods may also be named by its pod template alone.
+    Objects of kinds that are usually not jobs, such as Deployment, count as jobs only if they have a queue name. A
+    Deployment may have it on its pod template instead.
     """
     kind = str(doc.get("kind"))
     if_queued = _jobs.get((group, kind))
@@ -83,17 +84,17 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
 
 
 def is_other(kind: str, group: str) -> bool:
-    """Whether an object is none that has a record, but may be needed."""
+    """Return whether a kind has no Python class but may affect admission."""
     return (group, kind) in _OTHERS
 
 
 def is_annotated(job: dict[str, Any]) -> bool:
-    """Whether a job names its queue by an annotation alone, as it was in v1alpha2."""
+    """Return whether a job names its queue only in an annotation, as in v1alpha2."""
     return bool(_texts(job, "annotations").get(QUEUE_NAME)) and QUEUE_NAME not in _texts(job, "labels")
 
 
 def with_queue_label(job: dict[str, Any]) -> dict[str, Any]:
-    """The job with its queue name as a label, where it is an annotation as it was in v1alpha2."""
+    """Return the job with a queue-name label if it only has the queue-name annotation of v1alpha2."""
     if not is_annotated(job):
         return job
     name, labels = _texts(job, "annotations")[QUEUE_NAME], _texts(job, "labels")

@@ -1,7 +1,7 @@
-"""The kinds of objects: how each lies in Kubernetes' JSON, and how its record flattens it.
+"""The kinds of objects, and how each Python class flattens the fields of a manifest.
 
-A record's fields are those of `metadata` and of the kind's own part, which is `spec` for most. What differs is said
-here, kind by kind.
+The fields of a class are those of `metadata` and of one section of the manifest, usually `spec`. This module describes
+the exceptions.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,17 +40,17 @@ Body = dict[str, Any]
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of object.
+    """Description of one kind of object.
 
     Attributes:
-        cls: Its record.
-        group: Its API group; empty for Kubernetes' core.
-        version: The version that is written.
-        place: Where the record's own fields are: `spec`, or empty for the object's top.
-        forms: The fields that a record keeps in another form.
-        metadata: The record's own fields that belong to the metadata.
-        body: Picks the record's own fields out of the object, where they are not all in one place.
-        spread: Puts them back.
+        cls: Python class of the kind.
+        group: API group; empty for Kubernetes' core API.
+        version: API version in which objects are written.
+        place: Section with the fields of the class, usually `spec`; empty for the top level.
+        forms: Converters for fields whose form differs between manifest and class.
+        metadata: Fields of the class that are part of the metadata.
+        body: Function that collects the fields of the class if they are in several sections.
+        spread: Inverse of `body`.
     """
 
     cls: type[Object]
@@ -64,22 +64,22 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The kind's name in manifests."""
+        """Name of the kind in manifests."""
         return self.cls.__name__
 
     @property
     def api_version(self) -> str:
-        """What is written as `apiVersion`."""
+        """Value of `apiVersion` in written manifests."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def namespaced(self) -> bool:
-        """Whether its objects live in a namespace."""
+        """Whether objects of the kind are namespaced."""
         return issubclass(self.cls, NamespacedObject)
 
 
 def _part(doc: Body, *path: str) -> Body:
-    """A mapping inside the object; empty if it is absent."""
+    """Return a nested mapping of an object; empty if it is absent."""
     for step in path:
         found = doc.get(step)
         doc = found if isinstance(found, dict) else {}
@@ -87,7 +87,7 @@ def _part(doc: Body, *path: str) -> Body:
 
 
 def _is_true(doc: Body, condition: str, *, unknown: bool) -> bool:
-    """Whether a condition of the object's status is true; `unknown` if there are no conditions at all."""
+    """Return whether a condition in the object's status is true, or `unknown` if the status has no conditions."""
     conditions = _part(doc, "status").get("conditions")
     if not isinstance(conditions, list) or not conditions:
         return unknown
@@ -99,7 +99,7 @@ def _condition(name: str, *, true: bool) -> Body:
 
 
 def _selector_body(doc: Body) -> Body:
-    """A ClusterQueue's spec, in which an absent namespace selector admits nobody."""
+    """Return the spec of a ClusterQueue. An absent namespace selector becomes `None`, which selects no namespace."""
     spec = doc.get("spec")
     return {"namespaceSelector": None, **spec} if isinstance(spec, dict) else spec or {"namespaceSelector": None}
 
@@ -133,11 +133,11 @@ def _check_spread(body: Body) -> Body:
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
-"""Stands in a Node without a condition `Ready`, so that it is not taken for one without any."""
+"""Condition written for a Node without a condition `Ready`; a Node without any conditions would be read as ready."""
 
 
 def _statuses(*conditions: Any) -> Body:
-    """By type, of all conditions but `Ready`."""
+    """Return the status of each condition except `Ready`, by type."""
     named = (c for c in conditions if isinstance(c, dict) and isinstance(c.get("type"), str))
     return {c["type"]: c.get("status") for c in named if c["type"] != "Ready"}
 
@@ -274,7 +274,7 @@ KINDS: dict[tuple[str, str], Kind] = {
         ),
     )
 }
-"""Every kind that has a record, by group and name."""
+"""All kinds with a Python class, by API group and name."""
 
 BY_CLASS: dict[type[Object], Kind] = {kind.cls: kind for kind in KINDS.values()}
-"""The same by record."""
+"""All kinds by Python class."""

@@ -1,4 +1,4 @@
-"""What lenient reading puts right in objects whose types are right."""
+"""Corrections of lenient mode for objects whose fields have the right types."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, Object, Resource
 
 
 def complete_quotas(obj: Object, findings: Findings) -> Object:
-    """A queue or cohort in which every flavor has a quota, if need be 0, for every covered resource, in their order."""
+    """Add a quota of 0 for each missing pair of flavor and covered resource, and sort the quotas by resource."""
     if not isinstance(obj, ClusterQueue | Cohort):
         return obj
     groups = tuple(

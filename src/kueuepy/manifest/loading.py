@@ -1,4 +1,4 @@
-"""load: all that files, texts and parsed objects hold, as a Manifest."""
+"""`load`: read files, texts and parsed objects into a Manifest."""
 
 from collections.abc import Callable
 from operator import itemgetter
@@ -31,7 +31,7 @@ _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
-"""Is shown every object; those for which it is true it keeps to itself."""
+"""A function that is called with every object and returns whether to leave it out of the manifest."""
 
 
 @checked
@@ -44,30 +44,40 @@ def load(
     namespace: str = "default",
     version: str | None = None,
 ) -> Manifest:
-    """All that a source holds: YAML or JSON, one object or many, lists, whole dumps of a cluster.
+    """Read YAML or JSON: single objects, multiple documents, lists and dumps of whole clusters.
 
-    Objects of Kueue's versions v1alpha1, v1alpha2, v1beta1 and v1beta2 are read with their API's defaults, are held to
-    the rules of an API server, and come out with the meaning of v1beta2. What kubectl adds is ignored; kinds that don't
-    bear on admission are noted and skipped. Nothing is looked up across objects.
+    Objects in versions v1alpha1, v1alpha2, v1beta1 and v1beta2 of Kueue's API get the defaults of their version, are
+    validated like on an API server, and are converted to v1beta2. Fields that kubectl adds are ignored. Kinds that do
+    not affect admission are skipped with a note. References between objects are not checked.
 
-    Strict reading refuses what an API server would refuse. Lenient reading leaves out unknown fields, takes a covered
-    resource without quota as 0, reads numbers as texts and texts as numbers where they are meant so, accepts names that
-    no object could have, takes the last of two equal keys or objects, and notes all of that.
+    Strict mode rejects everything that an API server would reject. Lenient mode makes these corrections and adds a note
+    for each: unknown fields are removed; a covered resource without quota gets quota 0; numbers and strings are
+    converted where the other type is expected; invalid names are accepted; and of duplicate keys or objects, the last
+    one is used.
+
+    >>> manifest = load("{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: org}}")
+    >>> manifest.cohorts[0].name
+    'org'
 
     Args:
-        source: A path, a directory, a text, an open file, a parsed object, or several of these.
-        strict: Whether to refuse, or to put right.
-        limits: How much a file may hold.
-        pick: Is shown every object before it is read; those for which it is true are left out.
-        namespace: Where objects are that name no namespace, and that are in one.
-        version: The release of Kueue that they are for, such as `v0.18`, whose defaults and gates then count; the
-            Configuration has it. `None` for the present one.
+        source: A path, a directory, a text, an open file, a parsed object, or an iterable of these.
+        strict: `True`, the default, for strict mode; `False` for lenient mode.
+        limits: Limits on the size of a file.
+        pick: Function that is called with every object before it is read. Objects for which it returns true are left
+            out of the manifest.
+        namespace: Namespace of namespaced objects that do not specify one. Default: `default`.
+        version: Release of Kueue for which the objects are written, such as `v0.18`. It determines defaults and feature
+            gates, and becomes the `version` of the Configuration. `None`, the default, for the development version that
+            this library mirrors.
+
+    Returns:
+        The objects, jobs and notes.
 
     Raises:
-        ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
+        ManifestError: Some input is invalid. The message has one line per problem with file, line, object and field.
         LimitError: A file exceeds a limit.
-        DuplicateError: Two objects of one kind have the same name.
-        NotFoundError: There is no such file.
+        DuplicateError: Two objects of the same kind have the same name.
+        NotFoundError: A file does not exist.
     """
     loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version or DEVELOPMENT))
     with collector.at_rest():
@@ -80,7 +90,7 @@ def load(
 
 
 _MANAGER_FILE = "controller_manager_config.yaml"
-"""The key under which the ConfigMap `kueue-manager-config` has the Configuration of Kueue's manager."""
+"""Key in the ConfigMap `kueue-manager-config` with the Configuration of Kueue's manager."""
 
 
 def _is_word(value: Any) -> bool:
@@ -88,13 +98,13 @@ def _is_word(value: Any) -> bool:
 
 
 def _repeated(text: str) -> tuple[str, Problem]:
-    """Return a duplicate as a problem among others."""
+    """Convert a message about a duplicate object to a problem."""
     where, _, detail = text.rpartition(": ")
     return where, Problem((), "Duplicate", detail)
 
 
 class _Loader:
-    """What was read so far."""
+    """Collects objects, notes and problems while documents are read."""
 
     def __init__(self, *, strict: bool, pick: Pick | None, namespace: str, release: Release) -> None:
         self._strict = strict
@@ -117,12 +127,12 @@ class _Loader:
         self._validated = Validated()
 
     def failed(self, error: ManifestError) -> None:
-        """Adds what cannot be read at all."""
+        """Add the problems of an unreadable document."""
         known = [(where, problem) for _, where, problem in self._problems]
         self._problems += [(self._position, *found) for found in error.problems if found not in known]
 
     def take(self, item: Item) -> None:
-        """Adds a document: an object, or a list of them."""
+        """Read a document: an object, or a list of objects."""
         doc = item.value
         self._position += 1
         if not isinstance(doc, dict):
@@ -167,7 +177,7 @@ class _Loader:
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
 
     def _take_manager(self, item: Item, doc: dict[str, Any]) -> bool:
-        """Read the Configuration in the ConfigMap of Kueue's manager; return whether the object is that ConfigMap."""
+        """Read the Configuration in the ConfigMap of Kueue's manager. Return whether the object is that ConfigMap."""
         data = doc.get("data")
         text = data.get(_MANAGER_FILE) if doc.get("kind") == "ConfigMap" and isinstance(data, dict) else None
         if not isinstance(text, str) or CONFIG_GROUP not in text:
@@ -179,14 +189,14 @@ class _Loader:
         return True
 
     def _review_job(self, item: Item, doc: dict[str, Any]) -> None:
-        """Find the fields of a job that its kind does not have."""
+        """Report fields of a job that do not exist in its kind."""
         findings = Findings(strict=self._strict)
         for path, known in unknown_fields(doc):
             findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
         self._collect(findings, item, object_name(doc))
 
     def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
-        """An object that configures admission checks, held to its rules."""
+        """Return an object with parameters of admission checks after validation."""
         review = Review(strict=self._strict)
         named = self._named(item, doc)
         found = review_parameters(version, named, review)
@@ -226,14 +236,14 @@ class _Loader:
         self._positions[place] = self._position
 
     def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
-        """The object in the namespace of those that name none, if it names none."""
+        """Add the default namespace to an object that does not specify one."""
         metadata = doc.get("metadata")
         if self._namespace == "default" or not isinstance(metadata, dict) or metadata.get("namespace"):
             return doc
         return {**doc, "metadata": {**metadata, "namespace": self._namespace}}
 
     def _named(self, item: Item, doc: dict[str, Any]) -> dict[str, Any]:
-        """The object with a name of its own, if it only has the beginning of one."""
+        """Add a name to an object that only has `generateName`."""
         metadata = doc.get("metadata")
         if not isinstance(metadata, dict) or metadata.get("name") or not isinstance(metadata.get("generateName"), str):
             return doc
@@ -261,19 +271,19 @@ class _Loader:
             self._raise()
 
     def _raise(self) -> NoReturn:
-        """Raises the error of all problems, in the order of the objects."""
+        """Raise an error with all problems, in the order of the objects."""
         ordered = sorted(self._problems, key=itemgetter(0))
         found = [(where, problem) for _, where, problem in ordered]
         raise ManifestError([*found, *map(_repeated, self._duplicates)])
 
     def _note_annotations(self, *, is_old: bool) -> None:
-        """Notes what names a queue in the way of the first releases."""
+        """Add notes about queue-name annotations, which only the first releases of Kueue read."""
         counts = "counts beside objects of v1alpha2; since v0.3" if is_old else "does not count; since v0.3"
         text = f"metadata.annotations[{QUEUE_NAME}]: {counts} a label of that key names the queue"
         self._notes += [Note(item, _ANNOTATION, f"{name}: {text}") for item, name in self._annotated]
 
     def manifest(self) -> Manifest:
-        """All of it, after the rules have been checked."""
+        """Validate all objects and return the manifest."""
         configuration = self._review()
         if self._problems:
             self._raise()

@@ -1,4 +1,4 @@
-"""Manifest: all that was read from files, kind by kind, with the way back to the lines."""
+"""Manifest: the result of reading files, with the line numbers of all objects."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
@@ -37,12 +37,16 @@ T = TypeVar("T", bound=Object)
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
-    """Something that reading passed over or put right.
+    """A remark about something that was ignored or corrected while reading.
+
+    >>> manifest = Manifest.of(Cohort("org"))
+    >>> manifest.notes
+    ()
 
     Attributes:
-        origin: The object in question.
-        path: The field in question.
-        text: What it is.
+        origin: The object that the remark is about.
+        path: Path of the field that the remark is about; empty for the whole object.
+        text: The remark.
     """
 
     origin: Item
@@ -51,26 +55,49 @@ class Note(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def where(self) -> str:
-        """File and line."""
+        """File and line of the field, as `file:line`."""
         return self.origin.where(self.path)
 
     def __str__(self) -> str:
-        """The place and the text."""
+        """Return the file and line followed by the text."""
         return f"{self.where}: {self.text}"
 
 
 @checked_methods
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Objects by kind, each kind in the order of the files.
+    """The objects read from files, by kind. Objects of a kind are in the order of the files.
+
+    >>> manifest = Manifest.of(Cohort("org"), ClusterQueue("vision", cohort_name="org"))
+    >>> manifest.cluster_queues[0].cohort_name
+    'org'
 
     Attributes:
-        configuration: The Configuration, if there was one.
-        jobs: Jobs of all kinds, as they were written.
-        others: Objects that admission may need, of kinds that have no record, as they were written.
-        notes: What was passed over or put right.
-        versions: The versions of Kueue's API that occurred.
-        origins: Where each object was read, by kind and key; the Configuration has an empty key.
-        job_origins: Where each job was read; empty for jobs that come from elsewhere.
+        resource_flavors: The ResourceFlavors.
+        topologies: The Topologies.
+        nodes: The Nodes.
+        pods: Pods that Kueue does not manage.
+        cohorts: The Cohorts.
+        cluster_queues: The ClusterQueues.
+        local_queues: The LocalQueues.
+        admission_checks: The AdmissionChecks.
+        workload_priority_classes: The WorkloadPriorityClasses.
+        priority_classes: The PriorityClasses.
+        namespaces: The Namespaces.
+        limit_ranges: The LimitRanges.
+        runtime_classes: The RuntimeClasses.
+        device_classes: The DeviceClasses.
+        resource_claim_templates: The ResourceClaimTemplates.
+        resource_claims: The ResourceClaims.
+        resource_slices: The ResourceSlices.
+        workloads: The Workloads.
+        configuration: The Configuration; `None` if the files contain none.
+        jobs: Jobs of all kinds, as dicts.
+        others: Objects of kinds without a class that may affect admission, as dicts.
+        notes: Remarks about ignored and corrected input.
+        versions: Versions of Kueue's API that occur in the files, such as `v1beta2`.
+        origins: Position of each object in the files, by kind and key. The key of the Configuration is empty.
+        job_origins: Position of each job in the files, in the order of `jobs`; empty if the jobs were not read from
+            files.
     """
 
     resource_flavors: tuple[ResourceFlavor, ...] = ()
@@ -101,37 +128,54 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def of(cls, *objects: Object, configuration: Configuration | None = None) -> "Manifest":
-        """The manifest of these objects.
+        """Create a manifest from objects.
 
         >>> Manifest.of(Cohort("org"), ClusterQueue("vision")).cohorts[0].name
         'org'
 
+        Args:
+            objects: Objects of any kinds.
+            configuration: The Configuration; `None` for none.
+
+        Returns:
+            The manifest.
+
         Raises:
-            DuplicateError: Two objects of one kind have the same name.
+            DuplicateError: Two objects of the same kind have the same name.
         """
         return cls(**group(objects), configuration=configuration)
 
     def objects(self) -> Iterator[Object]:
-        """All objects, kind after kind, what others refer to first."""
+        """Iterate over all objects by kind. Kinds that other kinds refer to precede them.
+
+        >>> [type(obj).__name__ for obj in Manifest.of(ClusterQueue("vision"), Cohort("org")).objects()]
+        ['Cohort', 'ClusterQueue']
+        """
         for name in FIELD_OF.values():
             yield from getattr(self, name)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was there to read: no object, no job, and nothing that was passed over either."""
+        """Whether the manifest has no objects, jobs, other documents or notes."""
         return not (any(True for _ in self.objects()) or self.configuration or self.jobs or self.others or self.notes)
 
     def where(self, obj: Object, path: Path = ()) -> str:
-        """File and line of an object or of one of its fields; empty if it was not read from a file.
+        """Return the file and line of an object or of one of its fields.
 
-        A path is the field's in version v1beta2, such as `("spec", "clusterQueue")`. Of a field that isn't written, the
-        innermost part that is counts.
+        Args:
+            obj: An object of this manifest.
+            path: Path of a field in API version v1beta2, such as `("spec", "clusterQueue")`. If the file does not
+                contain the field, the position of its innermost parent in the file is returned. Empty for the object
+                itself.
+
+        Returns:
+            The position as `file:line`, or an empty string if the object was not read from a file.
         """
         origin = self.origins.get((type(obj).__name__, obj.key))
         return origin.where(path) if origin else ""
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same objects, jobs and Configuration, wherever they were read."""
+        """Return whether two manifests have the same objects, jobs and Configuration, regardless of their files."""
         if not isinstance(other, Manifest):
             return NotImplemented
         return self._contents() == other._contents()
@@ -163,14 +207,14 @@ FIELD_OF: dict[type[Object], str] = {
     LocalQueue: "local_queues",
     Workload: "workloads",
 }
-"""The field of a manifest that holds a kind."""
+"""Field of a Manifest by class of objects."""
 
 
 def group(objects: Iterable[Object]) -> dict[str, Any]:
-    """The objects by the field of a manifest that holds their kind.
+    """Group objects by the field of a Manifest.
 
     Raises:
-        DuplicateError: Two objects of one kind have the same name.
+        DuplicateError: Two objects of the same kind have the same name.
     """
     grouped: dict[str, dict[str, Object]] = {name: {} for name in FIELD_OF.values()}
     for obj in objects:

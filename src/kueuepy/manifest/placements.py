@@ -1,6 +1,8 @@
-"""A TopologyAssignment as manifests have it: slices of domains, with what their names have in common written once.
+"""Compressed form of a TopologyAssignment in manifests.
 
-Mirrors `pkg/util/tas/tas_assignment.go` (`InternalSeqFrom`, `V1Beta2From`).
+Domains are grouped into slices. Common prefixes and suffixes of domain names are written once per slice.
+
+Source: `pkg/util/tas/tas_assignment.go` (`InternalSeqFrom`, `V1Beta2From`).
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ _Assignment = shape("TopologyAssignment", levels=list[str], slices=many(_Slice))
 _MOST_IN_A_SLICE = 100_000
 _MOST_SLICES = 1_000
 _MOST_PODS = 2**31 - 1
-"""As `count` of a pod set, an integer of 32 bits."""
+"""Largest `count` of a pod set, which is a 32-bit integer."""
 Domain = tuple[tuple[str, ...], int]
 
 
 def read(raw: Any, path: Path, findings: Findings) -> Any:
-    """The fields of a TopologyAssignment, out of its slices."""
+    """Expand the slices of a TopologyAssignment."""
     before = len(findings.problems)
     held = hold(_Assignment, raw, path, findings)
     if held is None or len(findings.problems) > before:
@@ -52,7 +54,7 @@ def read(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _is_whole(part: dict[str, Any], levels: int, path: Path, findings: Findings) -> bool:
-    """Whether a slice names each of its domains at each level, and counts the pods of each."""
+    """Return whether a slice has a value per domain and level, and a number of pods per domain."""
     count, per_level, pods = part.get("domainCount"), part.get("valuesPerLevel") or [], part.get("podCounts") or {}
     if not isinstance(count, int) or not 1 <= count <= _MOST_PODS:
         findings.problem((*path, "domainCount"), f"is {count}; it must be a whole number from 1 to {_MOST_PODS}")
@@ -82,12 +84,12 @@ def _roots(individual: dict[str, Any]) -> int:
 
 
 def _is_one_domain(part: dict[str, Any]) -> bool:
-    """Whether a slice names the same domain again and again: at each level, all have one value."""
+    """Return whether all domains of a slice are the same one."""
     return all(values.get("individual") is None for values in part["valuesPerLevel"])
 
 
 def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
-    """The domains of a slice; no more than it writes down, as one that is named more often has all its pods at once."""
+    """Iterate over the domains of a slice. A domain that occurs several times is returned once, with all its pods."""
     counts = part["podCounts"].get("individual")
     if _is_one_domain(part):
         pods = part["podCounts"]["universal"] * part["domainCount"] if counts is None else sum(counts)
@@ -106,7 +108,10 @@ def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
 
 
 def write(assignment: dict[str, Any]) -> dict[str, Any]:
-    """The assignment in slices: as one, or one for each run of hosts whose names begin alike, whichever is shorter."""
+    """Compress an assignment into slices.
+
+    The shorter of two forms is used: a single slice, or one slice per run of hosts whose names have a common prefix.
+    """
     levels = list(assignment["levels"])
     domains = [(tuple(domain["values"]), domain["count"]) for domain in assignment.get("domains", ())]
     runs = [
@@ -122,7 +127,7 @@ def write(assignment: dict[str, Any]) -> dict[str, Any]:
 
 
 def _runs(levels: list[str], domains: list[Domain]) -> list[list[Domain]]:
-    """Neighbours whose hostnames have the same prefix up to a `-`, the longest that several hosts have."""
+    """Group consecutive domains by the longest prefix of the host name, up to a `-`, that several hosts share."""
     if len(domains) < 2 or levels[-1:] != [HOSTNAME_LABEL]:  # noqa: PLR2004 - neighbours are two
         return [domains] if domains else []
     prefixes = [_prefixes(values[-1]) for values, _ in domains]
@@ -137,7 +142,7 @@ def _runs(levels: list[str], domains: list[Domain]) -> list[list[Domain]]:
 
 
 def _prefixes(name: str) -> list[str]:
-    """The beginnings of a name that end with `-`, shortest first; not the name itself."""
+    """Return the proper prefixes of a name that end with `-`, shortest first."""
     return [name[: end + 1] for end in range(len(name) - 1) if name[end] == "-"]
 
 
@@ -151,7 +156,7 @@ def _slice(domains: Sequence[Domain]) -> dict[str, Any]:
 
 
 def _column(values: Sequence[str]) -> dict[str, Any]:
-    """The values of one level; what all begin and end with is written once, the end going before the beginning."""
+    """Compress the values of one level. A common prefix and suffix are written once; the suffix takes precedence."""
     if len(set(values)) == 1:
         return {"universal": values[0]}
     prefix, suffix = _common(values), _common([value[::-1] for value in values])[::-1]
@@ -163,6 +168,6 @@ def _column(values: Sequence[str]) -> dict[str, Any]:
 
 
 def _common(values: Sequence[str]) -> str:
-    """What all begin with: as much as the first and the last in order do."""
+    """Return the common prefix of all values, which is that of the smallest and the largest value."""
     low, high = min(values), max(values)
     return low[: next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]

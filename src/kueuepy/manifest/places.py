@@ -1,4 +1,4 @@
-"""Errors that say where what they are about was read."""
+"""Positions in files for errors about objects that were read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def placed(place: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
-    """Around what raises errors about things that were read: they come out with file and line before them.
+    """Add file and line to errors that are raised in a `with` block.
 
     Args:
-        place: The error with its place; `None` for one about something else.
+        place: Function that returns the error with its position; `None` if the error is not about an object from a
+            file.
 
     Raises:
-        KueueError: The error that was raised inside.
+        KueueError: The error that was raised in the block.
     """
     try:
         yield
@@ -32,7 +33,7 @@ def placed(place: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
 
 
 def at_place(error: KueueError, place: str) -> KueueError:
-    """The error with a place before it, or before each line of it."""
+    """Return an error with a position at the start of each line of its message."""
     if isinstance(error, ManifestError):
         return ManifestError([(f"{place}: {where}", problem) for where, problem in error.problems])
     return type(error)(f"{place}: {error}")

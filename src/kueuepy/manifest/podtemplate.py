@@ -1,7 +1,9 @@
-"""The shape of a PodTemplateSpec: its known fields, and the types of those that admission reads.
+"""Structure of a PodTemplateSpec: its known fields, and the types of the fields that affect admission.
 
-Source: `k8s.io/api/core/v1/types.go`. A Workload keeps its templates as they are written; they are only held against
-these records, whose fields therefore have the manifest's names.
+A Workload stores its templates as written and only checks them against these classes. The fields therefore have the
+names of the manifest.
+
+Source: `k8s.io/api/core/v1/types.go`.
 """
 
 import msgspec
@@ -64,4 +66,4 @@ _Metadata = shape(
 )
 
 PodTemplate: type[msgspec.Struct] = shape("PodTemplate", metadata=_Metadata | None, spec=_PodSpec | None)
-"""The shape of a PodTemplateSpec."""
+"""Class of a PodTemplateSpec."""

@@ -1,4 +1,4 @@
-"""The fields of a Workload that its record keeps in another form: pod sets with their templates, and the status."""
+"""Converters for fields of a Workload: pod sets with their templates, and the status."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ _SHOWN_ONLY = frozenset(("resourceRequests", "schedulingStats", "preemptionGates
 
 
 def _read_pod_sets(raw: Any, _: Path, __: Findings) -> Any:
-    """The pod sets, which a record keeps as they are written."""
+    """Return the pod sets as written."""
     return raw
 
 
 def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
-    """A pod's spec, held against its shape."""
+    """Check the spec of a pod against its structure."""
     held = hold(PodTemplate, {"spec": raw}, path[:-1], findings)
     return held and held["spec"]
 
 
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
-    """The parts of the status that a record has, with times as integers."""
+    """Return the stored parts of the status, with times as integers."""
     status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY}
     for name in ("conditions", "admissionChecks"):
         if items := status.get(name):
@@ -46,7 +46,7 @@ def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _read_state(raw: Any, path: Path, findings: Findings) -> Any:
-    """A condition or the state of a check, with its time as an integer."""
+    """Return a condition or the state of an admission check, with its time as an integer."""
     state = {**raw}
     state.pop("observedGeneration", None)
     state["lastTransitionTime"] = read_time(raw["lastTransitionTime"], (*path, "lastTransitionTime"), findings) or 0
@@ -54,7 +54,7 @@ def _read_state(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _read_admission(admission: Any, path: Path, findings: Findings) -> Any:
-    """The admission, with the domains of topology assignments out of their slices."""
+    """Return the admission with the slices of topology assignments expanded to domains."""
     assignments = admission.get("podSetAssignments", ())
     if not any(map(_is_placed, assignments)):
         return admission
@@ -75,7 +75,7 @@ def _is_placed(assignment: Any) -> bool:
 
 
 def _write_admission(admission: dict[str, Any]) -> dict[str, Any]:
-    """The admission, with topology assignments in slices."""
+    """Return the admission with the domains of topology assignments compressed to slices."""
     assignments = admission.get("podSetAssignments", ())
     if not any(map(_is_placed, assignments)):
         return admission
@@ -84,7 +84,7 @@ def _write_admission(admission: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_status(status: dict[str, Any]) -> dict[str, Any]:
-    """The status with times as texts."""
+    """Return the status with times as strings."""
     written = dict(status)
     for name in ("conditions", "admissionChecks"):
         if name in written:
@@ -103,7 +103,7 @@ def _write_state(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The pod sets with all that the API requires, and their names and counts, for readers."""
+    """Return the pod sets with all fields that the API requires, always with name and count."""
     return [
         {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
         for pod_set in pod_sets
@@ -111,7 +111,7 @@ def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _complete(template: dict[str, Any]) -> dict[str, Any]:
-    """The template with a list of containers, each with a name, which the API requires, and no metadata it has not."""
+    """Return a template as the API requires it: with a list of named containers, and without unset metadata."""
     metadata = template.get("metadata")
     if isinstance(metadata, dict) and not metadata.keys() <= _TEMPLATE_METADATA:
         kept = {name: value for name, value in metadata.items() if name not in METADATA.properties}
@@ -137,7 +137,10 @@ _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
 
 
 def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
-    """The usage that a LocalQueue's status keeps; all else of it is told by Kueue, and decides nothing."""
+    """Return the past usage in the status of a LocalQueue.
+
+    Kueue computes the other fields, and they do not affect admission.
+    """
     for step in _USAGE:
         if raw is None:
             return None

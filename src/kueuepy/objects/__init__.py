@@ -1,9 +1,18 @@
-"""The objects of Kueue's API, as frozen records with the meaning of version v1beta2.
+"""Immutable Python classes for the objects of Kueue's API and the Kubernetes objects that Kueue reads.
 
-Each record flattens `metadata` and `spec`; its fields have Kueue's names in snake_case, and enumerated values are the
-texts that Kueue uses. Times are nanoseconds since the Unix epoch, durations nanoseconds unless the name says
-otherwise, quantities are kept as written. Nothing is checked on construction: `kueuepy.manifest.check` does that, and
-so does every call that takes them.
+Fields have the meaning of API version v1beta2 and Kueue's names in snake_case. `metadata` and `spec` are flattened into
+one class: `spec.cohortName` of a ClusterQueue is the field `cohort_name`. Enumerated values are the strings that Kueue
+uses.
+
+Times are integers in nanoseconds since the Unix epoch. Durations are in nanoseconds unless the field name ends in
+`_seconds`. Quantities are stored as written, for example `"500m"`.
+
+Constructors do not validate field values against Kueue's rules. `kueuepy.manifest.check` validates objects, and every
+function that accepts objects validates them too.
+
+>>> queue = ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 32}}, cohort_name="research")
+>>> queue.cohort_name, queue.preemption.reclaim_within_cohort
+('research', 'Never')
 """
 
 from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList

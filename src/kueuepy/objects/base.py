@@ -1,4 +1,4 @@
-"""What every object has: a name, and the part of Kubernetes' metadata that Kueue reads."""
+"""Base classes of all API objects: the name and the Kubernetes metadata that Kueue reads."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +17,20 @@ from kueuepy.errors.arguments import briefly
 from kueuepy.objects.times import nanoseconds, numpy_kind
 
 QuantityText: TypeAlias = str | int
-"""A quantity as written: `9`, `"500m"`, `"64Gi"`. `kueuepy._core.Quantity` parses it exactly."""
+"""A Kubernetes quantity as written: an integer such as `9`, or a string such as `"500m"` or `"64Gi"`.
+
+`kueuepy.Quantity` parses it exactly.
+"""
 
 ResourceList: TypeAlias = dict[str, QuantityText]
-"""Quantities by resource name, as in `resources.requests` of a container."""
+"""Quantities by resource name, as in a container's `resources.requests`."""
 
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer of 64 bits, such as a time in nanoseconds: from 1677-09-21 to 2262-04-11 they fit."""
+"""A signed 64-bit integer, for example a time in nanoseconds; it covers the years 1677 to 2262."""
 
 
 def is_finite(value: Real | Decimal | float) -> bool:
-    """Whether a number is neither infinite nor NaN, be it larger than any float.
+    """Return whether a number is neither infinite nor NaN. Integers larger than any float are finite.
 
     >>> is_finite(10**400), is_finite(float("nan")), is_finite(Decimal("sNaN"))
     (True, False, False)
@@ -36,18 +39,25 @@ def is_finite(value: Real | Decimal | float) -> bool:
         return math.isfinite(value)
     except OverflowError:
         return True
-    except ValueError:  # a NaN that signals
+    except ValueError:  # a signaling NaN
         return False
 
 
 def quantity(value: Any, where: str) -> QuantityText:
-    """An amount as quantities are written: a number of any kind becomes a whole one, or the text of its decimals.
+    """Convert a number to a quantity: an integer if it is integral, otherwise its decimal digits as a string.
 
     >>> quantity(0.5, "cpu"), quantity(8.0, "cpu"), quantity("64Gi", "memory")
     ('0.5', 8, '64Gi')
 
+    Args:
+        value: A number of any numeric type, a `Quantity`, or a string. Strings are returned unchanged.
+        where: The start of the error message: the name of the field.
+
+    Returns:
+        The quantity as an integer or a string.
+
     Raises:
-        InvalidSpecError: It is no amount: a truth value, NaN, or no number and no text at all.
+        InvalidSpecError: The value is a boolean, an infinite number or NaN, or is neither a number nor a string.
     """
     if isinstance(value, str):
         return value
@@ -64,12 +74,12 @@ def quantity(value: Any, where: str) -> QuantityText:
 def _decimal(value: Real) -> Decimal:
     try:
         return Decimal(repr(float(value)))
-    except OverflowError:  # a fraction beyond all floats, and so beyond all quotas
+    except OverflowError:  # a fraction that exceeds the range of float, and therefore any quota
         return Decimal(str(math.floor(value)))
 
 
 def without_numpy(value: Any) -> Any:
-    """The same with Python's own numbers, truth values and texts where NumPy's are; records are changed in place."""
+    """Replace NumPy numbers, booleans and strings by Python's own types. Structs are changed in place."""
     if kind := numpy_kind(value):
         return nanoseconds(value, "time") if kind == "M" else value.item()
     if isinstance(value, msgspec.Struct):
@@ -89,17 +99,17 @@ def without_numpy(value: Any) -> Any:
 
 
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A frozen record; its fields are Kueue's, in snake_case here and in camelCase in a manifest."""
+    """Base class of immutable structs. Fields are in snake_case in Python and in camelCase in manifests."""
 
 
 class Collection(Value, frozen=True):
-    """A record that takes any iterable where it keeps a tuple, so that lists may be typed."""
+    """Base class of structs with tuple fields. The constructor accepts any iterable for such a field."""
 
     def __post_init__(self) -> None:
-        """Turns what was given for a tuple into one.
+        """Convert iterables to tuples.
 
         Raises:
-            InvalidSpecError: It is no list.
+            InvalidSpecError: A value is not iterable, or is a string or a mapping.
         """
         for name in _tuple_fields(type(self)):
             value = getattr(self, name)
@@ -111,18 +121,17 @@ class Collection(Value, frozen=True):
 
 @cache
 def _tuple_fields(cls: type[Collection]) -> tuple[str, ...]:
-    """The fields of a record that hold tuples."""
     return tuple(field.name for field in msgspec.structs.fields(cls) if get_origin(field.type) in (tuple, Sequence))
 
 
 class Worded(Value, frozen=True):
-    """A record of policies, each one of some words, which are looked at when it is made."""
+    """Base class of structs with enumerated string fields. The constructor rejects other values."""
 
     def __post_init__(self) -> None:
-        """Refuses what is none of the words.
+        """Check the values of the enumerated fields.
 
         Raises:
-            InvalidSpecError: A policy is none of those that there are.
+            InvalidSpecError: A value is not one of the allowed strings.
         """
         for name, words in _words(type(self)):
             value = getattr(self, name)
@@ -135,7 +144,7 @@ class Worded(Value, frozen=True):
 
 @cache
 def _words(cls: type[Worded]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """The fields of a record that hold one of some words, with these; `None` is one where the field may be absent."""
+    """Return the enumerated fields of a struct with their allowed values, including `None` for optional fields."""
     found = []
     for known in msgspec.structs.fields(cls):
         parts = get_args(known.type) if get_origin(known.type) in (Union, UnionType) else (known.type,)
@@ -146,25 +155,30 @@ def _words(cls: type[Worded]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
 
 
 class Named(Collection, frozen=True):
-    """A record with a name, the only field that is given by position.
+    """Base class of structs with a name, which is the only positional argument of the constructor.
 
     Attributes:
-        name: Kubernetes' `metadata.name`.
+        name: Name of the object (`metadata.name`).
     """
 
     name: str
 
 
 class Object(Named, frozen=True, kw_only=True):
-    """A Kubernetes object without a namespace, `metadata` and `spec` flattened into one record.
+    """A cluster-scoped Kubernetes object, with `metadata` and `spec` flattened into one class.
+
+    >>> from kueuepy.objects import Cohort
+    >>> Cohort("research", creation_timestamp="1970-01-01T00:00:01Z").creation_timestamp
+    1000000000
 
     Attributes:
-        labels: `metadata.labels`.
-        annotations: `metadata.annotations`.
-        uid: `metadata.uid`, the last tie-breaker in several of Kueue's orders; empty if unknown.
-        creation_timestamp: `metadata.creationTimestamp` in nanoseconds since the Unix epoch; given as RFC 3339 text, or
-            as a datetime with a time zone, it becomes that.
-        deletion_timestamp: `metadata.deletionTimestamp` likewise; set while the object is being deleted.
+        labels: Labels (`metadata.labels`). Default: none.
+        annotations: Annotations (`metadata.annotations`). Default: none.
+        uid: UID (`metadata.uid`); empty if unknown. Kueue uses it as the last tie-breaker in several orderings.
+        creation_timestamp: Creation time (`metadata.creationTimestamp`) in nanoseconds since the Unix epoch; `None` if
+            unknown. The constructor also accepts an RFC 3339 string or a datetime with a time zone.
+        deletion_timestamp: Time at which deletion was requested (`metadata.deletionTimestamp`), in the same form;
+            `None` unless the object is being deleted.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -174,10 +188,10 @@ class Object(Named, frozen=True, kw_only=True):
     deletion_timestamp: Int64 | None = None
 
     def __post_init__(self) -> None:
-        """Turns times into nanoseconds, and what was given for a tuple into one.
+        """Convert times to nanoseconds and iterables to tuples.
 
         Raises:
-            InvalidSpecError: A time is none, or a list is none.
+            InvalidSpecError: A value is not a valid time, or a value for a tuple field is not iterable.
         """
         super().__post_init__()
         for name in ("creation_timestamp", "deletion_timestamp"):
@@ -188,20 +202,24 @@ class Object(Named, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """The name by which Kueue's messages call the object."""
+        """The name that identifies the object in Kueue's messages."""
         return self.name
 
 
 class NamespacedObject(Object, frozen=True, kw_only=True):
-    """A Kubernetes object that lives in a namespace.
+    """A namespaced Kubernetes object.
+
+    >>> from kueuepy.objects import LocalQueue
+    >>> LocalQueue("training", namespace="team-a", cluster_queue="vision").key
+    'team-a/training'
 
     Attributes:
-        namespace: `metadata.namespace`.
+        namespace: Namespace (`metadata.namespace`). Default: `default`.
     """
 
     namespace: str = "default"
 
     @property
     def key(self) -> str:
-        """The object's `namespace/name`, by which Kueue's messages call it."""
+        """The `namespace/name` that identifies the object in Kueue's messages."""
         return f"{self.namespace}/{self.name}"

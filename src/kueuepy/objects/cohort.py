@@ -1,4 +1,4 @@
-"""Cohort: ClusterQueues and Cohorts that borrow from and lend to each other."""
+"""Cohort: a group of ClusterQueues and Cohorts that borrow quota from and lend quota to each other."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,14 +11,22 @@ from kueuepy.objects.quota import QuotaTable, ResourceGroup
 
 @checked_methods
 class Cohort(Object, frozen=True, kw_only=True):
-    """A node of the tree of quotas; a cohort that is only named exists as one without quotas of its own.
+    """A node in the tree of quotas.
+
+    A cohort that is only named by its members, without a Cohort object, has no quotas of its own and no parent.
 
     Source: `apis/kueue/v1beta2/cohort_types.go`, `pkg/webhooks/cohort_webhook.go:validateCohort`.
 
+    >>> Cohort("research", parent_name="org").resource_groups
+    ()
+
     Attributes:
-        parent_name: The cohort above; `None` for a root.
-        resource_groups: Quotas that the cohort adds to those of its members. A lending limit may exceed them.
-        fair_sharing: The cohort's weight among its siblings; `None` for 1.
+        parent_name: Name of the parent cohort (`spec.parentName`); `None`, the default, for a root.
+        resource_groups: Quotas that the cohort provides in addition to the quotas of its members
+            (`spec.resourceGroups`). Default: none. Unlike in a ClusterQueue, a lending limit may exceed the nominal
+            quota.
+        fair_sharing: Weight among the other children of the parent (`spec.fairSharing`); `None`, the default, for
+            weight 1.
     """
 
     parent_name: str | None = None
@@ -27,13 +35,22 @@ class Cohort(Object, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, name: str, *quotas: QuotaTable, **fields: Any) -> "Cohort":
-        """Return the Cohort with one resource group for each table of quotas, and these other fields.
+        """Create a Cohort with one resource group per table of quotas.
 
         >>> Cohort.of("all", {"h100": {"nvidia.com/gpu": 8}}, parent_name="org").resource_groups[0].flavors[0].name
         'h100'
 
+        Args:
+            name: Name of the Cohort.
+            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table becomes one resource
+                group.
+            fields: Other fields of the Cohort, such as `parent_name`.
+
+        Returns:
+            The Cohort.
+
         Raises:
-            InvalidSpecError: A table is not one, flavors of one table have quotas for other resources, or a field is
-                unknown.
+            InvalidSpecError: A table is malformed, the flavors of a table have quotas for different resources, or a
+                field is unknown.
         """
         return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **other_fields(cls, fields))

@@ -1,4 +1,4 @@
-"""Configuration: the policies of a whole Kueue installation that bear on admission."""
+"""Configuration: settings of a Kueue installation that affect admission."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,35 +12,53 @@ from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 from kueuepy.profiles import DEVELOPMENT, Release, effective, release_of, rules_of
 
 SECOND = 10**9
-"""Nanoseconds in a second; every duration in a Configuration is in nanoseconds."""
+"""Number of nanoseconds in a second.
+
+All durations in a Configuration are in nanoseconds unless the field name ends in `_seconds`.
+"""
 
 PreemptionStrategy: TypeAlias = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 QuotaCheckStrategy: TypeAlias = Literal["BlockUndeclared", "IgnoreUndeclared"]
 
 
 class FairSharingConfig(Collection, frozen=True):
-    """Fair sharing between ClusterQueues and Cohorts; its presence turns it on (KEP-1714).
+    """Settings of fair sharing between ClusterQueues and Cohorts (`fairSharing`).
+
+    Source: KEP-1714.
+
+    >>> Configuration(fair_sharing=FairSharingConfig()).fair_sharing.preemption_strategies
+    ('LessThanOrEqualToFinalShare', 'LessThanInitialShare')
 
     Attributes:
-        preemption_strategies: Rules S2-a and S2-b of fair preemption, one of them or both in this order
-            (`pkg/config/validation.go:validateFairSharing`). `LessThanOrEqualToFinalShare` lets a workload be taken if
-            the preemptor's share with the request is at most what the other's is without that workload;
-            `LessThanInitialShare` if it is less than what the other's is with it
-            (`pkg/scheduler/preemption/fairsharing/strategy.go`).
+        preemption_strategies: Rules for fair preemption, tried in order (`preemptionStrategies`): one of the two
+            strategies below, or both in this order, which is the default
+            (`pkg/config/validation.go:validateFairSharing`). `LessThanOrEqualToFinalShare` (rule S2-a of the KEP)
+            allows a preemption if the preemptor's share, including the new workload, is at most the target's share
+            after the preemption. `LessThanInitialShare` (rule S2-b) allows it if the preemptor's share is less than the
+            target's share before the preemption (`pkg/scheduler/preemption/fairsharing/strategy.go`).
     """
 
     preemption_strategies: Sequence[PreemptionStrategy] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
 class AdmissionFairSharing(Value, frozen=True):
-    """Fair sharing between LocalQueues by their usage in the past; its presence turns it on (KEP-4136).
+    """Settings of fair sharing between LocalQueues by their past usage (`admissionFairSharing`).
+
+    Source: KEP-4136.
+
+    >>> AdmissionFairSharing(usage_half_life_time=3600 * SECOND, resource_weights={"memory": 0}).usage_sampling_interval
+    300000000000
 
     Attributes:
-        usage_half_life_time: After how many nanoseconds past usage counts half; 0 forgets it at once
+        usage_half_life_time: Time in nanoseconds after which past usage counts half (`usageHalfLifeTime`), 0 or more.
+            With 0, the default, past usage is forgotten immediately
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
-        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0; that much of the request of
-            one that gets quota is its entry penalty (`CalculateEntryPenalty` there).
-        resource_weights: How much a core, a byte or a unit of a resource counts; 1 if not given.
+        usage_sampling_interval: Time in nanoseconds between two samples of the usage (`usageSamplingInterval`), more
+            than 0. Default: 5 minutes. When a workload gets quota, Kueue adds its request times 1 - 0.5^(interval /
+            half-life) to the usage of its LocalQueue as an entry penalty (`CalculateEntryPenalty` in the same file);
+            with a half-life of 0 there is no penalty.
+        resource_weights: Weight of one unit of a resource, such as a core or a byte, in the usage (`resourceWeights`),
+            0 or more. Resources that are not listed have weight 1.
     """
 
     usage_half_life_time: Int64 = 0
@@ -49,13 +67,19 @@ class AdmissionFairSharing(Value, frozen=True):
 
 
 class RequeuingStrategy(Value, frozen=True):
-    """What happens to a Workload that was evicted because its pods were not ready in time.
+    """Requeuing of workloads whose pods were not ready in time (`waitForPodsReady.requeuingStrategy`).
+
+    >>> RequeuingStrategy(backoff_limit_count=5).backoff_base_seconds
+    60
 
     Attributes:
-        timestamp: What orders it in its queue: the time of its `Eviction`, or of its `Creation`.
-        backoff_base_seconds: The wait after the first eviction; it doubles each time.
-        backoff_max_seconds: The longest wait.
-        backoff_limit_count: After how many times it is deactivated; `None` for never.
+        timestamp: Whether a requeued workload is ordered by the time of its `Eviction` (default) or of its `Creation`.
+        backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; it
+            doubles with each further eviction. Default: 60.
+        backoff_max_seconds: Longest waiting time in seconds after the second and later evictions (`backoffMaxSeconds`),
+            0 or more; 0 means no limit. Default: 3600.
+        backoff_limit_count: Number of requeuings after which the workload is deactivated (`backoffLimitCount`), 0 or
+            more; `None`, the default, for no limit.
     """
 
     timestamp: Literal["Creation", "Eviction"] = "Eviction"
@@ -65,13 +89,22 @@ class RequeuingStrategy(Value, frozen=True):
 
 
 class WaitForPodsReady(Value, frozen=True):
-    """Eviction of admitted workloads whose pods don't become ready; its presence turns it on (KEP-349).
+    """Settings for the eviction of admitted workloads whose pods do not become ready (`waitForPodsReady`).
+
+    Source: KEP-349.
+
+    >>> WaitForPodsReady(timeout=600 * SECOND).requeuing_strategy.timestamp
+    'Eviction'
 
     Attributes:
-        timeout: For how many nanoseconds after admission the pods may take to become ready.
-        recovery_timeout: The same after a pod failed; `None` for no limit. A manifest's absent field means `timeout`.
-        block_admission: Whether nothing else is admitted while an admitted workload's pods are not ready.
-        requeuing_strategy: How evicted workloads come back.
+        timeout: Time in nanoseconds after admission within which the pods must be ready (`timeout`), more than 0.
+            Default: 30 minutes.
+        recovery_timeout: Time in nanoseconds within which the pods must be ready again after a pod failed
+            (`recoveryTimeout`), 0 or more; `None`, the default, for no limit. A manifest without the field is read as
+            the value of `timeout`.
+        block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
+            (`blockAdmission`). Default: `False`.
+        requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
     """
 
     timeout: Int64 = 1800 * SECOND
@@ -81,13 +114,19 @@ class WaitForPodsReady(Value, frozen=True):
 
 
 class ResourceTransformation(Value, frozen=True):
-    """What a requested resource counts as (KEP-2937).
+    """Conversion of a requested resource to other resources before quota is computed (`resources.transformations[]`).
+
+    Source: KEP-2937.
+
+    >>> ResourceTransformation("nvidia.com/mig-1g.5gb", "Replace", outputs={"gpu-memory": "5Gi"}).outputs
+    {'gpu-memory': '5Gi'}
 
     Attributes:
-        input: The resource that pods request.
-        strategy: Whether the input itself still counts.
-        multiply_by: A resource whose requested quantity multiplies the outputs; `None` for no factor.
-        outputs: What one unit of the input counts as.
+        input: Name of the requested resource.
+        strategy: Whether the input resource is also counted (`Retain`, the default) or not (`Replace`).
+        multiply_by: Name of a resource whose requested quantity multiplies the outputs (`multiplyBy`); `None`, the
+            default, for no multiplication.
+        outputs: Quantities that one unit of the input counts as, by resource.
     """
 
     input: str
@@ -97,12 +136,17 @@ class ResourceTransformation(Value, frozen=True):
 
 
 class CounterSource(Value, frozen=True):
-    """Charges a counter of partitionable devices (KEP-2941).
+    """Charges a counter of partitionable devices instead of the number of devices.
+
+    Source: KEP-2941.
+
+    >>> CounterSource(name="memory", driver="gpu.example.com").name
+    'memory'
 
     Attributes:
-        name: The counter's name.
-        driver: The driver of the devices.
-        device_selector: A CEL expression that the devices match.
+        name: Name of the counter.
+        driver: Name of the driver of the devices.
+        device_selector: CEL expression that the devices must match (`deviceSelector`).
     """
 
     name: str = ""
@@ -111,12 +155,15 @@ class CounterSource(Value, frozen=True):
 
 
 class CapacitySource(Value, frozen=True):
-    """Charges a capacity of shareable devices.
+    """Charges a capacity of shareable devices instead of the number of devices.
+
+    >>> CapacitySource(name="memory", driver="gpu.example.com").driver
+    'gpu.example.com'
 
     Attributes:
-        name: The capacity's name, with a domain if it has one.
-        driver: The driver of the devices.
-        device_selector: A CEL expression that the devices match.
+        name: Name of the capacity, with its domain if it has one.
+        driver: Name of the driver of the devices.
+        device_selector: CEL expression that the devices must match (`deviceSelector`).
     """
 
     name: str = ""
@@ -125,11 +172,14 @@ class CapacitySource(Value, frozen=True):
 
 
 class DeviceClassSource(Value, frozen=True):
-    """What is charged for a device instead of one unit: exactly one of these.
+    """Amount charged for a device instead of one unit. Exactly one of the two fields must be set.
+
+    >>> DeviceClassSource(counter=CounterSource(name="memory", driver="gpu.example.com")).capacity is None
+    True
 
     Attributes:
-        counter: A counter of partitionable devices.
-        capacity: A capacity of shareable devices.
+        counter: A counter of partitionable devices; `None` by default.
+        capacity: A capacity of shareable devices; `None` by default.
     """
 
     counter: CounterSource | None = None
@@ -137,14 +187,17 @@ class DeviceClassSource(Value, frozen=True):
 
 
 class DeviceClassMapping(Collection, frozen=True):
-    """The logical resource that devices of some classes count as.
+    """The resource name under which devices of some classes count against quota (`resources.deviceClassMappings[]`).
 
     Source: `pkg/dra/mapper.go`.
 
+    >>> DeviceClassMapping("gpus", device_class_names=["gpu.example.com"]).device_class_names
+    ('gpu.example.com',)
+
     Attributes:
-        name: The logical resource, which ClusterQueues cover.
-        device_class_names: The DeviceClasses, at most 8.
-        sources: What is charged instead of the number of devices.
+        name: Name of the resource, as listed in `covered_resources` of ClusterQueues.
+        device_class_names: Names of the DeviceClasses, at most 8 (`deviceClassNames`).
+        sources: Amounts to charge instead of the number of devices. Default: empty, which charges one unit per device.
     """
 
     name: str
@@ -153,14 +206,19 @@ class DeviceClassMapping(Collection, frozen=True):
 
 
 class Resources(Collection, frozen=True):
-    """How requests turn into quota.
+    """Rules for computing quota usage from the requests of pods (`resources`).
+
+    >>> Resources(exclude_resource_prefixes=["example.com/"]).quota_check_strategy
+    'BlockUndeclared'
 
     Attributes:
-        exclude_resource_prefixes: Resources whose names start so are not counted.
-        transformations: What resources count as, each input once.
-        quota_check_strategy: Whether a request that no group covers keeps a workload out (`BlockUndeclared`), or is
-            skipped (`IgnoreUndeclared`, which allows no excluded prefixes).
-        device_class_mappings: What devices of Dynamic Resource Allocation count as, at most 16.
+        exclude_resource_prefixes: Prefixes of the names of resources that are not counted (`excludeResourcePrefixes`).
+            Default: none.
+        transformations: Conversions of requested resources, at most one per input resource.
+        quota_check_strategy: Treatment of requests for resources that the ClusterQueue does not cover
+            (`quotaCheckStrategy`). `BlockUndeclared`, the default, does not admit the workload. `IgnoreUndeclared`
+            ignores these requests; it cannot be combined with excluded prefixes.
+        device_class_mappings: Mappings of device classes to resources, at most 16 (`deviceClassMappings`).
     """
 
     exclude_resource_prefixes: Sequence[str] = ()
@@ -174,14 +232,21 @@ INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 
 
 class MultiKueueSettings(Value, frozen=True):
-    """Dispatching of workloads to worker clusters: the field `multiKueue` of a manager's Configuration.
+    """Settings of a MultiKueue manager for dispatching workloads to worker clusters (`multiKueue`).
+
+    >>> MultiKueueSettings(dispatcher_name="kueue.x-k8s.io/multikueue-dispatcher-incremental").origin
+    'multikueue'
 
     Attributes:
-        gc_interval: Interval in nanoseconds between two runs of the garbage collector; 0 turns it off.
-        origin: Value of the label that marks what this manager creates on workers.
-        worker_lost_timeout: Time in nanoseconds after which a workload on a lost worker is dispatched again.
-        dispatcher_name: The dispatcher; a name that Kueue does not know means an external one.
-        step_size: Number of clusters that a round of the incremental dispatcher adds; `None` for 3.
+        gc_interval: Time in nanoseconds between two runs of the garbage collector (`gcInterval`); 0 turns it off.
+            Default: 1 minute.
+        origin: Value of the label that marks objects created by this manager on workers. Default: `multikueue`.
+        worker_lost_timeout: Time in nanoseconds after which a workload on a lost worker is dispatched again
+            (`workerLostTimeout`). Default: 15 minutes.
+        dispatcher_name: Name of the dispatcher (`dispatcherName`). Default: the dispatcher that nominates all workers
+            at once. A name unknown to Kueue means an external dispatcher.
+        step_size: Number of clusters that the incremental dispatcher adds per round
+            (`incrementalDispatcherConfig.stepSize`); `None`, the default, for 3.
     """
 
     gc_interval: Int64 = 60 * SECOND
@@ -196,29 +261,43 @@ MANAGED_NAMESPACES = LabelSelector(
         LabelSelectorRequirement("kubernetes.io/metadata.name", "NotIn", ("kube-system", "kueue-system")),
     )
 )
-"""All namespaces but those of Kubernetes and of Kueue: the default of `managed_jobs_namespace_selector`."""
+"""All namespaces except those of Kubernetes and Kueue: the default of `managed_jobs_namespace_selector`."""
 
 
 @checked_methods
 class Configuration(Value, frozen=True, kw_only=True):
-    """Policies of a Kueue installation (`config.kueue.x-k8s.io`); built in Python, every option is off.
+    """Settings of a Kueue installation (API group `config.kueue.x-k8s.io`).
+
+    A Configuration created in Python has all optional features turned off, even those that Kueue turns on for a
+    manifest without the field.
 
     Source: `apis/config/v1beta2/configuration_types.go`, `apis/config/v1beta2/defaults.go`, `pkg/config/validation.go`.
 
+    >>> config = Configuration(fair_sharing=FairSharingConfig(), feature_gates={"PartialAdmission": False})
+    >>> config.wait_for_pods_ready is None
+    True
+
     Attributes:
-        fair_sharing: Fair sharing between ClusterQueues; `None` for classical preemption.
-        admission_fair_sharing: Fair sharing between LocalQueues; `None` for none.
-        wait_for_pods_ready: Eviction of what doesn't start; `None` for none. A v1beta2 manifest without it means on.
-        resources: How requests turn into quota.
-        manage_jobs_without_queue_name: Whether jobs without a queue name are held back too.
-        managed_jobs_namespace_selector: The namespaces where that applies.
-        feature_gates: Feature gates that differ from their defaults.
-        multi_kueue: Dispatching of workloads to worker clusters.
-        frameworks: The kinds of jobs that are managed, `integrations.frameworks`, such as `batch/job`; `None` for all.
-            In a cluster Kueue manages only `batch/job` unless a Configuration says more.
-        version: The release of Kueue whose decisions are asked for, such as `v0.18`; no file says it.
-        rules_left_out: Rules of that release that are not to hold, to find out what each of them changes.
-        rules_added: Rules of other releases that are to hold, likewise.
+        fair_sharing: Settings of fair sharing between ClusterQueues (`fairSharing`); `None`, the default, for classical
+            preemption.
+        admission_fair_sharing: Settings of fair sharing between LocalQueues (`admissionFairSharing`); `None`, the
+            default, turns it off.
+        wait_for_pods_ready: Settings for the eviction of workloads whose pods do not become ready (`waitForPodsReady`);
+            `None`, the default, turns it off. A v1beta2 manifest without the field is read as turned on.
+        resources: Rules for computing quota usage from the requests of pods.
+        manage_jobs_without_queue_name: Whether Kueue also suspends and manages jobs without a queue name
+            (`manageJobsWithoutQueueName`). Default: `False`.
+        managed_jobs_namespace_selector: Namespaces in which `manage_jobs_without_queue_name` applies
+            (`managedJobsNamespaceSelector`). Default: all except `kube-system` and `kueue-system`.
+        feature_gates: Feature gates that differ from their defaults, by name (`featureGates`).
+        multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
+        frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
+            default, for all kinds. A Kueue installation without this setting manages only `batch/job`.
+        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. It is not a field of Kueue's
+            configuration file. Default: the development version that this library mirrors.
+        rules_left_out: Names of rules specific to that release that are turned off, to measure the effect of each rule.
+            Default: none.
+        rules_added: Names of rules of other releases that are turned on, for the same purpose. Default: none.
     """
 
     fair_sharing: FairSharingConfig | None = None
@@ -236,16 +315,16 @@ class Configuration(Value, frozen=True, kw_only=True):
 
     @property
     def release(self) -> Release:
-        """The release that the version names.
+        """The release that `version` names.
 
         Raises:
-            InvalidSpecError: It has no profile.
+            InvalidSpecError: There is no profile for the version.
         """
         return release_of(self.version)
 
     @property
     def gates(self) -> dict[str, bool]:
-        """Whether each feature gate is on, by the defaults of the release and what is set.
+        """Whether each feature gate is on, by name. It combines the defaults of the release with `feature_gates`.
 
         >>> Configuration(version="v0.17").gates["SchedulingEquivalenceHashing"]
         False
@@ -254,15 +333,21 @@ class Configuration(Value, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The names of the rules by which the release decides otherwise than the present one."""
+        """Names of the rules in which the release differs from the development version.
+
+        The names in `rules_left_out` are removed, and the names in `rules_added` are appended.
+        """
         own = tuple(rule.name for rule in rules_of(self.release) if rule.name not in self.rules_left_out)
         return (*own, *self.rules_added)
 
     def enabled(self, gate: str) -> bool:
-        """Whether a feature gate is on.
+        """Return whether a feature gate is on. An unknown gate is off.
 
         >>> Configuration(feature_gates={"PartialAdmission": False}).enabled("PartialAdmission")
         False
+
+        Args:
+            gate: Name of the feature gate.
         """
         return self.gates.get(gate, False)
 

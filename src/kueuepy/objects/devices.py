@@ -1,4 +1,4 @@
-"""Devices of Dynamic Resource Allocation (API group `resource.k8s.io`), and the claims that ask for them."""
+"""Devices and claims of Dynamic Resource Allocation (API group `resource.k8s.io`)."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +11,22 @@ from kueuepy.objects.base import Collection, Int64, Named, NamespacedObject, Obj
 
 
 class DeviceRequest(Named, frozen=True):
-    """One request of a claim: devices of one class.
+    """A request of a claim for devices of one class (`spec.devices.requests[]`).
+
+    >>> DeviceRequest("gpu", device_class_name="gpu.example.com", count=2).count
+    2
 
     Attributes:
-        device_class_name: The DeviceClass of the devices.
-        selectors: CEL expressions that a device must match, beside those of its class.
-        allocation_mode: `ExactCount`; Kueue refuses `All`.
-        count: The number of devices, for `ExactCount`.
-        admin_access: Whether the devices are for administration; Kueue counts none of them.
-        capacity: Amounts of shareable devices by name of the capacity (`capacity.requests`).
-        tolerations: Taints of devices that are tolerated, as written; Kueue does not read them.
-        first_available: Alternatives instead of all of the above, as written; Kueue refuses them.
+        device_class_name: Name of the DeviceClass (`exactly.deviceClassName`).
+        selectors: CEL expressions that a device must match, in addition to the selectors of its class.
+        allocation_mode: `ExactCount`, the default, or `All`, which Kueue rejects.
+        count: Number of devices, for `ExactCount`. Default: 1.
+        admin_access: Whether the devices are requested for administration; Kueue does not count such devices. Default:
+            `False`.
+        capacity: Requested amounts of shareable devices by name of the capacity (`capacity.requests`).
+        tolerations: Tolerated taints of devices, as written. Kueue ignores them.
+        first_available: Prioritised alternatives, used instead of all other fields, as written (`firstAvailable`).
+            Kueue rejects them. `None` by default.
     """
 
     device_class_name: str = ""
@@ -35,14 +40,18 @@ class DeviceRequest(Named, frozen=True):
 
 
 class ResourceClaimTemplate(NamespacedObject, frozen=True, kw_only=True):
-    """A template from which each pod that names it gets a claim of its own.
+    """A template from which Kubernetes creates a separate claim for each pod that references it.
 
     Source: `pkg/dra/claims.go`.
 
+    >>> request = DeviceRequest("gpu", device_class_name="gpu.example.com")
+    >>> ResourceClaimTemplate("one-gpu", requests=[request]).key
+    'default/one-gpu'
+
     Attributes:
-        requests: The requests for devices, in order.
-        constraints: Constraints between devices, as written; Kueue does not read them.
-        config: Configuration for drivers, as written; Kueue does not read it.
+        requests: Requests for devices, in order.
+        constraints: Constraints between devices, as written. Kueue ignores them.
+        config: Configuration for drivers, as written. Kueue ignores it.
         claim_metadata: Labels and annotations of the claims, as written.
     """
 
@@ -53,10 +62,13 @@ class ResourceClaimTemplate(NamespacedObject, frozen=True, kw_only=True):
 
 
 class ResourceClaim(NamespacedObject, frozen=True, kw_only=True):
-    """A claim of devices that pods share by name. Kueue refuses workloads that name one.
+    """A claim that several pods may share by name. Kueue rejects workloads that reference one.
+
+    >>> ResourceClaim("shared", requests=[DeviceRequest("gpu", device_class_name="gpu.example.com")]).key
+    'default/shared'
 
     Attributes:
-        requests: The requests for devices, in order.
+        requests: Requests for devices, in order.
         constraints: Constraints between devices, as written.
         config: Configuration for drivers, as written.
     """
@@ -67,12 +79,16 @@ class ResourceClaim(NamespacedObject, frozen=True, kw_only=True):
 
 
 class DeviceClass(Object, frozen=True, kw_only=True):
-    """A class of devices, which claims ask for.
+    """A class of devices that claims can request.
+
+    >>> DeviceClass("gpu.example.com", extended_resource_name="example.com/gpu").extended_resource_name
+    'example.com/gpu'
 
     Attributes:
-        selectors: CEL expressions that a device of the class matches.
-        extended_resource_name: The extended resource that stands for devices of the class; `None` for none.
-        config: Configuration for drivers, as written; Kueue does not read it.
+        selectors: CEL expressions that all devices of the class match.
+        extended_resource_name: Name of the extended resource that is satisfied by devices of the class
+            (`spec.extendedResourceName`); `None`, the default, for none.
+        config: Configuration for drivers, as written. Kueue ignores it.
     """
 
     selectors: Sequence[str] = ()
@@ -81,12 +97,15 @@ class DeviceClass(Object, frozen=True, kw_only=True):
 
 
 class CapacityRange(Value, frozen=True):
-    """Amounts of a capacity that may be requested.
+    """Range of amounts of a capacity that may be requested (`validRange`).
+
+    >>> CapacityRange(min="1Gi", max="80Gi", step="1Gi").step
+    '1Gi'
 
     Attributes:
-        min: The least amount; smaller requests are rounded up to it.
-        max: The most; a device that cannot give more does not serve a larger request.
-        step: Requests are rounded up to `min` plus a multiple of this.
+        min: Smallest amount; smaller requests are rounded up to it.
+        max: Largest amount; larger requests cannot be satisfied by the device. `None` for no maximum.
+        step: Requests are rounded up to `min` plus a multiple of this amount. `None` for no rounding.
     """
 
     min: QuantityText | None = None
@@ -95,12 +114,15 @@ class CapacityRange(Value, frozen=True):
 
 
 class CapacityRequestPolicy(Collection, frozen=True):
-    """How requests for a capacity of a shareable device are rounded.
+    """Rules for rounding requests for a capacity of a shareable device (`requestPolicy`).
+
+    >>> CapacityRequestPolicy(default="10Gi", valid_values=["10Gi", "20Gi"]).valid_values
+    ('10Gi', '20Gi')
 
     Attributes:
-        default: The amount where a request names none.
-        valid_values: The allowed amounts, ascending.
-        valid_range: The allowed range, where there are no `valid_values`.
+        default: Amount used if a request does not specify one.
+        valid_values: Allowed amounts in ascending order (`validValues`).
+        valid_range: Allowed range, used if there are no `valid_values` (`validRange`).
     """
 
     default: QuantityText | None = None
@@ -109,11 +131,14 @@ class CapacityRequestPolicy(Collection, frozen=True):
 
 
 class DeviceCapacity(Value, frozen=True):
-    """A capacity of a device.
+    """A capacity of a device (`capacity`).
+
+    >>> DeviceCapacity("80Gi").value
+    '80Gi'
 
     Attributes:
-        value: All of it.
-        request_policy: How requests are rounded; `None` for requests as they are.
+        value: Total amount.
+        request_policy: Rules for rounding requests (`requestPolicy`); `None`, the default, to use requests unchanged.
     """
 
     value: QuantityText
@@ -121,10 +146,13 @@ class DeviceCapacity(Value, frozen=True):
 
 
 class CounterConsumption(Value, frozen=True):
-    """What a partition of a device takes of the counters that it shares with others.
+    """Amounts that a partition of a device takes from counters shared with other partitions (`consumesCounters[]`).
+
+    >>> CounterConsumption("gpu-0", counters={"memory": "10Gi"}).counters
+    {'memory': '10Gi'}
 
     Attributes:
-        counter_set: The name of the counter set.
+        counter_set: Name of the counter set (`counterSet`).
         counters: Amounts by counter.
     """
 
@@ -133,14 +161,17 @@ class CounterConsumption(Value, frozen=True):
 
 
 class Device(Named, frozen=True):
-    """A device that a driver offers.
+    """A device published by a driver (`spec.devices[]` of a ResourceSlice).
+
+    >>> Device("gpu-0", attributes={"model": "h100"}, capacity={"memory": "80Gi"}).capacity["memory"].value
+    '80Gi'
 
     Attributes:
-        attributes: Values by name, with or without a domain: a text, a whole number, a truth value, or a version as
-            `{"version": "1.2.3"}`.
-        capacity: Capacities by name; a plain quantity stands for one without a policy.
-        consumes_counters: What it takes of shared counters.
-        other: Its other fields, as written; Kueue does not read them.
+        attributes: Attributes by name, with or without a domain. A value is a string, an integer, a boolean, or a
+            version such as `{"version": "1.2.3"}`.
+        capacity: Capacities by name. The constructor converts a plain quantity to a `DeviceCapacity` without a policy.
+        consumes_counters: Amounts taken from shared counters (`consumesCounters`).
+        other: The other fields of the device, as written. Kueue ignores them.
     """
 
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -149,7 +180,7 @@ class Device(Named, frozen=True):
     other: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Turns plain quantities into capacities.
+        """Convert plain quantities to capacities.
 
         Raises:
             InvalidSpecError: `consumes_counters` is not a list.
@@ -166,12 +197,16 @@ def _capacity(value: Any) -> Any:
 
 
 class ResourcePool(Value, frozen=True):
-    """The pool of devices that a slice belongs to.
+    """The pool of devices that a ResourceSlice belongs to (`spec.pool`).
+
+    >>> ResourcePool("node-1", generation=2).resource_slice_count
+    1
 
     Attributes:
-        name: The pool's name.
-        generation: Only slices of the highest generation count.
-        resource_slice_count: The number of slices of the pool; with more or fewer of them, the pool is incomplete.
+        name: Name of the pool.
+        generation: Generation of the pool; only slices of the highest generation are valid. Default: 1.
+        resource_slice_count: Number of slices in the pool (`resourceSliceCount`). If the actual number differs, the
+            pool is incomplete. Default: 1.
     """
 
     name: str
@@ -180,15 +215,18 @@ class ResourcePool(Value, frozen=True):
 
 
 class ResourceSlice(Object, frozen=True, kw_only=True):
-    """Devices that a driver publishes.
+    """A set of devices published by a driver.
 
     Source: `pkg/dra/resourceslice_cache.go`, `pkg/dra/counters.go:groupSlicesByPool`.
 
+    >>> ResourceSlice("node-1", driver="gpu.example.com", pool=ResourcePool("node-1"), devices=[Device("gpu-0")]).driver
+    'gpu.example.com'
+
     Attributes:
-        driver: The driver's name.
-        pool: The pool that the devices belong to.
+        driver: Name of the driver.
+        pool: Pool that the devices belong to.
         devices: The devices, in order.
-        other: The other fields of its spec, as written; Kueue does not read them.
+        other: The other fields of the spec, as written. Kueue ignores them.
     """
 
     driver: str
@@ -198,7 +236,10 @@ class ResourceSlice(Object, frozen=True, kw_only=True):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Each device as selectors see it, as JSON: its driver, and attributes and capacities by domain."""
+        """The devices as JSON texts for the evaluation of selectors.
+
+        Each text has the driver, and the attributes and capacities grouped by domain.
+        """
         return tuple(
             json.dumps(
                 {
@@ -213,7 +254,7 @@ class ResourceSlice(Object, frozen=True, kw_only=True):
 
 
 def _by_domain(items: Iterable[tuple[str, Any]], driver: str) -> dict[str, dict[str, Any]]:
-    """Values by domain and identifier; a name without a domain is of the driver's."""
+    """Group values by domain and identifier. The default domain is the name of the driver."""
     found: dict[str, dict[str, Any]] = {}
     for name, value in items:
         domain, slash, identifier = name.partition("/")

@@ -1,4 +1,4 @@
-"""ResourceFlavor: a kind of node, known by its labels and taints."""
+"""ResourceFlavor: a set of nodes, identified by their labels and taints."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -15,13 +15,18 @@ TolerationOperator: TypeAlias = Literal["", "Equal", "Exists"]
 
 @checked_methods
 class Taint(Value, frozen=True):
-    """A taint of a node: pods stay away unless they tolerate it.
+    """A taint of a node (`spec.taints[]`): pods without a matching toleration are not scheduled there.
+
+    >>> Taint("spot", value="true", effect="NoSchedule").key
+    'spot'
 
     Attributes:
-        key: The taint's key.
-        value: The taint's value.
-        effect: Required. `NoSchedule` and `NoExecute` keep a workload out of a flavor; `PreferNoSchedule` doesn't.
-        time_added: When the taint was added, as written; of a node, a change wakes who waits.
+        key: Key of the taint.
+        value: Value of the taint. Default: empty.
+        effect: Effect of the taint; required. `NoSchedule` and `NoExecute` exclude workloads without a matching
+            toleration from the flavor. `PreferNoSchedule` does not.
+        time_added: Time at which the taint was added, as written (`timeAdded`). A change of this time on a node counts
+            as a change of the node, and Kueue retries pending workloads then.
     """
 
     key: str
@@ -31,10 +36,19 @@ class Taint(Value, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> "Taint":
-        """The taint that `kubectl taint` would write so.
+        """Parse a taint in the notation of `kubectl taint`.
 
         >>> Taint.of("spot=true:NoSchedule")
         Taint(key='spot', value='true', effect='NoSchedule', time_added=None)
+
+        Args:
+            text: `key=value:effect`, or `key:effect` for an empty value.
+
+        Returns:
+            The taint.
+
+        Raises:
+            InvalidSpecError: The effect is missing or unknown.
         """
         key, value, effect = _split(text)
         if not effect:
@@ -46,14 +60,18 @@ class Taint(Value, frozen=True):
 
 @checked_methods
 class Toleration(Value, frozen=True):
-    """What lets a pod stay on tainted nodes.
+    """A toleration of a pod for matching taints (`spec.tolerations[]` of a pod).
+
+    >>> Toleration("spot", operator="Exists").effect
+    ''
 
     Attributes:
-        key: The taint's key; empty, with `Exists`, for every key.
-        operator: `Equal`, which an empty text also means, or `Exists`.
-        value: The taint's value, for `Equal`.
-        effect: The taint's effect; empty for every effect.
-        toleration_seconds: For how many seconds a `NoExecute` taint is tolerated.
+        key: Key of the taint; empty, together with `Exists`, matches every key. Default: empty.
+        operator: `Equal` or `Exists`; empty, the default, means `Equal`.
+        value: Value of the taint, for `Equal`. Default: empty.
+        effect: Effect of the taint; empty, the default, matches every effect.
+        toleration_seconds: Time in seconds for which a `NoExecute` taint is tolerated (`tolerationSeconds`); `None`,
+            the default, for no time limit.
     """
 
     key: str = ""
@@ -64,10 +82,20 @@ class Toleration(Value, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> "Toleration":
-        """The toleration of the taint written so; without `=value`, of every value.
+        """Create a toleration for a taint in the notation of `kubectl taint`.
 
         >>> Toleration.of("spot").operator
         'Exists'
+
+        Args:
+            text: `key=value:effect`. Without `=value`, the toleration matches every value. Without `:effect`, it
+                matches every effect.
+
+        Returns:
+            The toleration.
+
+        Raises:
+            InvalidSpecError: The effect is unknown.
         """
         key, value, effect = _split(text)
         return cls(key, "Equal" if "=" in text else "Exists", value, effect)
@@ -89,16 +117,23 @@ def _split(text: str) -> tuple[str, str, TaintEffect | Literal[""]]:
 
 
 class ResourceFlavor(Object, frozen=True, kw_only=True):
-    """A kind of nodes for which quotas are given; without labels and taints, any nodes.
+    """A set of nodes for which quotas are defined. A flavor without labels and taints matches any nodes.
 
     Source: `apis/kueue/v1beta2/resourceflavor_types.go`, `pkg/webhooks/resourceflavor_webhook.go`.
 
+    >>> ResourceFlavor("spot", node_labels={"type": "spot"}, node_taints=[Taint.of("spot=true:NoSchedule")]).key
+    'spot'
+
     Attributes:
-        node_labels: Labels of the flavor's nodes, at most 8. A pod set fits if its node selector and required node
-            affinity agree with them, of the keys that they name.
-        node_taints: Taints of the flavor's nodes, at most 8. A pod set must tolerate them.
-        tolerations: Added to the pods that get the flavor, at most 8.
-        topology_name: The Topology of the flavor's nodes; it needs at least one node label, and stays once set.
+        node_labels: Labels of the flavor's nodes, at most 8 (`spec.nodeLabels`). A pod set can use the flavor if its
+            node selector and required node affinity match these labels; only the keys listed here are compared.
+            Default: none.
+        node_taints: Taints of the flavor's nodes, at most 8 (`spec.nodeTaints`). A pod set can use the flavor only if
+            it tolerates them. Default: none.
+        tolerations: Tolerations that Kueue adds to pods that get the flavor, at most 8 (`spec.tolerations`). A pod set
+            need not tolerate these taints itself. Default: none.
+        topology_name: Name of the Topology of the flavor's nodes (`spec.topologyName`); `None`, the default, for no
+            topology. It requires at least one node label and is immutable once set.
     """
 
     node_labels: dict[str, str] = field(default_factory=dict)

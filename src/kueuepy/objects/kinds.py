@@ -1,4 +1,4 @@
-"""The kinds of objects, by the names of their classes."""
+"""The classes of API objects by kind."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from kueuepy.objects import Object
 KINDS: dict[str, type[Object]] = {
     name: cls for name, cls in vars(all_objects).items() if isinstance(cls, type) and issubclass(cls, Object)
 }
-"""By name, every class of objects."""
+"""Every class of API objects, by its name."""
 
 
 def kind_of(name: str) -> type[Object]:
-    """The class of the objects of a kind.
+    """Return the class of a kind.
 
     Raises:
-        InvalidSpecError: There is no such kind.
+        InvalidSpecError: The kind does not exist.
     """
     if name not in KINDS:
         raise InvalidSpecError(f'kind: "{name}" is no kind of object')

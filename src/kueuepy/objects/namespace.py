@@ -1,4 +1,4 @@
-"""Objects of Kubernetes itself that decide what a workload asks for, and where it may go."""
+"""Kubernetes objects that affect the requests of a workload and the queues it may use."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,28 +11,35 @@ NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 class Namespace(Object, frozen=True, kw_only=True):
-    """A namespace; its labels are what a ClusterQueue's namespace selector looks at.
+    """A namespace. The namespace selectors of ClusterQueues match its labels.
 
-    Every namespace has the label `kubernetes.io/metadata.name` with its name, as an API server sees to it.
+    The constructor adds the label `kubernetes.io/metadata.name` with the namespace's name, as the API server does.
+
+    >>> Namespace("team-a").labels
+    {'kubernetes.io/metadata.name': 'team-a'}
     """
 
     def __post_init__(self) -> None:
-        """Adds the label of the name."""
+        """Add the label with the namespace's name."""
         Object.__post_init__(self)
         if isinstance(self.labels, Mapping) and self.labels.get(NAMESPACE_NAME_LABEL) != self.name:
             msgspec.structs.force_setattr(self, "labels", {**self.labels, NAMESPACE_NAME_LABEL: self.name})
 
 
 class LimitRangeItem(Value, frozen=True, kw_only=True):
-    """Limits and defaults for one type of thing.
+    """Limits and defaults for one type of resource consumer (`spec.limits[]` of a LimitRange).
+
+    >>> LimitRangeItem(type="Container", default_request={"cpu": "100m"}).default_request
+    {'cpu': '100m'}
 
     Attributes:
-        type: `Container`, `Pod` or `PersistentVolumeClaim`; Kueue reads the first two.
-        max: The most that may be asked for.
-        min: The least that may be asked for.
-        default: Limits of containers that have none.
-        default_request: Requests of containers that have none.
-        max_limit_request_ratio: Never checked here, as in Kueue.
+        type: `Container`, `Pod` or `PersistentVolumeClaim`. Kueue ignores the last one.
+        max: Largest amount that may be requested, by resource.
+        min: Smallest amount that may be requested, by resource.
+        default: Limits of containers that do not specify any.
+        default_request: Requests of containers that do not specify any (`defaultRequest`).
+        max_limit_request_ratio: Largest ratio of limit to request (`maxLimitRequestRatio`). Like Kueue, this library
+            does not enforce it.
     """
 
     type: str
@@ -48,19 +55,25 @@ class LimitRange(NamespacedObject, frozen=True, kw_only=True):
 
     Source: `pkg/workload/resources.go:AdjustResources`, `pkg/util/limitrange`.
 
+    >>> LimitRange("limits", limits=[LimitRangeItem(type="Pod", max={"cpu": 8})]).key
+    'default/limits'
+
     Attributes:
-        limits: The items, in order.
+        limits: The items, in order (`spec.limits`).
     """
 
     limits: Sequence[LimitRangeItem] = ()
 
 
 class RuntimeClass(Object, frozen=True, kw_only=True):
-    """What running a pod costs beyond its containers (`node.k8s.io`).
+    """A container runtime (`node.k8s.io`) with its overhead per pod.
+
+    >>> RuntimeClass("kata", overhead={"memory": "120Mi"}).overhead
+    {'memory': '120Mi'}
 
     Attributes:
-        overhead: Resources added to each pod of this class (`overhead.podFixed`).
-        handler: The runtime's handler; nothing here reads it.
+        overhead: Resources added to the requests of each pod of this class (`overhead.podFixed`).
+        handler: Handler of the runtime. This library does not use it.
     """
 
     overhead: ResourceList = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Nodes, and the pods on them that Kueue has not placed."""
+"""Nodes, and pods on them that Kueue does not manage."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,27 +20,34 @@ _MOST_PODS = 110
 
 
 class Node(Object, frozen=True, kw_only=True):
-    """A node, for flavors with a topology.
+    """A Kubernetes node, used for flavors with a topology.
 
-    It belongs to a flavor if it has all labels of the flavor, and a label for each level of its topology. One that is
-    not ready, or cordoned, takes no new pods; the workloads on it stay until it fails.
+    A node belongs to a flavor if it has all node labels of the flavor and a label for each level of the flavor's
+    topology. Kueue places no new pods on a node that is not ready or is cordoned. Workloads already on the node keep
+    their assignment until the node fails.
 
     Source: `pkg/cache/scheduler/tas_nodes_cache.go`, `pkg/controller/tas/node_controller.go`.
 
+    >>> node = Node("n1", labels={"rack": "r1"}, capacity={"cpu": 64, "pods": 110})
+    >>> node.allocatable
+    {'cpu': 64, 'pods': 110}
+
     Attributes:
-        capacity: What the node has.
-        allocatable: What of it pods may use; by default the capacity. Without `pods` in it, the node takes no pod.
-        taints: The node's taints; `NoSchedule` and `NoExecute` keep off whom they are not tolerated by.
-        unschedulable: Whether it takes no new pods (`kubectl cordon`).
-        ready: Whether condition `Ready` is true; `None` for a node that has no such condition, which is one that
-            failed. A manifest without any condition is that of a ready node.
-        ready_unknown: Whether the status of a condition `Ready` that is not true is `Unknown` instead of `False`, as it
-            is when the node stopped reporting. Both are not ready; a change from one to the other wakes waiting
-            workloads, as each change of a node does.
-        other_conditions: The status of each condition but `Ready`, by type; a change wakes who waits, as any change of
-            a node does.
-        ready_since: When the condition took its status, in nanoseconds since the Unix epoch; `None` for when it was
-            applied so first.
+        capacity: Total resources of the node (`status.capacity`).
+        allocatable: Resources available to pods (`status.allocatable`). Default: the capacity. Without the resource
+            `pods`, no pod fits on the node.
+        taints: Taints of the node (`spec.taints`). Pods must tolerate those with effect `NoSchedule` or `NoExecute`.
+            Default: none.
+        unschedulable: Whether the node is cordoned (`spec.unschedulable`). Default: `False`.
+        ready: Whether the condition `Ready` is true. Default: `True`. `None` means that the node has other conditions
+            but no condition `Ready`; Kueue treats it as failed. A manifest without any conditions is read as a ready
+            node.
+        ready_unknown: Whether a condition `Ready` that is not true has status `Unknown`, as when the node stopped
+            reporting, rather than `False`. The node is not ready in both cases. Default: `False`.
+        other_conditions: Status of each condition other than `Ready`, by type. Kueue retries pending workloads when any
+            condition of a node changes.
+        ready_since: Time of the last change of the condition `Ready`, in nanoseconds since the Unix epoch. `None`, the
+            default, means the time at which this condition was first applied.
     """
 
     capacity: ResourceList = field(default_factory=dict)
@@ -53,23 +60,28 @@ class Node(Object, frozen=True, kw_only=True):
     ready_since: Int64 | None = None
 
     def __post_init__(self) -> None:
-        """A node's whole capacity is allocatable unless it says otherwise."""
+        """Set `allocatable` to the capacity if it is empty."""
         Object.__post_init__(self)
         if not self.allocatable:
             msgspec.structs.force_setattr(self, "allocatable", self.capacity)
 
 
 class Pod(NamespacedObject, frozen=True, kw_only=True):
-    """A pod of the cluster that is no job: it takes room on its node, which a topology then does not have.
+    """A pod that Kueue does not manage. It uses resources of its node, which reduces the free capacity of a topology.
 
-    A pod that a topology has placed, known by its annotations `kueue.x-k8s.io/podset-…-topology`, takes none beside
-    that of its workload. It tells by its phase whether anything still runs on a node that is not ready.
+    A pod that Kueue placed with a topology is identified by its annotations `kueue.x-k8s.io/podset-…-topology`. Kueue
+    does not count its resources again, because its Workload accounts for them. Its phase determines whether any pod
+    still runs on a node that is not ready.
 
     Source: `pkg/controller/tas/pod_usage_controller.go`.
 
+    >>> Pod.of("agent", "n1", requests={"cpu": 1}, namespace="kube-system").node_name
+    'n1'
+
     Attributes:
-        spec: The pod's spec as in the manifest; `nodeName` is its node.
-        phase: `Succeeded` and `Failed` take no room.
+        spec: Spec of the pod as written in the manifest; `nodeName` is the name of its node.
+        phase: Phase of the pod (`status.phase`). Pods that are `Succeeded` or `Failed` use no resources. Default:
+            `Running`.
     """
 
     spec: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +89,7 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
 
     @property
     def node_name(self) -> str:
-        """The node that it is on; empty for none."""
+        """The name of the pod's node; empty if the pod is not on a node."""
         return str(self.spec.get("nodeName") or "")
 
     @classmethod
@@ -92,13 +104,24 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
         annotations: Mapping[str, str] | None = None,
         phase: PodPhase = "Running",
     ) -> "Pod":
-        """The pod of one container that requests so much.
+        """Create a pod with one container.
 
         >>> Pod.of("agent", "n1", requests={"cpu": 1}).spec["nodeName"]
         'n1'
 
+        Args:
+            name: Name of the pod.
+            node_name: Name of its node; empty for none.
+            requests: Resource requests of the container.
+            namespace: Namespace of the pod.
+            annotations: Annotations of the pod.
+            phase: Phase of the pod.
+
+        Returns:
+            The pod.
+
         Raises:
-            InvalidSpecError: A request is no amount.
+            InvalidSpecError: A request is not a quantity.
         """
         asked = {key: quantity(amount, f"Pod.of: requests: {key}") for key, amount in (requests or {}).items()}
         container: dict[str, Any] = {"name": "main", **({"resources": {"requests": asked}} if asked else {})}
@@ -116,10 +139,11 @@ def nodes(
     taints: Iterable[Taint | str] = (),
     prefix: str = "",
 ) -> tuple[Node, ...]:
-    """The nodes of an even data centre: so many domains of the first level, in each so many of the second, and so on.
+    """Create the nodes of a regular topology, in which all domains of a level have the same number of child domains.
 
-    A domain is called by the first letter of its level and its number, a node by all of its domains. If the topology
-    does not end with `kubernetes.io/hostname`, the last number is that of nodes in each of its lowest domains.
+    The name of a domain is the first letter of its level and a number. The name of a node consists of the names of all
+    its domains. If the topology does not end with `kubernetes.io/hostname`, the last number of `shape` is the number of
+    nodes in each of the lowest domains.
 
     >>> topology = Topology("racks", levels=["block", "rack", "kubernetes.io/hostname"])
     >>> [node.name for node in nodes(topology, (1, 2, 2), capacity={"nvidia.com/gpu": 8})]
@@ -127,14 +151,19 @@ def nodes(
 
     Args:
         topology: A Topology, or its levels.
-        shape: How many at each level, ending with nodes.
-        capacity: What each node has; 110 pods unless it says otherwise.
-        labels: Labels of all nodes beside those of their domains.
-        taints: Taints of all nodes, which may be written as text: `"spot=true:NoSchedule"`.
-        prefix: What the names of all nodes begin with.
+        shape: Number of domains of the first level, then the number of children per domain for each further level. The
+            last entry is the number of nodes per lowest domain.
+        capacity: Capacity of each node. If it does not contain `pods`, each node can run 110 pods.
+        labels: Labels of all nodes, in addition to the labels of their domains.
+        taints: Taints of all nodes, as objects or as strings: `"spot=true:NoSchedule"`.
+        prefix: Prefix of all node names.
+
+    Returns:
+        The nodes, in the order of their domains.
 
     Raises:
-        InvalidSpecError: `shape` has not a number for each level, or an amount is none.
+        InvalidSpecError: `shape` does not have one positive number per level, an amount is not a quantity, or a taint
+            cannot be parsed.
     """
     levels = list(topology.levels if isinstance(topology, Topology) else topology)
     if levels[-1:] != [HOSTNAME_LABEL]:

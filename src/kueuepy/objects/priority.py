@@ -4,13 +4,16 @@ from kueuepy.objects.base import Object
 
 
 class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
-    """A priority for workloads that says nothing about their pods.
+    """A priority for workloads. It does not affect the priority of their pods.
 
     Source: `apis/kueue/v1beta2/workloadpriorityclass_types.go`.
 
+    >>> WorkloadPriorityClass("high", value=100).value
+    100
+
     Attributes:
-        value: The priority, a signed 32-bit integer; higher goes first.
-        description: Words for people, at most 2048 characters.
+        value: The priority, a signed 32-bit integer; workloads with a higher value are considered first.
+        description: Human-readable description, at most 2048 characters.
     """
 
     value: int
@@ -18,13 +21,19 @@ class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
 
 
 class PriorityClass(Object, frozen=True, kw_only=True):
-    """Kubernetes' priority class of pods (`scheduling.k8s.io`), which counts where no other class is named.
+    """Kubernetes' priority class of pods (`scheduling.k8s.io`).
+
+    Kueue uses it for workloads without a WorkloadPriorityClass.
+
+    >>> PriorityClass("batch", value=10, global_default=True).global_default
+    True
 
     Attributes:
-        value: The priority, a signed 32-bit integer; higher goes first.
-        global_default: Whether it counts for pods that name no class. Of several, the one of lowest value does.
-        description: Words for people.
-        preemption_policy: Kubernetes' own policy for pods; nothing here reads it.
+        value: The priority, a signed 32-bit integer; workloads with a higher value are considered first.
+        global_default: Whether this class applies to pods that name no class (`globalDefault`). If several classes are
+            defaults, the one with the lowest value applies. Default: `False`.
+        description: Human-readable description.
+        preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library does not use it.
     """
 
     value: int

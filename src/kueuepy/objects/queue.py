@@ -1,4 +1,4 @@
-"""ClusterQueue and LocalQueue: where workloads wait, and the quotas and rules that admit them."""
+"""ClusterQueue and LocalQueue, with their policies for admission, preemption and fair sharing."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
@@ -22,25 +22,38 @@ AdmissionMode: TypeAlias = Literal["UsageBasedAdmissionFairSharing", "NoAdmissio
 
 
 class FairSharing(Value, frozen=True):
-    """How much a ClusterQueue, Cohort or LocalQueue counts where shares are compared.
+    """Weight of a ClusterQueue, Cohort or LocalQueue in fair sharing (`spec.fairSharing`).
 
     Source: KEP-1714, and KEP-4136 for LocalQueues; `pkg/cache/scheduler/fair_sharing.go:parseFairWeight`.
 
+    >>> FairSharing(weight="2").weight
+    '2'
+
     Attributes:
-        weight: The divisor of its share: 0, or more than a billionth. With 0, any borrowing of a ClusterQueue or Cohort
-            is an infinite share, and so is any usage of a LocalQueue, none included.
+        weight: Divisor of the share (`weight`): 0, or more than 1n (one billionth). Default: 1. With weight 0, the
+            share of a ClusterQueue or Cohort that borrows is infinite, and the share of a LocalQueue is always
+            infinite.
     """
 
     weight: QuantityText = "1"
 
 
 class FlavorFungibility(Worded, frozen=True):
-    """When the search through a group's flavors stops (KEP-582).
+    """Rules for stopping the search through the flavors of a resource group (`spec.flavorFungibility`).
+
+    Source: KEP-582.
+
+    >>> FlavorFungibility(when_can_borrow="TryNextFlavor").when_can_preempt
+    'TryNextFlavor'
 
     Attributes:
-        when_can_borrow: Whether a flavor that fits by borrowing ends the search.
-        when_can_preempt: Whether a flavor that fits after preemption ends the search.
-        preference: What to prefer if both policies are `TryNextFlavor`; `None` acts as `BorrowingOverPreemption`.
+        when_can_borrow: Whether Kueue uses a flavor that fits only by borrowing (`MayStopSearch`, the default) or tries
+            the next flavor first (`TryNextFlavor`).
+        when_can_preempt: Whether Kueue uses a flavor that fits only with preemption (`MayStopSearch`) or tries the next
+            flavor first (`TryNextFlavor`, the default).
+        preference: Which flavor Kueue prefers if every flavor requires borrowing or preemption:
+            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. It may be set only if both policies are
+            `TryNextFlavor`. `None`, the default, means `BorrowingOverPreemption`.
     """
 
     when_can_borrow: FlavorFungibilityPolicy = "MayStopSearch"
@@ -49,11 +62,18 @@ class FlavorFungibility(Worded, frozen=True):
 
 
 class BorrowWithinCohort(Worded, frozen=True):
-    """Whether a workload that must borrow may preempt others in the cohort; without meaning under fair sharing.
+    """Preemption in the cohort by a workload that needs to borrow (`spec.preemption.borrowWithinCohort`).
+
+    Kueue ignores this policy under fair sharing.
+
+    >>> BorrowWithinCohort("LowerPriority", max_priority_threshold=100).policy
+    'LowerPriority'
 
     Attributes:
-        policy: `LowerPriority` lets it preempt workloads of lower priority.
-        max_priority_threshold: Only workloads up to this priority are preempted so; `None` for no such bound.
+        policy: `Never` (default), or `LowerPriority` to allow preemption of workloads with lower priority in other
+            ClusterQueues.
+        max_priority_threshold: Highest priority of a workload that may be preempted this way, a signed 32-bit integer;
+            `None`, the default, for no threshold.
     """
 
     policy: Literal["Never", "LowerPriority"] = "Never"
@@ -61,14 +81,21 @@ class BorrowWithinCohort(Worded, frozen=True):
 
 
 class Preemption(Worded, frozen=True):
-    """Whom a pending workload of a ClusterQueue may preempt.
+    """Preemption policies of a ClusterQueue: which workloads its pending workloads may preempt (`spec.preemption`).
 
     Source: `apis/kueue/v1beta2/clusterqueue_types.go`, `pkg/webhooks/clusterqueue_webhook.go:validatePreemption`.
 
+    >>> Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority").reclaim_within_cohort
+    'Any'
+
     Attributes:
-        reclaim_within_cohort: Workloads of other queues that use more than their nominal quota.
-        within_cluster_queue: Workloads of the same queue.
-        borrow_within_cohort: Workloads of other queues even if the preemptor borrows.
+        reclaim_within_cohort: Preemption of workloads in other ClusterQueues of the cohort that use more than their
+            nominal quota: `Never` (default), `LowerPriority` (only workloads with lower priority) or `Any`.
+        within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority` (only
+            workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
+            priority).
+        borrow_within_cohort: Preemption in other ClusterQueues by a workload that needs to borrow. Default: never. It
+            requires `reclaim_within_cohort` other than `Never`.
     """
 
     reclaim_within_cohort: ReclaimWithinCohort = "Never"
@@ -77,11 +104,14 @@ class Preemption(Worded, frozen=True):
 
 
 class AdmissionCheckStrategyRule(Collection, frozen=True):
-    """An admission check that workloads of a ClusterQueue must pass.
+    """An admission check required by a ClusterQueue (`spec.admissionChecksStrategy.admissionChecks[]`).
+
+    >>> AdmissionCheckStrategyRule("provisioning", on_flavors=["spot"]).on_flavors
+    ('spot',)
 
     Attributes:
-        name: The AdmissionCheck's name.
-        on_flavors: The flavors for which it is needed; empty for all flavors of the queue.
+        name: Name of the AdmissionCheck.
+        on_flavors: Names of the flavors that require the check (`onFlavors`). Default: empty, which means all flavors.
     """
 
     name: str
@@ -90,23 +120,35 @@ class AdmissionCheckStrategyRule(Collection, frozen=True):
 
 @checked_methods
 class ClusterQueue(Object, frozen=True, kw_only=True):
-    """A pool of quotas with its rules of admission and preemption.
+    """A cluster-scoped pool of quotas with its policies for queueing, admission and preemption.
 
     Source: `apis/kueue/v1beta2/clusterqueue_types.go`, `pkg/webhooks/clusterqueue_webhook.go`.
 
+    >>> queue = ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 32}}, queueing_strategy="StrictFIFO")
+    >>> queue.stop_policy, queue.preemption.within_cluster_queue
+    ('None', 'Never')
+
     Attributes:
-        resource_groups: The quotas, at most 16 groups.
-        cohort_name: The cohort to borrow from and lend to; `None` for neither. It need not exist as a Cohort object.
-        queueing_strategy: `StrictFIFO` lets a head that doesn't fit block what waits behind it.
-        namespace_selector: The namespaces whose workloads are admitted. Built in Python it admits all namespaces;
-            `None`, which an absent field of a manifest means, admits none.
-        flavor_fungibility: When the search through flavors stops.
-        preemption: Whom workloads of this queue may preempt.
-        admission_checks_strategy: The checks to pass after quota is reserved, at most 64.
-        stop_policy: `Hold` admits nothing new, `HoldAndDrain` also evicts what is admitted.
-        fair_sharing: The queue's weight; `None` for 1.
-        admission_scope: Whether LocalQueues of this queue are ordered by their usage (its `admissionMode`).
-        concurrent_admission_policy: `spec.concurrentAdmissionPolicy` as in the manifest (alpha).
+        resource_groups: Quotas by group of resources (`spec.resourceGroups`), at most 16 groups. Default: none.
+        cohort_name: Cohort in which the queue borrows and lends quota (`spec.cohortName`); `None`, the default, for no
+            cohort. A Cohort object of this name need not exist.
+        queueing_strategy: Order of admission (`spec.queueingStrategy`). With `BestEffortFIFO`, the default, workloads
+            that fit may be admitted before an older workload that does not fit. With `StrictFIFO`, a workload that does
+            not fit blocks all workloads behind it.
+        namespace_selector: Selects the namespaces whose workloads may be admitted (`spec.namespaceSelector`). The
+            default selects all namespaces. `None` selects no namespace; a manifest without the field is read as `None`.
+        flavor_fungibility: Rules for stopping the search through flavors (`spec.flavorFungibility`).
+        preemption: Preemption policies (`spec.preemption`). Default: no preemption.
+        admission_checks_strategy: Admission checks that a workload must pass after its quota is reserved
+            (`spec.admissionChecksStrategy.admissionChecks`), at most 64. Default: none.
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). `None` (the string, default) means active. `Hold`
+            stops admission, and `HoldAndDrain` also evicts admitted workloads. Both cancel quota reservations of
+            workloads that are not admitted yet.
+        fair_sharing: Weight in fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
+        admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
+            (`spec.admissionScope.admissionMode`); `None`, the default, for no such ordering.
+        concurrent_admission_policy: Policy of concurrent admission as written in the manifest
+            (`spec.concurrentAdmissionPolicy`, alpha); `None` by default.
     """
 
     resource_groups: Sequence[ResourceGroup] = ()
@@ -123,26 +165,35 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, name: str, *quotas: QuotaTable, **fields: Any) -> "ClusterQueue":
-        """The ClusterQueue with one resource group for each table of quotas, and these other fields.
+        """Create a ClusterQueue with one resource group per table of quotas.
 
         >>> queue = ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 32}}, cohort_name="research")
         >>> queue.resource_groups[0].flavors[0].resources[0].nominal_quota
         32
 
+        Args:
+            name: Name of the ClusterQueue.
+            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table becomes one resource
+                group.
+            fields: Other fields of the ClusterQueue, such as `cohort_name`.
+
+        Returns:
+            The ClusterQueue.
+
         Raises:
-            InvalidSpecError: A table is none, flavors of one table have quotas for other resources, or a field is
-                unknown.
+            InvalidSpecError: A table is malformed, the flavors of a table have quotas for different resources, or a
+                field is unknown.
         """
         return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **other_fields(cls, fields))
 
 
 def other_fields(cls: type[Object], fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an object beside its name and quotas, if they are fields.
+    """Return the keyword arguments of `ClusterQueue.of` or `Cohort.of` after checking that they are fields.
 
     Raises:
-        InvalidSpecError: One is not.
+        InvalidSpecError: A keyword argument is not a field of the class.
     """
-    known = set(cls.__struct_fields__) - {"name", "resource_groups"}  # which the other arguments say
+    known = set(cls.__struct_fields__) - {"name", "resource_groups"}  # set by the other arguments
     for field in fields:
         if field not in known:
             raise InvalidSpecError(f'{cls.__name__}.of: "{field}" is no field; {suggestion(field, known)}')
@@ -150,27 +201,36 @@ def other_fields(cls: type[Object], fields: dict[str, Any]) -> dict[str, Any]:
 
 
 class LocalQueueStatus(Value, frozen=True, kw_only=True):
-    """What of a LocalQueue's status decides.
+    """The part of a LocalQueue's status that affects admission.
+
+    >>> LocalQueueStatus(consumed_resources={"cpu": "12500m"}).consumed_resources
+    {'cpu': '12500m'}
 
     Attributes:
-        consumed_resources: Its decayed usage under admission fair sharing, from which a Kueue that starts goes on
-            (`status.fairSharing.admissionFairSharingStatus.consumedResources`).
+        consumed_resources: Decayed past usage by resource under admission fair sharing
+            (`status.fairSharing.admissionFairSharingStatus.consumedResources`). Kueue continues from these values when
+            it starts. Default: empty.
     """
 
     consumed_resources: ResourceList = msgspec.field(default_factory=dict)
 
 
 class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
-    """A queue of a namespace, whose workloads go to one ClusterQueue.
+    """A queue in a namespace; it submits its workloads to one ClusterQueue.
 
     Source: `apis/kueue/v1beta2/localqueue_types.go`.
 
+    >>> LocalQueue("training", namespace="team-a", cluster_queue="vision").key
+    'team-a/training'
+
     Attributes:
-        cluster_queue: The ClusterQueue behind it; it cannot be changed.
-        stop_policy: As for a ClusterQueue, for the workloads of this LocalQueue.
-        fair_sharing: The LocalQueue's weight in admission fair sharing; `None` for 1.
-        status: Its usage in the past, read from a live cluster; `None` for none. It counts until the LocalQueue's usage
-            is first sampled (`pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded`).
+        cluster_queue: Name of the ClusterQueue (`spec.clusterQueue`); immutable.
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`): `None` (the string, default), `Hold` or
+            `HoldAndDrain`, with the same meaning as for a ClusterQueue.
+        fair_sharing: Weight in admission fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
+        status: Past usage read from a live cluster; `None`, the default, for no past usage. It is used until the usage
+            of the LocalQueue is sampled for the first time
+            (`pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded`).
     """
 
     cluster_queue: str = ""

@@ -1,4 +1,4 @@
-"""Quotas: how much of which resource, of which flavor, a ClusterQueue or Cohort has."""
+"""Quotas of ClusterQueues and Cohorts, by resource and flavor."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -9,12 +9,18 @@ from kueuepy.objects.base import Collection, QuantityText, Value, quantity
 
 
 class Quota(Value, frozen=True):
-    """The three numbers of one resource of one flavor, for `ResourceGroup.of`.
+    """Nominal quota and limits of one resource in one flavor, as an entry of the table for `ResourceGroup.of`.
+
+    >>> group = ResourceGroup.of({"default": {"cpu": Quota(9, borrowing_limit=3)}})
+    >>> group.flavors[0].resources[0].borrowing_limit
+    3
 
     Attributes:
-        nominal: What the queue has of its own (`nominalQuota`).
-        borrowing_limit: The most it may borrow beyond that; `None` for no limit. It needs a cohort.
-        lending_limit: The most of its own that others may borrow; `None` for all of it. It needs a cohort.
+        nominal: Nominal quota (`nominalQuota`).
+        borrowing_limit: Largest amount that the queue may borrow above its nominal quota (`borrowingLimit`); `None`,
+            the default, for no limit. A limit requires a cohort.
+        lending_limit: Largest part of the nominal quota that other queues may borrow (`lendingLimit`); `None`, the
+            default, for all of it. A limit requires a cohort.
     """
 
     nominal: QuantityText
@@ -23,14 +29,20 @@ class Quota(Value, frozen=True):
 
 
 class ResourceQuota(Value, frozen=True):
-    """The quota of one resource of one flavor.
+    """Quota of one resource in one flavor (`spec.resourceGroups[].flavors[].resources[]`).
+
+    >>> ResourceQuota("nvidia.com/gpu", 32, lending_limit=8).nominal_quota
+    32
 
     Attributes:
-        name: The resource's name: `cpu`, `memory`, `pods`, `nvidia.com/gpu`.
-        nominal_quota: What the ClusterQueue or Cohort has of its own, 0 or more.
-        borrowing_limit: The most that may be borrowed beyond it; `None` for no limit. It needs a cohort or a parent.
-        lending_limit: The most of it that others may borrow; `None` for all of it. It needs a cohort or a parent,
-            and in a ClusterQueue it is at most the nominal quota.
+        name: Name of the resource, for example `cpu`, `memory`, `pods` or `nvidia.com/gpu`.
+        nominal_quota: Quota of the ClusterQueue or Cohort itself, 0 or more (`nominalQuota`). The unit is that of the
+            resource, such as cores or bytes.
+        borrowing_limit: Largest amount that may be borrowed above the nominal quota (`borrowingLimit`); `None`, the
+            default, for no limit. A limit requires a cohort or, for a Cohort, a parent.
+        lending_limit: Largest amount that others may borrow (`lendingLimit`); `None`, the default, for the whole quota.
+            A limit requires a cohort or, for a Cohort, a parent. In a ClusterQueue it must not exceed the nominal
+            quota.
     """
 
     name: str
@@ -40,11 +52,14 @@ class ResourceQuota(Value, frozen=True):
 
 
 class FlavorQuotas(Collection, frozen=True):
-    """The quotas of one flavor.
+    """Quotas of one flavor (`spec.resourceGroups[].flavors[]`).
+
+    >>> FlavorQuotas("spot", [ResourceQuota("cpu", 9)]).name
+    'spot'
 
     Attributes:
-        name: The ResourceFlavor's name.
-        resources: One quota for each covered resource of the group, in the group's order.
+        name: Name of the ResourceFlavor.
+        resources: One quota per covered resource, in the order of `covered_resources` of the group.
     """
 
     name: str
@@ -52,18 +67,23 @@ class FlavorQuotas(Collection, frozen=True):
 
 
 QuotaTable: TypeAlias = Mapping[str, Mapping[str, QuantityText | Quota]]
-"""Quotas by flavor and resource; a plain quantity stands for `Quota(nominal)`."""
+"""Quotas by flavor and resource. A plain quantity is short for `Quota(nominal)`."""
 
 
 @checked_methods
 class ResourceGroup(Collection, frozen=True):
-    """Resources that a pod set gets from one and the same flavor.
+    """Resources for which a pod set gets the same flavor (`spec.resourceGroups[]`).
 
     Source: `apis/kueue/v1beta2/clusterqueue_types.go`, `pkg/webhooks/clusterqueue_webhook.go:validateResourceGroups`.
 
+    >>> ResourceGroup(["cpu"], [FlavorQuotas("spot", [ResourceQuota("cpu", 9)])]).covered_resources
+    ('cpu',)
+
     Attributes:
-        covered_resources: The resources of the group. A resource is in at most one group of a queue.
-        flavors: The flavors in the order in which they are tried. A flavor is in at most one group of a queue.
+        covered_resources: Names of the resources in the group, at most 64 (`coveredResources`). A resource may be in
+            only one group of a queue.
+        flavors: Quotas by flavor, at most 64, in the order in which Kueue tries the flavors. A flavor may be in only
+            one group of a queue.
     """
 
     covered_resources: Sequence[str]
@@ -71,14 +91,21 @@ class ResourceGroup(Collection, frozen=True):
 
     @classmethod
     def of(cls, quotas: QuotaTable) -> "ResourceGroup":
-        """The group with these quotas by flavor and resource; the first flavor says which resources are covered.
+        """Create a resource group from a table of quotas.
 
         >>> group = ResourceGroup.of({"spot": {"cpu": 9, "memory": "36Gi"}, "on-demand": {"memory": "72Gi", "cpu": 18}})
         >>> group.covered_resources
         ('cpu', 'memory')
 
+        Args:
+            quotas: Quotas by flavor and resource; a plain quantity is a nominal quota without limits. Kueue tries the
+                flavors in this order. The first flavor determines the order of the covered resources.
+
+        Returns:
+            The resource group.
+
         Raises:
-            InvalidSpecError: The flavors don't have quotas for the same resources, or a quota is no amount.
+            InvalidSpecError: The flavors do not have quotas for the same resources, or a quota is not a quantity.
         """
         if not isinstance(quotas, Mapping) or not all(isinstance(table, Mapping) for table in quotas.values()):
             raise InvalidSpecError(

@@ -1,4 +1,7 @@
-"""Whether a value can be read again once it is written: fields have their types, and what is free is plain data."""
+"""Checks that a value can be decoded again after it is encoded.
+
+The fields must have their declared types, and fields without a declared type must hold plain data.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +15,7 @@ from kueuepy.objects.ready import ready
 
 T = TypeVar("T")
 Fault: TypeAlias = tuple[tuple[str | int, ...], str]
-"""A field, as it is called when written, and what is wrong with it."""
+"""Path of a field, with the names used in the encoded form, and a description of the problem."""
 
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at (`key` in )?`\$([^`]*)`)?")
 _ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
@@ -37,9 +40,15 @@ _packed = msgspec.msgpack.Encoder()
 
 
 def fault_of(value: Any) -> Fault | None:
-    """What keeps a record or a mapping from being read again as it was written; `None` if nothing does.
+    """Find the reason why an encoded struct or mapping would not be decoded to the same value.
 
-    JSON knows fewer types than MessagePack: where both come to the same, there is nothing but plain data.
+    JSON has fewer types than MessagePack. If both encodings yield the same value, the value contains only plain data.
+
+    Args:
+        value: A struct or a mapping.
+
+    Returns:
+        The problem with its path, or `None` if the value can be decoded again.
     """
     cls: Any = type(value)
     try:
@@ -55,10 +64,12 @@ def fault_of(value: Any) -> Fault | None:
 
 
 def read_again(record: T) -> T:
-    """The record as it will be read once it is written; in it, all that is like a text, list or mapping is a plain one.
+    """Return a struct as it will be after encoding and decoding.
+
+    Subclasses of strings, lists and mappings become plain strings, lists and dicts.
 
     Raises:
-        ValueError: It cannot be read again; its arguments are those of a `Fault`.
+        ValueError: The struct cannot be decoded again; the arguments of the error are those of a `Fault`.
     """
     cls: Any = type(record)
     try:
@@ -93,13 +104,13 @@ def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
 
 
 def said_by_msgspec(error: msgspec.ValidationError) -> tuple[str, str]:
-    """What msgspec says is wrong, and at which path below the top; it tells both in its message only."""
+    """Split the message of a msgspec validation error into the problem and the path of the field."""
     problem, _, place = str(error).partition(" - at `$")
     return problem, place.rstrip("`")
 
 
 def _said(error: str, cls: Any) -> Fault:
-    """The error of a decoder in our words."""
+    """Convert a decoding error to a fault with a plain description."""
     if found := _ENUM.fullmatch(error):
         value, path = found[1], _steps(found[2])
         return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
@@ -120,6 +131,6 @@ def _steps(path: str) -> tuple[str | int, ...]:
 
 
 def _allowed(cls: Any, path: tuple[str | int, ...]) -> list[str]:
-    """What a field of a record itself may be, if it may be one of some words."""
+    """Return the allowed values of an enumerated field at the top level of a struct; empty for other fields."""
     types = {field.encode_name: field.type for field in msgspec.structs.fields(cls)}
     return [str(word) for word in get_args(types.get(path[0]))] if len(path) == 1 and path[0] in types else []

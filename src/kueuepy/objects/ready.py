@@ -1,7 +1,7 @@
-"""Records made ready for decoding, by one thread at a time.
+"""Thread-safe preparation of classes for decoding.
 
-On its first use of a class, msgspec works out how to decode it, and puts the unfinished plan where other threads take
-it for finished: they crash. Nobody may decode into a class that has not been made ready.
+When msgspec decodes a class for the first time, it builds a decoding plan. It publishes the plan before it is complete,
+and another thread that uses the incomplete plan crashes. Call `ready` before you decode a class.
 """
 
 import os
@@ -16,7 +16,7 @@ _ready: set[Any] = set()
 
 
 def _renew_lock() -> None:
-    """Another thread may have had it when this process was forked; what it protects is made again or was ready."""
+    """Replace the lock in a forked child process: another thread may have held it at the time of the fork."""
     global _lock  # noqa: PLW0603
     _lock = Lock()
 
@@ -26,7 +26,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def ready(cls: T) -> T:
-    """The class, or type of several, which any thread may decode into from now on."""
+    """Prepare a class for decoding by any thread.
+
+    Args:
+        cls: A class, or a type composed of classes.
+
+    Returns:
+        The same class.
+    """
     if cls not in _ready:
         with _lock:
             msgspec.json.Decoder(cls)

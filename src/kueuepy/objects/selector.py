@@ -1,4 +1,4 @@
-"""Label selectors, with Kubernetes' meaning."""
+"""Kubernetes label selectors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -12,12 +12,15 @@ SelectorOperator: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist"]
 
 
 class LabelSelectorRequirement(Collection, frozen=True):
-    """One condition on one label.
+    """A requirement on one label (`matchExpressions[]`).
+
+    >>> LabelSelectorRequirement("tier", "NotIn", ["1"]).matches({})
+    True
 
     Attributes:
-        key: The label's key.
+        key: Key of the label.
         operator: `In`, `NotIn` (also true if the label is absent), `Exists` or `DoesNotExist`.
-        values: The values of `In` and `NotIn`; empty for the other two.
+        values: Values for `In` and `NotIn`; empty for the other operators.
     """
 
     key: str
@@ -25,7 +28,11 @@ class LabelSelectorRequirement(Collection, frozen=True):
     values: Sequence[str] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether the condition holds on these labels."""
+        """Return whether labels satisfy the requirement.
+
+        Args:
+            labels: Labels by key.
+        """
         present = self.key in labels
         match self.operator:
             case "Exists":
@@ -40,21 +47,27 @@ class LabelSelectorRequirement(Collection, frozen=True):
 
 @checked_methods
 class LabelSelector(Collection, frozen=True):
-    """All of these pairs and conditions together; the empty selector matches everything.
+    """A label selector. It matches if all labels and requirements match; an empty selector matches everything.
+
+    >>> LabelSelector().matches({"team": "vision"})
+    True
 
     Attributes:
-        match_labels: Pairs that must be present.
-        match_expressions: Conditions that must hold.
+        match_labels: Labels that must be present with these values (`matchLabels`).
+        match_expressions: Requirements that must be satisfied (`matchExpressions`).
     """
 
     match_labels: dict[str, str] = field(default_factory=dict)
     match_expressions: Sequence[LabelSelectorRequirement] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether the selector matches these labels.
+        """Return whether the selector matches labels.
 
         >>> LabelSelector(match_labels={"team": "vision"}).matches({"team": "vision", "tier": "1"})
         True
+
+        Args:
+            labels: Labels by key.
         """
         return all(labels.get(key) == value for key, value in self.match_labels.items()) and all(
             requirement.matches(labels) for requirement in self.match_expressions

@@ -1,4 +1,4 @@
-"""The status of a Workload: its conditions, its admission, its checks."""
+"""The status of a Workload: conditions, admission and admission checks."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -13,14 +13,18 @@ FinishReason: TypeAlias = Literal["Succeeded", "Failed", "FailedToStart"]
 
 
 class Condition(Value, frozen=True):
-    """One of a Workload's conditions: `QuotaReserved`, `Admitted`, `Evicted`, `Finished` and others.
+    """A condition of a Workload, such as `QuotaReserved`, `Admitted`, `Evicted` or `Finished` (`status.conditions[]`).
+
+    >>> Condition("Admitted", "True", reason="Admitted").status
+    'True'
 
     Attributes:
-        type: The condition's type; each occurs once.
-        status: `"True"`, `"False"` or `"Unknown"`, as text.
-        reason: A word for programs.
-        message: A sentence for people.
-        last_transition_time: When the status last changed, in nanoseconds since the Unix epoch.
+        type: Type of the condition, unique within the Workload.
+        status: `"True"`, `"False"` or `"Unknown"`, as a string.
+        reason: Machine-readable reason in CamelCase. Default: empty.
+        message: Human-readable message. Default: empty.
+        last_transition_time: Time of the last change of `status`, in nanoseconds since the Unix epoch
+            (`lastTransitionTime`). Default: 0.
     """
 
     type: str
@@ -31,15 +35,20 @@ class Condition(Value, frozen=True):
 
 
 class PodSetAssignment(Value, frozen=True):
-    """What one pod set was given.
+    """Flavors, quota and topology domains assigned to one pod set (`status.admission.podSetAssignments[]`).
+
+    >>> PodSetAssignment("main", flavors={"cpu": "spot"}, resource_usage={"cpu": "3"}, count=3).flavors
+    {'cpu': 'spot'}
 
     Attributes:
-        name: The pod set's name.
-        flavors: The flavor of each resource.
-        resource_usage: The quota that all its pods together hold, by resource.
-        count: How many pods were admitted; `None` for all that the pod set has.
-        topology_assignment: Where the pods go, if a topology places them.
-        delayed_topology_request: `Pending` while a topology is still to be assigned, then `Ready`.
+        name: Name of the pod set. Default: `main`.
+        flavors: Assigned flavor by resource.
+        resource_usage: Quota that all pods of the pod set use together, by resource (`resourceUsage`).
+        count: Number of admitted pods; `None`, the default, for all pods of the pod set.
+        topology_assignment: Topology domains of the pods (`topologyAssignment`); `None`, the default, without a
+            topology.
+        delayed_topology_request: `Pending` until Kueue assigns topology domains in a second scheduling pass, then
+            `Ready` (`delayedTopologyRequest`). `None`, the default, if the assignment is not delayed.
     """
 
     name: str = "main"
@@ -51,11 +60,14 @@ class PodSetAssignment(Value, frozen=True):
 
 
 class Admission(Collection, frozen=True):
-    """The quota that a Workload holds.
+    """The quota that a Workload holds (`status.admission`).
+
+    >>> Admission("vision", (PodSetAssignment(flavors={"cpu": "spot"}),)).cluster_queue
+    'vision'
 
     Attributes:
-        cluster_queue: The ClusterQueue that gave it.
-        pod_set_assignments: One for each pod set.
+        cluster_queue: Name of the ClusterQueue that provides the quota (`clusterQueue`).
+        pod_set_assignments: One assignment per pod set (`podSetAssignments`).
     """
 
     cluster_queue: str
@@ -63,11 +75,17 @@ class Admission(Collection, frozen=True):
 
 
 class RequeueState(Value, frozen=True):
-    """How often a Workload was put back after its pods did not become ready in time, or a check asked for a retry.
+    """State of the retries after an eviction (`status.requeueState`).
+
+    Kueue counts evictions because pods were not ready in time, and retries requested by an admission check.
+
+    >>> RequeueState(count=2).count
+    2
 
     Attributes:
-        count: How often.
-        requeue_at: Until when it waits, in nanoseconds since the Unix epoch; `None` if it doesn't.
+        count: Number of times that the Workload was requeued. Default: 0.
+        requeue_at: Time until which the Workload waits, in nanoseconds since the Unix epoch (`requeueAt`); `None`, the
+            default, if it does not wait.
     """
 
     count: int = 0
@@ -75,11 +93,14 @@ class RequeueState(Value, frozen=True):
 
 
 class ReclaimablePod(Value, frozen=True):
-    """Pods of a pod set that no longer need their quota.
+    """Pods of a pod set that no longer need their quota (`status.reclaimablePods[]`).
+
+    >>> ReclaimablePod("worker", 2).count
+    2
 
     Attributes:
-        name: The pod set's name.
-        count: How many of its pods.
+        name: Name of the pod set.
+        count: Number of pods whose quota can be released.
     """
 
     name: str
@@ -87,16 +108,22 @@ class ReclaimablePod(Value, frozen=True):
 
 
 class AdmissionCheckState(Collection, frozen=True):
-    """What an admission check says of a Workload.
+    """State of an admission check of a Workload (`status.admissionChecks[]`).
+
+    >>> AdmissionCheckState("provisioning", "Retry", requeue_after_seconds=60).state
+    'Retry'
 
     Attributes:
-        name: The AdmissionCheck's name.
-        state: `Retry` and `Rejected` evict; all checks `Ready` admit.
-        message: A sentence for people.
-        last_transition_time: When the state last changed, in nanoseconds since the Unix epoch.
-        retry_count: How often the check asked for a retry.
-        requeue_after_seconds: For how long the Workload waits after a retry.
-        pod_set_updates: What the check adds to pod sets, as in the manifest.
+        name: Name of the AdmissionCheck.
+        state: `Pending`, `Ready`, `Retry` or `Rejected`. The Workload is admitted when all checks are `Ready`. `Retry`
+            and `Rejected` evict it, and `Rejected` also deactivates it.
+        message: Human-readable message. Default: empty.
+        last_transition_time: Time of the last change of `state`, in nanoseconds since the Unix epoch
+            (`lastTransitionTime`). Default: 0.
+        retry_count: Number of retries that the check has requested (`retryCount`); `None` if unknown.
+        requeue_after_seconds: Waiting time in seconds after a retry (`requeueAfterSeconds`); `None`, the default, for
+            no waiting time.
+        pod_set_updates: Changes to the pod sets requested by the check, as written in the manifest (`podSetUpdates`).
     """
 
     name: str
@@ -109,20 +136,26 @@ class AdmissionCheckState(Collection, frozen=True):
 
 
 class WorkloadStatus(Collection, frozen=True, kw_only=True):
-    """What the scheduler and the controllers have decided about a Workload so far.
+    """Decisions of the scheduler and the controllers about a Workload (`status`).
 
     Source: `apis/kueue/v1beta2/workload_types.go:WorkloadStatus`.
 
+    >>> WorkloadStatus(conditions=(Condition("Finished", "True"),)).is_true("Finished")
+    True
+
     Attributes:
-        conditions: At most 16, each type once.
-        admission: The quota that it holds, or `None`.
-        requeue_state: Its retries, or `None`.
-        reclaimable_pods: Pods whose quota is free again.
-        admission_checks: The states of its checks, at most 8.
-        accumulated_past_execution_time_seconds: For how long it ran in earlier admissions.
-        unhealthy_nodes: Names of the failed nodes that its topology assignment uses.
-        cluster_name: The MultiKueueCluster that runs the Workload; read and written, without effect on admission.
-        nominated_cluster_names: The MultiKueueClusters that may run it; likewise.
+        conditions: Conditions, at most 16, with unique types.
+        admission: Quota that the Workload holds; `None`, the default, if it holds none.
+        requeue_state: State of the retries (`requeueState`); `None`, the default, before the first one.
+        reclaimable_pods: Pods whose quota has been released (`reclaimablePods`).
+        admission_checks: States of the admission checks, at most 8 (`admissionChecks`).
+        accumulated_past_execution_time_seconds: Time in seconds that the Workload was admitted in earlier admissions
+            (`accumulatedPastExecutionTimeSeconds`); `None` for 0.
+        unhealthy_nodes: Names of failed nodes that the topology assignment uses (`unhealthyNodes`).
+        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). It has no effect on
+            admission.
+        nominated_cluster_names: Names of the MultiKueue worker clusters that may run the Workload
+            (`nominatedClusterNames`). It has no effect on admission.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -136,5 +169,9 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
     nominated_cluster_names: tuple[str, ...] = ()
 
     def is_true(self, condition_type: str) -> bool:
-        """Whether this condition is present with status `"True"`."""
+        """Return whether a condition is present with status `"True"`.
+
+        Args:
+            condition_type: Type of the condition, such as `Admitted`.
+        """
         return any(c.type == condition_type and c.status == "True" for c in self.conditions)

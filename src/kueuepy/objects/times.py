@@ -1,4 +1,4 @@
-"""Times and durations as Kubernetes writes them, as integers of nanoseconds."""
+"""Times and durations in Kubernetes' notation, and their conversion to integer nanoseconds."""
 
 import re
 from datetime import datetime, timedelta, timezone
@@ -9,7 +9,7 @@ from kueuepy.errors import InvalidSpecError
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
-"""The most nanoseconds that are counted, as in Go; since 1970, they last until `LATEST`."""
+"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. As a time since 1970 it is `LATEST`."""
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])(\d\d):?(\d\d))", re.ASCII)
@@ -32,10 +32,13 @@ _MOST_YEARS = 293
 
 
 def parse_time(text: str) -> int | None:
-    """Nanoseconds since the Unix epoch of an RFC 3339 time, or `None` if it is none.
+    """Parse an RFC 3339 time.
 
     >>> parse_time("1970-01-01T00:00:01.5Z")
     1500000000
+
+    Returns:
+        Nanoseconds since the Unix epoch, or `None` if the text is not an RFC 3339 time.
     """
     if len(text) == _USUAL_LENGTH and text[4::3] == "--T::Z":
         return _usual_time(text)
@@ -54,13 +57,21 @@ def parse_time(text: str) -> int | None:
 
 
 def nanoseconds(value: Any, where: str) -> int:
-    """A time as nanoseconds since the Unix epoch: a whole number of them, RFC 3339 text or a datetime.
+    """Convert a time to nanoseconds since the Unix epoch.
 
     >>> nanoseconds("1970-01-01T00:00:01Z", "time"), nanoseconds(datetime(1970, 1, 2, tzinfo=timezone.utc), "time")
     (1000000000, 86400000000000)
 
+    Args:
+        value: An integer number of nanoseconds, an RFC 3339 string, a datetime with a time zone, or a NumPy datetime.
+        where: The start of the error message: the name of the field.
+
+    Returns:
+        Nanoseconds since the Unix epoch.
+
     Raises:
-        InvalidSpecError: It is no time: a fraction, a text of another form, or a datetime without a time zone.
+        InvalidSpecError: The value is of another type, the string is not an RFC 3339 time, or the datetime has no time
+            zone.
     """
     found: int | None = None
     if numpy_kind(value) in ("M", "m"):
@@ -80,12 +91,12 @@ def nanoseconds(value: Any, where: str) -> int:
 
 
 def numpy_kind(value: Any) -> str:
-    """The letter of a NumPy scalar's type, such as `M` of times and `m` of time spans; empty for what is none."""
+    """Return the kind of a NumPy scalar's type, such as `M` for times and `m` for durations; empty for other values."""
     return str(value.dtype.kind) if type(value).__module__ == "numpy" and hasattr(value, "dtype") else ""
 
 
 def numpy_ns(value: Any) -> int | None:
-    """Nanoseconds of a time or a time span of NumPy's; `None` if it is NaT, or 64 bits do not hold them."""
+    """Convert a NumPy time or duration to nanoseconds; `None` if it is NaT or does not fit into 64 bits."""
     kind = numpy_kind(value)
     years, seconds = (int(value.astype(f"{kind}8[{unit}]").astype("i8")) for unit in ("Y", "s"))
     if abs(years) > _MOST_YEARS or abs(seconds) > LONGEST // SECOND:
@@ -94,7 +105,7 @@ def numpy_ns(value: Any) -> int | None:
 
 
 def datetime_ns(moment: datetime) -> int:
-    """Nanoseconds since the Unix epoch of a datetime; one without a time zone is in UTC."""
+    """Convert a datetime to nanoseconds since the Unix epoch. A datetime without a time zone is taken as UTC."""
     exact = _pandas_ns(moment)
     if exact is not None:
         return exact
@@ -103,22 +114,22 @@ def datetime_ns(moment: datetime) -> int:
 
 
 def timedelta_ns(span: timedelta) -> int:
-    """Nanoseconds of a timedelta."""
+    """Convert a timedelta to nanoseconds."""
     exact = _pandas_ns(span)
     return span // timedelta(microseconds=1) * 1000 if exact is None else exact
 
 
 def _pandas_ns(value: Any) -> int | None:
-    """The nanoseconds that pandas keeps with a time or a time span; `None` if it keeps none, or they are too many."""
+    """Return the nanoseconds stored in a pandas time or duration; `None` for other types or if they overflow."""
     try:
         exact = getattr(value, "value", None)
-    except (ValueError, OverflowError):  # of a coarser unit than nanoseconds
+    except (ValueError, OverflowError):  # the value has a unit coarser than nanoseconds
         return None
     return exact if isinstance(exact, int) else None
 
 
 def _usual_time(text: str) -> int | None:
-    """The same of a text with its signs where Kubernetes writes them."""
+    """Parse a time in the exact form `1970-01-01T00:00:00Z` without the slower regular expression."""
     try:
         moment = datetime.fromisoformat(text[:-1])
     except ValueError:
@@ -128,10 +139,13 @@ def _usual_time(text: str) -> int | None:
 
 
 def format_time(nanoseconds: int) -> str:
-    """The RFC 3339 text of a time, with a fraction only if it has one.
+    """Format a time as RFC 3339 text, with a fraction only if the time has one.
 
     >>> format_time(1500000000)
     '1970-01-01T00:00:01.5Z'
+
+    Args:
+        nanoseconds: Nanoseconds since the Unix epoch.
     """
     seconds, rest = divmod(nanoseconds, SECOND)
     moment = _EPOCH + timedelta(seconds=seconds)
@@ -140,10 +154,13 @@ def format_time(nanoseconds: int) -> str:
 
 
 def parse_duration(text: str) -> int | None:
-    """Nanoseconds of a duration in Go's notation, or `None` if it is none.
+    """Parse a duration in Go's notation.
 
     >>> parse_duration("1h2.5s")
     3602500000000
+
+    Returns:
+        Nanoseconds, or `None` if the text is not a duration.
     """
     if len(text) > _LONGEST or not _DURATION.fullmatch(text):
         return None
@@ -158,10 +175,13 @@ def _nanoseconds(amount: str, unit: int) -> int:
 
 
 def format_duration(nanoseconds: int) -> str:
-    """The duration in Go's notation, in hours, minutes and seconds as far as it has them.
+    """Format a duration in Go's notation.
 
     >>> format_duration(5400 * 10**9)
     '1h30m'
+
+    Args:
+        nanoseconds: The duration in nanoseconds.
     """
     if nanoseconds == 0:
         return "0s"

@@ -1,4 +1,4 @@
-"""Topologies, what pod sets ask of them, and what they were given."""
+"""Topologies, topology requests of pod sets, and topology assignments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,27 +7,34 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects.base import Collection, Object
 
 HOSTNAME_LABEL = "kubernetes.io/hostname"
+"""Key of the node label with the node's host name. As the last level of a topology it identifies single nodes."""
 
 
 class Topology(Object, frozen=True, kw_only=True):
-    """The levels of a data centre, from the widest to the narrowest.
+    """The levels of a data centre's topology, from the widest to the narrowest.
 
     Source: `apis/kueue/v1beta2/topology_types.go`.
 
+    >>> Topology("racks", levels=["block", "rack", "kubernetes.io/hostname"]).levels
+    ('block', 'rack', 'kubernetes.io/hostname')
+
     Attributes:
-        levels: Node labels, at most 16, each once; `kubernetes.io/hostname` only as the last. A Topology without levels
-            has no domains.
+        levels: Keys of node labels, at most 16, each unique (`spec.levels[].nodeLabel`). `kubernetes.io/hostname` may
+            only be the last level. A Topology without levels has no domains.
     """
 
     levels: Sequence[str] = ()
 
 
 class TopologyDomain(Collection, frozen=True):
-    """So many pods in one domain of a topology.
+    """Number of pods of a pod set assigned to one topology domain.
+
+    >>> TopologyDomain(("block-1", "rack-2"), 4).count
+    4
 
     Attributes:
-        values: The domain, as values of the levels of its TopologyAssignment.
-        count: How many pods.
+        values: Label values that identify the domain, one per level of the TopologyAssignment.
+        count: Number of pods in the domain.
     """
 
     values: tuple[str, ...]
@@ -35,20 +42,27 @@ class TopologyDomain(Collection, frozen=True):
 
 
 class TopologyAssignment(Collection, frozen=True):
-    """Where the pods of a pod set go.
+    """Topology domains assigned to the pods of a pod set (`topologyAssignment`).
 
-    Source: `apis/kueue/v1beta2/workload_types.go:TopologyAssignment`, without its encoding in slices.
+    Kueue's API compresses the domains into slices; here each domain is listed separately.
+
+    Source: `apis/kueue/v1beta2/workload_types.go:TopologyAssignment`.
+
+    >>> TopologyAssignment(("kubernetes.io/hostname",), (TopologyDomain(("n1",), 4),)).domains[0].count
+    4
 
     Attributes:
-        levels: `kubernetes.io/hostname` alone where that is the lowest level of the topology, else all its levels.
-        domains: In the order of their values from the highest level down; each domain once.
+        levels: Levels whose values identify a domain. If the lowest level of the topology is `kubernetes.io/hostname`,
+            this is the only level; otherwise all levels of the topology are listed.
+        domains: The domains with their numbers of pods, sorted by the values from the highest level down. Each domain
+            occurs once.
     """
 
     levels: tuple[str, ...]
     domains: tuple[TopologyDomain, ...] = ()
 
     def __str__(self) -> str:
-        """The domains by name, each with its pods.
+        """Return the names of the domains with their numbers of pods.
 
         >>> str(TopologyAssignment(("block", "rack"), (TopologyDomain(("b1", "r1"), 4),)))
         'b1/r1: 4'
@@ -57,30 +71,66 @@ class TopologyAssignment(Collection, frozen=True):
 
 
 def required(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str | None = None) -> dict[str, Any]:
-    """The topology request of pods that all go to one domain of this level.
+    """Create a topology request for pods that must all be placed in one domain of a level.
 
     >>> required("rack", slices=[("kubernetes.io/hostname", 4)])
     {'required': 'rack', 'podSetSliceRequiredTopology': 'kubernetes.io/hostname', 'podSetSliceSize': 4}
 
     Args:
-        level: A level of the topology, as the label of its nodes.
-        slices: Layers of slices, outermost first, at most 3: pods come in slices of the size, each within one domain
-            of the level; an inner size divides the one around it.
-        group: Pod sets of one group, a leader and its workers, go to the same flavor and domain.
+        level: A level of the topology, as the key of a node label.
+        slices: Pairs of a level and a slice size, outermost first, at most 3. The pods are divided into slices of this
+            size, and each slice is placed in one domain of the level. An inner size must divide the enclosing size.
+        group: Name of a pod set group. Kueue assigns pod sets of one group, such as a leader and its workers, to the
+            same flavor and domain. `None` for no group.
+
+    Returns:
+        The topology request, for `PodSet.topology_request`.
 
     Raises:
-        InvalidSpecError: `slices` is no list of levels and sizes.
+        InvalidSpecError: `slices` is not a list of pairs of a level and a size.
     """
     return {"required": level, **_slices(slices), **({"podSetGroupName": group} if group else {})}
 
 
 def preferred(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str | None = None) -> dict[str, Any]:
-    """The same of pods that go to one domain of this level if there is one, else of one above it, else anywhere."""
+    """Create a topology request for pods that should be placed in one domain of a level.
+
+    If the pods do not fit in one domain of the level, Kueue tries the levels above it. If they do not fit in any single
+    domain, it spreads them over several domains.
+
+    >>> preferred("rack")
+    {'preferred': 'rack'}
+
+    Args:
+        level: A level of the topology, as the key of a node label.
+        slices: Slices of pods that must be placed together, as for `required`.
+        group: Name of a pod set group, as for `required`.
+
+    Returns:
+        The topology request, for `PodSet.topology_request`.
+
+    Raises:
+        InvalidSpecError: `slices` is not a list of pairs of a level and a size.
+    """
     return {"preferred": level, **_slices(slices), **({"podSetGroupName": group} if group else {})}
 
 
 def unconstrained(*, slices: Sequence[tuple[str, int]] = ()) -> dict[str, Any]:
-    """The same of pods that go to any nodes of the topology; `slices` alone keep together."""
+    """Create a topology request for pods that may be placed on any nodes of the topology.
+
+    >>> unconstrained()
+    {'unconstrained': True}
+
+    Args:
+        slices: Slices of pods that must be placed together, as for `required`. Pods of different slices may be placed
+            anywhere.
+
+    Returns:
+        The topology request, for `PodSet.topology_request`.
+
+    Raises:
+        InvalidSpecError: `slices` is not a list of pairs of a level and a size.
+    """
     return {**({} if slices else {"unconstrained": True}), **_slices(slices)}
 
 

@@ -1,4 +1,4 @@
-"""Workload: the pod sets that are admitted together or not at all."""
+"""Workload: pod sets that are admitted together."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,12 +13,15 @@ from kueuepy.objects.status import WorkloadStatus
 
 
 class PriorityClassRef(Value, frozen=True):
-    """Where a Workload's priority came from.
+    """Reference to the class that determines a Workload's priority (`spec.priorityClassRef`).
+
+    >>> PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high").name
+    'high'
 
     Attributes:
-        group: `kueue.x-k8s.io` or `scheduling.k8s.io`.
-        kind: `WorkloadPriorityClass` or `PriorityClass`.
-        name: The class's name.
+        group: API group of the class: `kueue.x-k8s.io` or `scheduling.k8s.io`.
+        kind: Kind of the class: `WorkloadPriorityClass` in the first group, `PriorityClass` in the second.
+        name: Name of the class.
     """
 
     group: str
@@ -28,16 +31,21 @@ class PriorityClassRef(Value, frozen=True):
 
 @checked_methods
 class PodSet(Value, frozen=True):
-    """Pods that are alike: how many, and what each asks for.
+    """A set of identical pods of a Workload (`spec.podSets[]`).
 
     Source: `apis/kueue/v1beta2/workload_types.go:PodSet`.
 
+    >>> PodSet.of("worker", 8, requests={"cpu": 1}, min_count=4).min_count
+    4
+
     Attributes:
-        name: The pod set's name, unique in its Workload.
-        count: How many pods, 0 or more.
-        min_count: The fewest pods that may be admitted instead (partial admission); `None` for all or nothing.
-        template: The pods' PodTemplateSpec as in the manifest: `{"metadata": {…}, "spec": {…}}`.
-        topology_request: `topologyRequest` as in the manifest, such as `{"required": "rack"}`.
+        name: Name of the pod set, unique within its Workload. Default: `main`.
+        count: Number of pods, 0 or more. Default: 1.
+        min_count: Smallest number of pods with which the pod set may be admitted (partial admission, `minCount`);
+            `None`, the default, to admit all pods or none.
+        template: PodTemplateSpec of the pods as written in the manifest: `{"metadata": {…}, "spec": {…}}`.
+        topology_request: Topology request as written in the manifest (`topologyRequest`), for example `{"required":
+            "rack"}`. The functions `required`, `preferred` and `unconstrained` create it. `None` by default.
     """
 
     name: str = "main"
@@ -60,15 +68,28 @@ class PodSet(Value, frozen=True):
         topology_request: Mapping[str, Any] | None = None,
         priority_class_name: str | None = None,
     ) -> "PodSet":
-        """The pod set whose pods have one container with these requests and limits.
-
-        A toleration may be written as text: `"spot=true:NoSchedule"`, or `"spot"` for every value and effect.
+        """Create a pod set whose pods have one container with the given requests and limits.
 
         >>> PodSet.of("worker", 8, requests={"cpu": 1}).template["spec"]["containers"][0]["resources"]
         {'requests': {'cpu': 1}}
 
+        Args:
+            name: Name of the pod set.
+            count: Number of pods, 0 or more.
+            requests: Resource requests of each pod.
+            limits: Resource limits of each pod.
+            node_selector: Node labels that the pods require.
+            tolerations: Tolerations, as objects or as strings: `"spot=true:NoSchedule"`, or `"spot"` for every value
+                and effect.
+            min_count: Smallest number of pods with which the pod set may be admitted; `None` to admit all pods or none.
+            topology_request: Topology request, such as the result of `required("rack")`.
+            priority_class_name: PriorityClass of the pods.
+
+        Returns:
+            The pod set.
+
         Raises:
-            InvalidSpecError: A request or a limit is no amount.
+            InvalidSpecError: A request or a limit is not a quantity, or a toleration cannot be parsed.
         """
         given = {"requests": requests or {}, "limits": limits or {}}
         resources = {
@@ -104,21 +125,33 @@ def _toleration_dict(toleration: Toleration | str) -> dict[str, Any]:
 
 
 class Workload(NamespacedObject, frozen=True, kw_only=True):
-    """A unit of work that waits in a LocalQueue until all of its pod sets have quota.
+    """A unit of work that waits in a LocalQueue until all of its pod sets can be admitted.
 
     Source: `apis/kueue/v1beta2/workload_types.go`, `pkg/webhooks/workload_webhook.go`.
 
+    >>> pod_set = PodSet.of(count=2, requests={"cpu": 4})
+    >>> Workload("train", namespace="team-a", queue_name="training", pod_sets=[pod_set]).key
+    'team-a/train'
+
     Attributes:
-        queue_name: The LocalQueue in its namespace; empty for none, and then it is never considered.
-        pod_sets: 1 to 18 of them.
-        priority: A signed 32-bit integer; `None` counts as 0. Higher goes first.
-        priority_class_ref: Where the priority came from; it needs a priority.
-        active: `False` evicts it and keeps it out.
-        maximum_execution_time_seconds: After how long in all it is deactivated; `None` for never.
-        preemption_gates: Gates that must open before it may preempt, at most 8.
-        owner_references: `metadata.ownerReferences`, as in the manifest. A node's failure takes the Workload of a
-            single Pod, and of no group, along.
-        status: What was decided so far; `None` for nothing.
+        queue_name: Name of the LocalQueue in the Workload's namespace (`spec.queueName`). A Workload with an empty
+            name, the default, is never considered for admission.
+        pod_sets: The pod sets, 1 to 18 (`spec.podSets`).
+        priority: Priority, a signed 32-bit integer (`spec.priority`); workloads with a higher value are considered
+            first. `None`, the default, means 0.
+        priority_class_ref: Class that determines the priority (`spec.priorityClassRef`); it requires `priority`. `None`
+            by default.
+        active: Whether the Workload may be admitted (`spec.active`). Setting it to `False` evicts an admitted Workload.
+            Default: `True`.
+        maximum_execution_time_seconds: Total time in seconds, over all admissions, for which the Workload may be
+            admitted before Kueue deactivates it (`spec.maximumExecutionTimeSeconds`); `None`, the default, for no
+            limit.
+        preemption_gates: Names of the gates that must be open before the Workload may preempt others, at most 8
+            (`spec.preemptionGates`). Default: none.
+        owner_references: Owner references as written in the manifest (`metadata.ownerReferences`). A Workload owned by
+            a single Pod outside a group keeps its topology assignment when a node fails, and is not requeued after an
+            eviction for that reason (feature gate `SkipReassignmentForPodOwnedWorkloads`). Default: none.
+        status: Decisions made about the Workload so far (`status`); `None`, the default, for none.
     """
 
     queue_name: str = ""
@@ -133,17 +166,21 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
 
     @property
     def not_modelled(self) -> tuple[str, ...]:
-        """What it asks for that is not modelled, a sentence each: nothing, since devices are counted."""
+        """Features requested by the Workload that are not modelled, one sentence each. Currently always empty."""
         return ()
 
     def without_min_counts(self) -> "Workload":
-        """The Workload whose pod sets are admitted in full or not at all."""
+        """Return the Workload without partial admission: every `min_count` is `None`."""
         if all(pod_set.min_count is None for pod_set in self.pod_sets):
             return self
         return replace(self, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in self.pod_sets))
 
     def has_spec_of(self, other: "Workload") -> bool:
-        """Whether the two differ in metadata and status at most."""
+        """Return whether this Workload has the same spec as another one.
+
+        Args:
+            other: The other Workload; its metadata and status may differ.
+        """
         return all(getattr(self, name) == getattr(other, name) for name in _SPEC)
 
 

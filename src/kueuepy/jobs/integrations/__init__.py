@@ -1,1 +1,1 @@
-"""The kinds of jobs that Kueue manages, one file each."""
+"""The kinds of jobs that Kueue supports."""

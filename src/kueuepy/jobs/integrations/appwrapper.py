@@ -1,6 +1,6 @@
-"""AppWrapper: any objects, wrapped to be admitted together.
+"""AppWrapper: a wrapper for arbitrary objects that are admitted together.
 
-Mirrors `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
+Source: `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
 """
 
 import copy
@@ -16,9 +16,9 @@ from kueuepy.objects import PodSet
 
 
 class AppWrapper(BaseJob):
-    """An AppWrapper: pod sets `<name>-0`, `<name>-1` and so on, of all its components in their order.
+    """An AppWrapper, with pod sets `<name>-0`, `<name>-1` and so on from all its components in order.
 
-    What they are given goes into `podSetInfos` of the components, not into the templates.
+    The changes of an admission are written to `podSetInfos` of the components, not to the templates.
     """
 
     kind = "AppWrapper"
@@ -26,7 +26,7 @@ class AppWrapper(BaseJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Copies of the templates in the components, with the API's defaults."""
+        """Return slots with copies of the templates in the components, with the API's defaults."""
         found = [
             (Section(root.owner, f"{component.path}.{pod_set.path}", pod_template(component, pod_set.path)), pod_set)
             for component, pod_sets in self._components(root)
@@ -38,10 +38,10 @@ class AppWrapper(BaseJob):
         ]
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """The manifest running, with what each pod set was given written beside its component.
+        """Return the running manifest, with the changes for each pod set in its component.
 
         Raises:
-            InvalidSpecError: There are not as many infos as pod sets.
+            InvalidSpecError: The number of PodSetInfos differs from the number of pod sets.
         """
         root = self._section(copy.deepcopy(self.manifest))
         components = self._components(root)
@@ -53,8 +53,8 @@ class AppWrapper(BaseJob):
         self._set_suspend(root, value=False)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the infos hold all there is
-        """The manifest suspended, without what was written beside its components."""
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 all changes are in the infos
+        """Return the suspended manifest, without the changes in its components."""
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
         for component, _ in self._components(root):
@@ -62,7 +62,10 @@ class AppWrapper(BaseJob):
         return root.data
 
     def finished(self) -> Finished | None:
-        """Succeeded, or failed with nothing left of it, as phase and conditions say."""
+        """Return the outcome from the phase and the conditions.
+
+        A failed AppWrapper is finished when all its resources are deleted.
+        """
         match self.status().text("phase"):
             case "Succeeded":
                 return Finished("AppWrapper finished successfully", success=True)
@@ -71,7 +74,7 @@ class AppWrapper(BaseJob):
         return None
 
     def pods_ready(self) -> bool:
-        """Whether condition `PodsReady` is true."""
+        """Return whether the condition `PodsReady` is true."""
         return self.condition("PodsReady") is not None
 
     def _components(self, root: Section) -> list[tuple[Section, list[ComponentPodSet]]]:
@@ -79,7 +82,7 @@ class AppWrapper(BaseJob):
 
 
 def _written(info: PodSetInfo) -> Document:
-    """What a component's `podSetInfos` says of one pod set."""
+    """Return the entry of a component's `podSetInfos` for one pod set."""
     fields: Document = {key: dict(getattr(info, key)) for key in METADATA_FIELDS}
     fields["nodeSelector"] = dict(info.node_selector)
     fields["tolerations"] = copy.deepcopy(list(info.tolerations))

@@ -1,6 +1,6 @@
-"""Which pod sets the objects in an AppWrapper have.
+"""The pod sets of the objects in an AppWrapper.
 
-Mirrors, of AppWrapper v1.2.2, `pkg/utils/utils.go:InferPodSets,GetPodTemplateSpec`.
+Source: AppWrapper v1.2.2, `pkg/utils/utils.go:InferPodSets,GetPodTemplateSpec`.
 """
 
 import copy
@@ -41,12 +41,12 @@ _GRACE_PERIOD = 30
 
 @dataclass(frozen=True)
 class ComponentPodSet:
-    """Pods in a component of an AppWrapper.
+    """A pod set in a component of an AppWrapper.
 
     Attributes:
-        path: Where their template is: `template.spec.template`.
-        replicas: How many there are.
-        index: The labels that number them.
+        path: Path of its pod template, such as `template.spec.template`.
+        replicas: Number of pods.
+        index: Labels with which the pods are numbered.
     """
 
     path: str
@@ -55,7 +55,7 @@ class ComponentPodSet:
 
 
 def component_pod_sets(component: Section) -> list[ComponentPodSet]:
-    """The pod sets of a component: those that it declares, or else what its template is known to have."""
+    """Return the pod sets of a component: the declared ones, or those inferred from the kind of its template."""
     declared = component.sections("podSets")
     if declared:
         return [_declared(pod_set) for pod_set in declared]
@@ -63,10 +63,10 @@ def component_pod_sets(component: Section) -> list[ComponentPodSet]:
 
 
 def pod_template(component: Section, path: str) -> Document:
-    """The pod template at a path in a component: the part of it that Kueue looks at, with the API's defaults.
+    """Return the fields that Kueue reads from the pod template at a path in a component, with the API's defaults.
 
     Raises:
-        InvalidSpecError: There is none, or it has other types than the API has.
+        InvalidSpecError: There is no template, or a field has a wrong type.
     """
     found = _value_at(component, path)
     spec = found.get("spec") if isinstance(found, dict) else None
@@ -81,13 +81,13 @@ def pod_template(component: Section, path: str) -> Document:
 
 
 def _spec(spec: Document) -> Document:
-    """What Kueue looks at in the spec of pods."""
+    """Return the fields that Kueue reads from the spec of pods."""
     found = {
         **{key: _containers(spec[key]) for key in ("initContainers", "containers") if spec.get(key)},
         **{key: copy.deepcopy(spec[key]) for key in _SPEC_FIELDS if key in spec},
         **{key: copy.deepcopy(spec.get(key, default)) for key, default in _SPEC_DEFAULTS.items()},
     }
-    # A grace period that is written is lost on the way; only the default comes through.
+    # AppWrapper drops an explicit grace period; only the default is kept.
     grace = {} if "terminationGracePeriodSeconds" in spec else {"terminationGracePeriodSeconds": _GRACE_PERIOD}
     return found | grace
 
@@ -107,7 +107,7 @@ def _container(container: Document) -> Document:
 
 
 def _tag(image: str) -> str:
-    """The tag of an image, `latest` if it has neither tag nor digest; empty for one that is known by its digest."""
+    """Return the tag of an image: `latest` if it has neither tag nor digest, empty if it has a digest."""
     name, at, _ = image.partition("@")
     _, colon, tag = name.rpartition("/")[2].partition(":")
     return tag if colon else "" if at or not image else "latest"
@@ -161,7 +161,10 @@ def _of_pytorch(spec: Section) -> Iterator[ComponentPodSet]:
 
 
 def _of_ray(spec: Section, path: str) -> Iterator[ComponentPodSet]:
-    """The head and the groups of workers; here neither hosts of a group nor a submitter are counted."""
+    """Iterate over the pod sets of the head and the worker groups.
+
+    Hosts per group and submitters are not counted here.
+    """
     yield ComponentPodSet(f"{path}.headGroupSpec.template")
     for i, group in enumerate(spec.sections("workerGroupSpecs")):
         if "template" in group.data:
@@ -169,7 +172,7 @@ def _of_ray(spec: Section, path: str) -> Iterator[ComponentPodSet]:
 
 
 def _value_at(component: Section, path: str) -> Any:
-    """The value at a path that begins with `template`; `None` if it leads nowhere."""
+    """Return the value at a path that starts with `template`; `None` if it does not exist."""
     steps = path.removeprefix("template")
     if steps == path or "".join(match[0] for match in _STEP.finditer(steps)) != steps:
         return None

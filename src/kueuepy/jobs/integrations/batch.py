@@ -1,6 +1,6 @@
-"""Kubernetes' own jobs: Job, and CronJob that makes Jobs.
+"""Kubernetes' own kinds: Job, and CronJob, which creates Jobs.
 
-Mirrors `pkg/controller/jobs/job/job_controller.go` and `pkg/controller/jobs/job/job_webhook.go`.
+Source: `pkg/controller/jobs/job/job_controller.go` and `pkg/controller/jobs/job/job_webhook.go`.
 """
 
 import copy
@@ -20,19 +20,19 @@ from kueuepy.objects import PodSet, ReclaimablePod
 
 _JOB_NAME = "batch.kubernetes.io/job-name"
 _OWN_LABELS = ("job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
-"""Labels that the Job controller puts on a template, and that are no part of the pod set."""
+"""Labels that the Job controller adds to a template, and that are not part of the pod set."""
 
 _SECONDS_PER_MINUTE = 60
 
 
 def pods_per_job(spec: Section) -> int:
-    """How many pods of a Job run at once: its parallelism, or its completions if they are fewer."""
+    """Return the number of pods of a Job that run concurrently: the minimum of its parallelism and its completions."""
     parallelism = spec.count("parallelism", 1)
     return min(parallelism, spec.count("completions", parallelism))
 
 
 class BatchJob(BaseJob):
-    """A Job: one pod set `main`, which may be admitted in part or, if the Job is elastic, change its size."""
+    """A Job, with one pod set `main`. It may be admitted partially or, if it is elastic, be scaled."""
 
     kind = "Job"
     api_versions = BUILT_IN["Job"]
@@ -40,34 +40,34 @@ class BatchJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The Job's template."""
+        """Return the slot of the Job's template."""
         spec = root.section("spec")
         template = spec.section("template")
         index = PodIndex(keys.JOB_COMPLETION_INDEX)
         return [PodSetSource("main", pods_per_job(spec), template, self.min_parallelism(), index)]
 
-    def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 there is only one
-        """Takes away the labels that the Job controller puts on the template."""
+    def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 only one pod set
+        """Remove the labels that the Job controller adds to the template."""
         labels = template.get("metadata", {}).get("labels", {})
         for label in _OWN_LABELS:
             labels.pop(label, None)
 
     def min_parallelism(self) -> int | None:
-        """Return the fewest pods that the Job starts with; `None` if it starts with all or not at all.
+        """Return the smallest number of pods with which the Job may start; `None` without partial admission.
 
-        Kueue reads 64 bits and keeps the lower 32.
+        Kueue parses 64 bits and keeps the lower 32.
         """
         number = signed(self.annotations.get(keys.JOB_MIN_PARALLELISM, ""))
         return None if number is None else wrapped(number)
 
     @property
     def has_equal_completions(self) -> bool:
-        """Whether the Job's completions follow its parallelism."""
+        """Return whether the Job's completions are kept equal to its parallelism."""
         key = keys.JOB_COMPLETIONS_EQUAL_PARALLELISM
         return key in self.annotations and parse_bool(self.root.section("metadata"), key)
 
     def validate(self) -> None:
-        """Refuse a partial admission, or an elastic Job, that is not possible."""
+        """Apply the validation rules for partial admission and elastic Jobs."""
         super().validate()
         spec, at = self.root.section("spec"), self.root.section("metadata").find("annotations")
         if at is not None and keys.JOB_MIN_PARALLELISM in at.data:
@@ -81,7 +81,7 @@ class BatchJob(BaseJob):
                 raise template.section("annotations").error(key, "is not supported with an elastic Job; leave it out")
 
     def _check_partial_admission(self, annotations: Section, most: int) -> None:
-        """Check the fewest pods of a new Job, whose parallelism Kueue has not lowered."""
+        """Check the smallest number of pods of a new Job, whose parallelism Kueue has not reduced yet."""
         least, number = self.min_parallelism(), signed(annotations.text(keys.JOB_MIN_PARALLELISM))
         if least is None or number is None:
             text = annotations.text(keys.JOB_MIN_PARALLELISM)
@@ -95,17 +95,20 @@ class BatchJob(BaseJob):
             raise annotations.error(keys.JOB_MIN_PARALLELISM, "is given for an elastic Job; use one or the other")
 
     def is_suspended(self) -> bool:
-        """Whether it is suspended, and not still being stopped: Kueue marks it while it restores its template."""
+        """Return whether the Job is suspended and not marked as stopping.
+
+        Kueue sets the mark while it restores the template.
+        """
         return super().is_suspended() and self.annotations.get(keys.STOPPING) != "true"
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
-        """Runs as many pods as were admitted, if the Job takes fewer than it asks for."""
+        """Set the parallelism to the number of admitted pods after partial admission."""
         self.require_length(1, infos)
         if self.min_parallelism() is not None:
             self._set_parallelism(root, infos[0].count)
 
     def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
-        """Restores the template; labels of the Job controller stay on it."""
+        """Restore the template, except for labels of the Job controller."""
         labels = slot.metadata.texts("labels")
         super().restore_slot(slot, pod_set)
         kept = {label: labels[label] for label in (*_OWN_LABELS, _JOB_NAME) if label in labels}
@@ -113,13 +116,13 @@ class BatchJob(BaseJob):
             slot.template.ensure("metadata").ensure("labels").data.update(kept)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Asks for all of its pods again, and ends the mark of being stopped."""
+        """Restore the parallelism and remove the mark of a stopping Job."""
         root.section("metadata").data.get("annotations", {}).pop(keys.STOPPING, None)
         if self.min_parallelism() is not None:
             self._set_parallelism(root, pod_sets[0].count)
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """The pods that the work left over no longer fills, of a Job of several pods."""
+        """Return the pods that the remaining completions no longer need, for a Job with several pods."""
         spec, status = self.root.section("spec"), self.status()
         parallelism = spec.count("parallelism", 1)
         completions = spec.count("completions", parallelism)
@@ -132,12 +135,12 @@ class BatchJob(BaseJob):
         return (ReclaimablePod("main", reclaimable),)
 
     def finished(self) -> Finished | None:
-        """Complete or failed, as the Job's conditions say."""
+        """Return the outcome from the Job's conditions."""
         end = self.condition("Complete", "Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
 
     def pods_ready(self) -> bool:
-        """Whether as many pods as run at once are ready, or succeeded."""
+        """Return whether the number of ready or succeeded pods reaches the number of concurrent pods."""
         status = self.status()
         uncounted = status.find("uncountedTerminatedPods")
         succeeded = status.count("succeeded", 0) + (len(uncounted.items("succeeded")) if uncounted else 0)
@@ -151,25 +154,25 @@ class BatchJob(BaseJob):
 
 
 class CronJob(ParentJob):
-    """A CronJob: it gets no Workload, the Jobs that it makes get one each.
+    """A CronJob. It gets no Workload; each Job that it creates gets one.
 
-    The queue name and whatever else Kueue reads belong in `spec.jobTemplate.metadata`. Kueue knows nothing of
-    CronJobs, so that a CronJob runs on schedule and its Jobs wait.
+    The queue name and other labels and annotations for Kueue belong in `spec.jobTemplate.metadata`. Kueue does not read
+    CronJobs: a CronJob creates Jobs on schedule, and the Jobs wait for admission.
     """
 
     kind = "CronJob"
     api_versions = BUILT_IN["CronJob"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Those of the Job that it makes."""
+        """Return the slots of the Job that it creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
     def job(self, scheduled: int | None = None) -> Document:
-        """The Job that is made at a time.
+        """Return the Job that the CronJob creates at a given time.
 
         Args:
-            scheduled: The time, in nanoseconds since the Unix epoch, which the Job is named after; without it the Job
-                has the name of the CronJob.
+            scheduled: The time in nanoseconds since the Unix epoch, which determines the name of the Job. If it is
+                `None`, the Job has the name of the CronJob.
         """
         section = self.root.section("spec").section("jobTemplate")
         given = section.find("metadata")
@@ -181,21 +184,21 @@ class CronJob(ParentJob):
         return {"apiVersion": "batch/v1", "kind": "Job"} | template
 
     def jobs(self) -> tuple[BatchJob]:
-        """The Job that it makes, held back."""
+        """Return the suspended Job that it creates."""
         made = BatchJob(self.job(), config=self.config, related=self.related)
         return (BatchJob(made.suspended(), config=self.config, related=self.related),)
 
     def validate(self) -> None:
-        """Refuse what Kueue's webhooks refuse of the Job that it makes; they never see the CronJob."""
+        """Apply the validation rules for the Job that it creates. Kueue's webhooks do not validate the CronJob."""
         self.jobs()[0].validate()
 
     def queue_name(self) -> str:
-        """The queue of the Jobs that it makes."""
+        """Return the queue name of the Jobs that it creates."""
         return self.jobs()[0].queue_name()
 
 
 def _check_equal_completions(spec: Section, annotations: Section) -> None:
-    """Checks that a Job that is annotated so has as many completions as pods at once."""
+    """Check that a Job with the annotation for equal completions has as many completions as concurrent pods."""
     if spec.text("completionMode", "NonIndexed") == "NonIndexed":
         raise annotations.error(
             keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed"

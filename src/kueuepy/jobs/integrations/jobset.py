@@ -1,6 +1,6 @@
-"""JobSet: several groups of like Jobs that run together.
+"""JobSet: groups of replicated Jobs that run together.
 
-Mirrors `pkg/controller/jobs/jobset/jobset_controller.go`.
+Source: `pkg/controller/jobs/jobset/jobset_controller.go`.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from kueuepy.objects import ReclaimablePod
 
 
 def replicated_job_slots(spec: Section) -> list[PodSetSource]:
-    """The pod sets of a JobSet's spec: one for each replicated job, of all the pods of all its replicas."""
+    """Return one slot per replicated job in the spec of a JobSet, with the pods of all its replicas."""
     slots = []
     for job in spec.sections("replicatedJobs"):
         replicas = job.count("replicas", 1)
@@ -28,7 +28,7 @@ def replicated_job_slots(spec: Section) -> list[PodSetSource]:
 
 
 def succeeded_pods(spec: Section, succeeded: dict[str, int]) -> tuple[ReclaimablePod, ...]:
-    """The pods of the replicas that succeeded, counted by replicated job."""
+    """Return the reclaimable pods of succeeded replicas."""
     return tuple(
         ReclaimablePod(name.lower(), succeeded[name] * pods_per_job(job.walk("template.spec")))
         for job in spec.sections("replicatedJobs")
@@ -37,32 +37,32 @@ def succeeded_pods(spec: Section, succeeded: dict[str, int]) -> tuple[Reclaimabl
 
 
 def are_replicas_ready(spec: Section, statuses: Sequence[Section]) -> bool:
-    """Whether all replicas are ready or succeeded."""
+    """Return whether all replicas are ready or have succeeded."""
     replicas = sum(job.count("replicas", 1) for job in spec.sections("replicatedJobs"))
     return replicas == sum(status.count("ready", 0) + status.count("succeeded", 0) for status in statuses)
 
 
 class JobSet(BaseJob):
-    """A JobSet: one pod set for each of its replicated jobs."""
+    """A JobSet, with one pod set per replicated job."""
 
     kind = "JobSet"
     api_versions = BUILT_IN["JobSet"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates of the replicated jobs."""
+        """Return the slots of the replicated jobs."""
         return replicated_job_slots(root.section("spec"))
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """The pods of replicas that succeeded."""
+        """Return the pods of replicas that have succeeded."""
         statuses = self.status().sections("replicatedJobsStatus")
         succeeded = {status.text("name"): status.count("succeeded", 0) for status in statuses}
         return succeeded_pods(self.root.section("spec"), succeeded)
 
     def finished(self) -> Finished | None:
-        """Completed or failed, as the conditions say."""
+        """Return the outcome from the conditions."""
         end = self.condition("Completed") or self.condition("Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") == "Completed")
 
     def pods_ready(self) -> bool:
-        """Whether the Jobs of all replicas are ready or succeeded."""
+        """Return whether the Jobs of all replicas are ready or have succeeded."""
         return are_replicas_ready(self.root.section("spec"), self.status().sections("replicatedJobsStatus"))

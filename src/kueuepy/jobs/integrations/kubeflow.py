@@ -1,6 +1,6 @@
-"""The training jobs of Kubeflow, and MPIJob: pod sets by the types of their replicas.
+"""Kubeflow's training jobs and MPIJob, with one pod set per replica type.
 
-Mirrors `pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go`, the kinds in
+Source: `pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go`, the kinds in
 `pkg/controller/jobs/kubeflow/jobs`, and `pkg/controller/jobs/mpijob/mpijob_controller.go`.
 """
 
@@ -16,11 +16,11 @@ from kueuepy.manifest.jobkinds import BUILT_IN
 
 
 class KubeflowJob(BaseJob):
-    """A training job: one pod set for each type of replica that it has, in the order of the kind.
+    """A training job, with one pod set per replica type, in the order that the kind defines.
 
     Attributes:
-        replica_specs: The field with the replicas by their type.
-        replica_types: The types, in the order of the pod sets.
+        replica_specs: Field with the replica specs by type.
+        replica_types: Replica types in the order of the pod sets.
     """
 
     suspend_path = "spec.runPolicy"
@@ -29,7 +29,7 @@ class KubeflowJob(BaseJob):
     replica_types: ClassVar[tuple[str, ...]] = ("Master", "Worker")
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates of the types of replicas that the job has."""
+        """Return the slots of the replica types that the job has."""
         return [
             PodSetSource(
                 name, replica.count("replicas", 1), replica.section("template"), index=PodIndex(keys.REPLICA_INDEX)
@@ -38,13 +38,13 @@ class KubeflowJob(BaseJob):
         ]
 
     def replicas(self, root: Section) -> dict[str, Section]:
-        """The replicas that the job has, by their type."""
+        """Return the replica specs of the job by type."""
         specs = root.section("spec").section(self.replica_specs)
         found = {name: specs.find(name) for name in self.replica_types}
         return {name: section for name, section in found.items() if section is not None}
 
     def priority_class(self) -> str:
-        """That of the scheduling policy, or else of the first type of replica that names one."""
+        """Return the priority class of the scheduling policy, or of the first replica type that names one."""
         policy = self.root.section("spec").find("runPolicy")
         scheduling = policy and policy.find("schedulingPolicy")
         named = scheduling.text("priorityClass") if scheduling else ""
@@ -52,17 +52,17 @@ class KubeflowJob(BaseJob):
         return named or next((name for spec in specs if spec and (name := spec.text("priorityClassName"))), "")
 
     def finished(self) -> Finished | None:
-        """Succeeded or failed, as the conditions say."""
+        """Return the outcome from the conditions."""
         end = self.condition("Succeeded", "Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
 
     def pods_ready(self) -> bool:
-        """Whether condition `Running` is true."""
+        """Return whether the condition `Running` is true."""
         return self.condition("Running") is not None
 
 
 class PyTorchJob(KubeflowJob):
-    """A PyTorchJob: pod sets `master` and `worker`."""
+    """A PyTorchJob, with pod sets `master` and `worker`."""
 
     kind = "PyTorchJob"
     api_versions = BUILT_IN["PyTorchJob"]
@@ -70,7 +70,7 @@ class PyTorchJob(KubeflowJob):
 
 
 class TFJob(KubeflowJob):
-    """A TFJob: pod sets `chief`, `master`, `ps`, `worker` and `evaluator`."""
+    """A TFJob, with pod sets `chief`, `master`, `ps`, `worker` and `evaluator`."""
 
     kind = "TFJob"
     api_versions = BUILT_IN["TFJob"]
@@ -79,7 +79,7 @@ class TFJob(KubeflowJob):
 
 
 class XGBoostJob(KubeflowJob):
-    """An XGBoostJob: pod sets `master` and `worker`."""
+    """An XGBoostJob, with pod sets `master` and `worker`."""
 
     kind = "XGBoostJob"
     api_versions = BUILT_IN["XGBoostJob"]
@@ -87,7 +87,7 @@ class XGBoostJob(KubeflowJob):
 
 
 class PaddleJob(KubeflowJob):
-    """A PaddleJob: pod sets `master` and `worker`."""
+    """A PaddleJob, with pod sets `master` and `worker`."""
 
     kind = "PaddleJob"
     api_versions = BUILT_IN["PaddleJob"]
@@ -95,7 +95,7 @@ class PaddleJob(KubeflowJob):
 
 
 class JAXJob(KubeflowJob):
-    """A JAXJob: pod set `worker`."""
+    """A JAXJob, with pod set `worker`."""
 
     kind = "JAXJob"
     api_versions = BUILT_IN["JAXJob"]
@@ -105,7 +105,7 @@ class JAXJob(KubeflowJob):
 
 
 class MPIJob(KubeflowJob):
-    """An MPIJob: pod sets `launcher` and `worker`."""
+    """An MPIJob, with pod sets `launcher` and `worker`."""
 
     kind = "MPIJob"
     api_versions = BUILT_IN["MPIJob"]
@@ -114,7 +114,7 @@ class MPIJob(KubeflowJob):
     checks_groups = True
 
     def on_suspended(self, root: Section) -> None:
-        """Numbers the workers from 1 if the launcher works too and the two are no group.
+        """Number the workers from 1 if the launcher also works and the two pod sets are not in a group.
 
         Source: `pkg/controller/jobs/mpijob/mpijob_webhook.go:Default`.
         """

@@ -1,6 +1,6 @@
-"""LeaderWorkerSet: groups of a leader and its workers, each group admitted by itself.
+"""LeaderWorkerSet: groups of a leader and its workers. Each group is admitted separately.
 
-Mirrors `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and `leaderworkerset_webhook.go`.
+Source: `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and `leaderworkerset_webhook.go`.
 """
 
 from collections.abc import Sequence
@@ -25,12 +25,13 @@ _MAX_REPLICAS = 1_000_000
 
 
 class LeaderWorkerSet(ParentJob):
-    """A LeaderWorkerSet: one Workload for each of its replicas.
+    """A LeaderWorkerSet, with one Workload per replica.
 
-    With a template for the leader its pod sets are `leader`, of 1, and `worker`; else `main`. It never finishes.
+    With a leader template, the pod sets are `leader`, with one pod, and `worker`. Without one, the only pod set is
+    `main`. A LeaderWorkerSet never finishes.
 
     Attributes:
-        index: Which of the replicas this stands for.
+        index: Index of the replica that this instance represents.
     """
 
     kind = "LeaderWorkerSet"
@@ -39,7 +40,7 @@ class LeaderWorkerSet(ParentJob):
     index = 0
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates of one replica's leader, if it has one, and workers."""
+        """Return the slots of one replica: the leader, if it has its own template, and the workers."""
         group = root.walk("spec.leaderWorkerTemplate")
         size = group.count("size", 1)
         leader = group.find("leaderTemplate")
@@ -49,38 +50,38 @@ class LeaderWorkerSet(ParentJob):
             return [PodSetSource("main", size, worker, index=numbered)]
         return [PodSetSource(LEADER, 1, leader), PodSetSource(WORKER, size - 1, worker, index=numbered)]
 
-    def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 all of them alike
-        """Takes away the labels and annotations of the LeaderWorkerSet's own, but for its name."""
+    def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 same for all pod sets
+        """Remove the labels and annotations of the LeaderWorkerSet controller, except for the name."""
         for texts in (template.get("metadata", {}).get(key, {}) for key in ("labels", "annotations")):
             for key in [key for key in texts if key.startswith(_DOMAIN) and key != _NAME]:
                 del texts[key]
 
     def jobs(self) -> "Sequence[LeaderWorkerSet]":
-        """Return its replicas, including those that a rolling update has beyond `spec.replicas`.
+        """Return the replicas, including those that a rolling update adds to `spec.replicas`.
 
-        There are none in a worker cluster of MultiKueue, whose Workloads come from the manager cluster.
+        In a MultiKueue worker cluster, there are none, because the manager cluster creates the Workloads.
         """
         return [] if keys.MULTIKUEUE_ORIGIN in self.labels else [self._replica(i) for i in range(self._replicas())]
 
     def validate(self) -> None:
-        """Refuses a number of replicas beyond reason, and what is refused of every kind."""
+        """Apply the common validation rules, and reject an excessive number of replicas."""
         spec = self.root.section("spec")
         if spec.count("replicas", 1) > _MAX_REPLICAS:
             raise spec.error("replicas", f"is {spec.count('replicas')}; it must be at most {_MAX_REPLICAS}")
         super(ParentJob, self).validate()
 
     def workload_name(self) -> str:
-        """The name that Kueue makes for the replica."""
+        """Return the name that Kueue generates for the replica."""
         return self.name_workload(f"{self.name}-{self.index}")
 
     def workload_annotations(self) -> dict[str, str]:
-        """The marks of a group's Workload, of the object that it is for, and of the replica."""
+        """Return the annotations with the group, the owner and the index of the replica."""
         return group_workload_annotations(self) | {keys.COMPONENT_WORKLOAD_INDEX: str(self.index)}
 
     def pods(self) -> Document:
-        """The pods of the replica as Kueue marks them, a List of one group.
+        """Return the pods of the replica as Kueue marks them, as a List of one group.
 
-        Start them with the infos of the replica's Workload.
+        Start them with the PodSetInfos of the replica's Workload.
         """
         slots = self.slots(self._section(self.suspended()))
         size = sum(slot.count for slot in slots)
@@ -89,7 +90,7 @@ class LeaderWorkerSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def _pod(self, slot: PodSetSource, number: int, size: int) -> Document:
-        """A pod of the replica; the first one leads it."""
+        """Return a pod of the replica. The first pod is the leader."""
         leader_name = f"{self.name}-{self.index}"
         labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}
         annotations = {keys.POD_GROUP_TOTAL_COUNT: str(size), keys.ROLE_HASH: slot.name}
@@ -99,7 +100,7 @@ class LeaderWorkerSet(ParentJob):
         return group_pod(slot.template, name, self, labels=labels, annotations=annotations)
 
     def on_suspended(self, root: Section) -> None:
-        """Passes on to its pods their queue, their priority, that they are held back, and where they are numbered."""
+        """Pass the queue, the priority, the suspension and the pod index on to the pods."""
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
         slots = self.slots(root)
         for slot in slots:
@@ -117,12 +118,12 @@ class LeaderWorkerSet(ParentJob):
         return replica
 
     def _replicas(self) -> int:
-        """How many replicas there are to admit. Source: `leaderworkerset_reconciler.go:filterWorkloads`."""
+        """Return the number of replicas to admit. Source: `leaderworkerset_reconciler.go:filterWorkloads`."""
         spec, status = self.root.section("spec"), self.status()
         wanted = spec.count("replicas", 1)
         rolling = spec.find("rolloutStrategy")
         configuration = rolling and rolling.find("rollingUpdateConfiguration")
         surge = configuration.data.get("maxSurge", 0) if configuration else 0
-        surge = signed(surge) or 0 if isinstance(surge, str) else surge  # a percentage counts as 0, as in Kueue
+        surge = signed(surge) or 0 if isinstance(surge, str) else surge  # as in Kueue, a percentage counts as 0
         is_surging = isinstance(surge, int) and surge > 0 and status.count("updatedReplicas", 0) < wanted
         return max(wanted, status.count("replicas", 0)) if is_surging else wanted

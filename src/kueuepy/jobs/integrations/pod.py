@@ -1,6 +1,6 @@
-"""A plain Pod that no controller of Kueue's kinds owns: a job of one pod.
+"""Plain Pods without an owner that Kueue manages. Each is a job with one pod.
 
-Mirrors `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
+Source: `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
 """
 
 import copy
@@ -23,7 +23,7 @@ _TERMINATED = ("Succeeded", "Failed")
 
 
 class Pod(BaseJob):
-    """A Pod: pod set `main` of one pod. It waits behind a scheduling gate, and to stop it is to delete it."""
+    """A Pod, with pod set `main` of one pod. A scheduling gate holds it until admission, and stopping it deletes it."""
 
     kind = "Pod"
     api_versions = BUILT_IN["Pod"]
@@ -31,52 +31,55 @@ class Pod(BaseJob):
 
     @property
     def group_name(self) -> str:
-        """The group that the pod belongs to; empty for none. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
+        """The name of the pod's group; empty for none. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
         annotated = self.annotations.get(keys.POD_GROUP_NAME, "") if self.gate("WorkloadIdentifierAnnotations") else ""
         return annotated or self.labels.get(keys.POD_GROUP_NAME, "")
 
     @property
     def role(self) -> str:
-        """The pod's role in its group: what it is annotated with, or else a hash of what it asks for."""
+        """The role of the pod in its group: the value of its annotation, or a hash of its spec."""
         spec = self.root.section("spec")
         check_pod_spec(spec.data, spec.owner, "spec")
         return self.annotations.get(keys.ROLE_HASH) or role_hash(spec.data)
 
     @property
     def phase(self) -> str:
-        """The pod's phase; empty for a pod that is new."""
+        """The phase of the pod; empty for a new pod."""
         return self.status().text("phase")
 
     @property
     def is_terminated(self) -> bool:
-        """Whether the pod succeeded or failed."""
+        """Whether the pod has succeeded or failed."""
         return self.phase in _TERMINATED
 
     @property
     def is_gated(self) -> bool:
-        """Whether the pod waits behind Kueue's gate."""
+        """Whether the pod has Kueue's scheduling gate."""
         return has_gate(self.root.section("spec"), keys.ADMISSION_GATE)
 
     @property
     def is_runnable(self) -> bool:
-        """Whether the pod can run, runs, or succeeded: not if it failed, nor if it is deleted before it had a node."""
+        """Whether the pod can run, runs or has succeeded.
+
+        Failed pods, and pods deleted before they got a node, are not runnable.
+        """
         is_deleted = "deletionTimestamp" in self.root.section("metadata").data
         return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The pod itself; its pod set has only its spec."""
+        """Return the slot of the pod itself. The pod set only contains its spec."""
         return [PodSetSource("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def check_topology(self) -> None:
-        """Refuse what Kueue's webhook refuses of the pod's topology annotations, whatever the feature gate.
+        """Validate the topology annotations of the pod like Kueue's webhook, regardless of the feature gate.
 
-        The size of a slice has no upper bound: the pod's group may be larger than the pod.
+        The size of a slice is not limited, because the pod's group may have more pods.
         """
         metadata = self.root.section("metadata")
         topology_check.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
 
     def validate(self) -> None:
-        """Refuse a wrong mark of Kueue's, and an incomplete description of a pod group."""
+        """Check that labels set by Kueue have valid values, and that the description of the pod group is complete."""
         super().validate()
         self.check_topology()
         metadata = self.root.section("metadata")
@@ -98,10 +101,10 @@ class Pod(BaseJob):
             )
 
     def total_count(self) -> int:
-        """Return the number of pods of a complete group, as the pod says.
+        """Return the total number of pods in the group, from the pod's annotation.
 
         Raises:
-            InvalidSpecError: The annotation is missing, or is not a whole number greater than 0.
+            InvalidSpecError: The annotation is missing, or is not an integer greater than 0.
         """
         metadata = self.root.section("metadata")
         if keys.POD_GROUP_TOTAL_COUNT not in self.annotations:
@@ -114,11 +117,11 @@ class Pod(BaseJob):
         return total
 
     def is_suspended(self) -> bool:
-        """Whether the pod is gated, or is done."""
+        """Return whether the pod is gated or has terminated."""
         return self.is_terminated or self.is_gated
 
     def suspended(self) -> Document:
-        """The pod with Kueue's gates, its role, and the marks by which Kueue knows it."""
+        """Return the pod with Kueue's scheduling gates, labels and annotations."""
         root = self._section(copy.deepcopy(self.manifest))
         metadata = root.section("metadata")
         if keys.SUSPENDING_PARENT not in self.annotations:
@@ -136,16 +139,18 @@ class Pod(BaseJob):
         return root.data
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """The pod with what it was given and without the gate; a pod that runs already stays as it is.
+        """Return the pod with the changes of its admission and without the gate. A running pod does not change.
 
         Raises:
-            InvalidSpecError: There is not exactly one info, or it contradicts the pod.
+            InvalidSpecError: There is not exactly one PodSetInfo, or it conflicts with the pod.
         """
         self.require_length(1, infos)
         return self.ungated(infos[0])
 
     def ungated(self, info: PodSetInfo) -> Document:
-        """The pod with this info and without the gate; the topology's gate stays only if a place is to come.
+        """Return the pod with the changes in `info` and without the gate.
+
+        The topology gate remains only if a topology assignment will follow.
 
         Source: `pkg/controller/jobs/pod/pod_controller.go:prepare`.
         """
@@ -157,14 +162,14 @@ class Pod(BaseJob):
                 remove_gate(root.section("spec"), keys.TOPOLOGY_GATE)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 nothing can be restored
-        """`None`, for a pod that runs is deleted; one that is gated or done stays as it is."""
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 nothing to restore
+        """Return `None` for a running pod, which is deleted. A gated or terminated pod does not change."""
         return copy.deepcopy(self.manifest) if self.is_suspended() else None
 
     def finished(self) -> Finished | None:
-        """Succeeded or failed, as the phase says."""
+        """Return the outcome from the phase."""
         return Finished(self.status().text("message"), self.phase == "Succeeded") if self.is_terminated else None
 
     def pods_ready(self) -> bool:
-        """Whether condition `Ready` is true."""
+        """Return whether the condition `Ready` is true."""
         return self.condition("Ready") is not None

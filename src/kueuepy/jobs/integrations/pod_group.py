@@ -1,6 +1,6 @@
-"""A group of plain Pods: one job of as many pods as its members say.
+"""Groups of plain Pods. Each group is one job, and its pods declare the size of the group.
 
-Mirrors `pkg/controller/jobs/pod/pod_controller.go` for groups: `constructGroupPodSets`, `validatePodGroupMetadata`,
+Source: `pkg/controller/jobs/pod/pod_controller.go` for groups: `constructGroupPodSets`, `validatePodGroupMetadata`,
 `ConstructComposableWorkload`, `Run`, `Stop`, `Finished`, `ReclaimablePods`.
 """
 
@@ -23,7 +23,9 @@ _NO_CONFIGURATION = Configuration()
 
 
 class PodGroup(BaseJob):
-    """Pods of one group, as a manifest of kind List: one pod set for each role, in the order of the roles' hashes.
+    """The pods of one group, as a manifest of kind List.
+
+    There is one pod set per role, sorted by the hashes of the roles.
 
     Attributes:
         pods: The pods, in the order of the list.
@@ -35,10 +37,10 @@ class PodGroup(BaseJob):
     def __init__(
         self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
     ) -> None:
-        """Reads a List of the pods of one group.
+        """Create a group from a List of its pods.
 
         Raises:
-            InvalidSpecError: There are no pods, or they are not of one group.
+            InvalidSpecError: The list is empty, or its pods are not all in the same group.
         """
         super().__init__(manifest, config=config, related=related)
         items = Section("List", "", self.manifest).sections("items")
@@ -50,64 +52,64 @@ class PodGroup(BaseJob):
 
     @property
     def root(self) -> Section:
-        """The first pod, whose labels and annotations stand for the group's."""
+        """The first pod, whose labels and annotations represent the group."""
         return Section(self.owner, "items[0]", self.pods[0].manifest)
 
     @property
     def name(self) -> str:
-        """The group's name."""
+        """The name of the group."""
         return self.pods[0].group_name
 
     @property
     def namespace(self) -> str:
-        """The group's namespace."""
+        """The namespace of the group."""
         return self.pods[0].namespace
 
     @property
     def owner(self) -> str:
-        """The group as messages name it: `pod group "team-a/train"`."""
+        """The group's name in error messages: `pod group "team-a/train"`."""
         return f'pod group "{self.namespace}/{self.name}"'
 
     @property
     def total_count(self) -> int:
-        """The number of pods of the complete group, as the first pod says.
+        """Return the total number of pods in the group, from the annotation of the first pod.
 
         Raises:
-            InvalidSpecError: The annotation is missing, or is not a whole number greater than 0.
+            InvalidSpecError: The annotation is missing, or is not an integer greater than 0.
         """
         return self.pods[0].total_count()
 
     @property
     def is_fast(self) -> bool:
-        """Whether the group is admitted from its first pod on."""
+        """Whether the group can be admitted before all its pods exist (fast admission)."""
         return self.annotations.get(keys.POD_GROUP_FAST_ADMISSION) == "true"
 
     @property
     def is_serving(self) -> bool:
-        """Whether the group runs on for ever."""
+        """Whether the group runs indefinitely."""
         return self.annotations.get(keys.POD_GROUP_SERVING) == "true"
 
     def workload_name(self) -> str:
-        """The prebuilt Workload's name, or else the group's."""
+        """Return the name of the prebuilt Workload, or the name of the group."""
         return checks.prebuilt_workload_name(self) or self.name
 
     def workload_labels(self) -> dict[str, str]:
-        """None: the Workload is of all pods."""
+        """Return no labels: the Workload does not belong to a single pod."""
         return {}
 
     def workload_annotations(self) -> dict[str, str]:
-        """The mark of a group's Workload."""
+        """Return the annotation for the Workload of a group."""
         return {keys.IS_GROUP_WORKLOAD: "true"}
 
     def members(self) -> list[Pod]:
-        """The pods that count: runnable, and no more than the group has; those that run, and older ones, go first."""
+        """Return the runnable pods, at most the size of the group. Running pods and older pods take precedence."""
         runnable = [pod for pod in self.pods if pod.is_runnable]
         if len(runnable) <= self.total_count:
             return runnable
         return sorted(runnable, key=_keeping_order)[: self.total_count]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:  # noqa: ARG002 each pod has its own manifest
-        """The first pod of each role, or of a fast group the first pod for all."""
+        """Return a slot with the first pod of each role. With fast admission, there is one slot with the first pod."""
         members = self.members()
         if self.is_fast:
             members = members[:1]
@@ -120,7 +122,7 @@ class PodGroup(BaseJob):
         ]
 
     def validate(self) -> None:
-        """Refuses a group that is not complete, or whose pods disagree on their queue or their number."""
+        """Check that the group is complete, and that its pods agree on the queue and the size of the group."""
         for pod in self.pods:
             pod.validate()
         total = self.total_count
@@ -153,18 +155,18 @@ class PodGroup(BaseJob):
             raise InvalidSpecError(f"{self.owner}: has more than {MAX_POD_SETS} roles; it must have at most so many")
 
     def is_suspended(self) -> bool:
-        """Whether any of the pods is gated or done."""
+        """Return whether any pod is gated or has terminated."""
         return any(pod.is_suspended() for pod in self.pods)
 
     def suspended(self) -> Document:
-        """The list of the pods, each held back."""
+        """Return the list of the pods with scheduling gates."""
         return self._list(pod.suspended() for pod in self.pods)
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """The list of the pods, each with what its role was given.
+        """Return the list of the pods with the changes for their roles.
 
         Raises:
-            InvalidSpecError: A role was given nothing, or something that contradicts a pod.
+            InvalidSpecError: There is no PodSetInfo for a role, or a PodSetInfo conflicts with a pod.
         """
         by_role = {info.name: info for info in infos}
         for pod in self.pods:
@@ -175,19 +177,22 @@ class PodGroup(BaseJob):
         return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """The list without the pods that ran, for they are deleted; `None` if none is left."""
+        """Return the list without the running pods, which are deleted; `None` if no pod remains."""
         left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
         return self._list(left) if left else None
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """The pods that succeeded, by role; none of a group that runs on for ever."""
+        """Return the succeeded pods by role; none for a group that runs indefinitely."""
         if self.is_serving:
             return ()
         succeeded = _roles(pod for pod in self.pods if pod.phase == "Succeeded")
         return tuple(ReclaimablePod(role, count) for role, count in succeeded.items())
 
     def finished(self) -> Finished | None:
-        """Done when all pods succeeded, or when none runs and one may not be replaced; always reported as success."""
+        """Return the outcome: the group has finished when all pods have succeeded.
+
+        It has also finished when no pod runs and one of them must not be replaced. The outcome is always a success.
+        """
         succeeded, total = sum(pod.phase == "Succeeded" for pod in self.pods), self.total_count
         may_replace = all(pod.annotations.get(keys.RETRIABLE_IN_GROUP) != "false" for pod in self.pods)
         is_over = all(pod.is_terminated for pod in self.pods) and not may_replace
@@ -196,7 +201,7 @@ class PodGroup(BaseJob):
         return Finished(f"Pods succeeded: {succeeded}/{total}.", success=True)
 
     def pods_ready(self) -> bool:
-        """Whether the group is complete and all its pods are ready."""
+        """Return whether the group is complete and all its pods are ready."""
         return len(self.pods) >= self.total_count and all(pod.pods_ready() for pod in self.pods)
 
     def _section(self, manifest: Document) -> Section:
@@ -207,7 +212,7 @@ class PodGroup(BaseJob):
 
 
 def _roles(pods: Iterable[Pod]) -> Counter[str]:
-    """How many pods there are of each role, in the order in which the roles come."""
+    """Return the number of pods per role, in the order of the first pod of each role."""
     return Counter(pod.role for pod in pods)
 
 
@@ -216,6 +221,9 @@ def _copy(pod: Pod) -> Section:
 
 
 def _keeping_order(pod: Pod) -> tuple[bool, bool, str]:
-    """Which pods of too many stay: those that Kueue has marked, those that are not gated, those that are older."""
+    """Return the sort key for excess pods.
+
+    Pods that Kueue has marked, pods without a gate, and older pods are kept first.
+    """
     metadata = pod.root.section("metadata")
     return keys.MANAGED not in metadata.items("finalizers"), pod.is_gated, metadata.text("creationTimestamp")

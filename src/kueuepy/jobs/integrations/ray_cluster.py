@@ -1,6 +1,6 @@
-"""RayCluster, and what RayJob and RayService have of it.
+"""RayCluster, and the parts that it shares with RayJob and RayService.
 
-Mirrors `pkg/controller/jobs/raycluster/common.go`, `raycluster_controller.go` and `raycluster_webhook.go`, and
+Source: `pkg/controller/jobs/raycluster/common.go`, `raycluster_controller.go` and `raycluster_webhook.go`, and
 `pkg/controller/jobs/rayservice/rayservice_controller.go`.
 """
 
@@ -23,11 +23,12 @@ _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 
 
 class RayKind(BaseJob):
-    """A kind with a Ray cluster: pod set `head`, then one for each group of workers.
+    """A kind with a Ray cluster: pod set `head`, then one pod set per worker group.
 
     Attributes:
-        cluster_path: The section with the spec of the cluster.
-        cluster_name_path: The section of the status with the name of the live RayCluster; empty if it is the job.
+        cluster_path: Path of the section with the spec of the cluster.
+        cluster_name_path: Path of the status section with the name of the live RayCluster; empty for a RayCluster
+            itself.
     """
 
     is_elastic_kind = True
@@ -35,7 +36,7 @@ class RayKind(BaseJob):
     cluster_name_path: ClassVar[str] = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates of the head and of the groups of workers."""
+        """Return the slots of the head and the worker groups."""
         spec = root.walk(self.cluster_path)
         head = PodSetSource(HEAD, 1, spec.section("headGroupSpec").section("template"))
         live = self._live_counts(spec)
@@ -47,7 +48,7 @@ class RayKind(BaseJob):
         return [head, *workers]
 
     def amend(self, pod_set: str, template: Document) -> None:
-        """Counts in the head what KubeRay runs besides: the cleanup of Redis, and the autoscaler beside it."""
+        """Add the requests of KubeRay's components to the head's pod set: the Redis cleanup and the autoscaler."""
         if pod_set != HEAD:
             return
         spec = self.root.walk(self.cluster_path)
@@ -66,9 +67,11 @@ class RayKind(BaseJob):
             containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
 
     def workload_name_extra(self) -> str:
-        """Return the job's generation, and that of its RayCluster once there is one.
+        """Return the generation of the job, followed by the generation of its RayCluster if it exists.
 
-        Kueue writes the RayCluster's generation into an annotation of the job before it names the Workload.
+        Kueue writes the generation of the RayCluster to an annotation of the job before it generates the name of the
+        Workload.
+
         Source: `pkg/controller/jobs/raycluster/common.go:GetWorkloadslicingRayClusterCustomAnnotations`.
         """
         live = self._live() if self.cluster_name_path else None
@@ -76,7 +79,11 @@ class RayKind(BaseJob):
         return super().workload_name_extra() + generation
 
     def validate(self) -> None:
-        """Refuses, of a managed job, autoscaling without slices, too many groups, and a group named like the head."""
+        """Apply the validation rules for managed jobs.
+
+        Rejected are autoscaling without workload slices, too many worker groups, and a worker group named like the
+        head.
+        """
         if self.is_managed:
             spec = self.root.walk(self.cluster_path)
             groups = spec.sections("workerGroupSpecs")
@@ -90,22 +97,25 @@ class RayKind(BaseJob):
 
     @property
     def is_managed(self) -> bool:
-        """Whether Kueue's webhook looks at the job's spec."""
+        """Whether Kueue's webhook validates the job's spec."""
         return self.config.manage_jobs_without_queue_name or bool(self.queue_name())
 
     def _is_fault_tolerant(self, spec: Section) -> bool:
-        """Whether the cluster keeps its state in Redis, which is cleaned up in the end."""
+        """Return whether the cluster stores its state in Redis, which requires a cleanup at the end."""
         return self.annotations.get(_FAULT_TOLERANCE, "").lower() == "true" or "gcsFaultToleranceOptions" in spec.data
 
     def _cluster_name(self) -> str:
-        """The name of the live RayCluster, as the status has it."""
+        """Return the name of the live RayCluster, from the status."""
         status: Section | None = self.root
         for key in (self.cluster_name_path or "").split("."):
             status = status and status.find(key)
         return status.text("rayClusterName") if status else ""
 
     def _live_counts(self, spec: Section) -> dict[str, int]:
-        """The sizes of the groups that Ray has scaled (`pkg/controller/jobs/raycluster/common.go:UpdatePodSets`)."""
+        """Return the sizes of the worker groups that Ray has scaled.
+
+        Source: `pkg/controller/jobs/raycluster/common.go:UpdatePodSets`.
+        """
         if not (self.cluster_name_path and self.is_elastic and spec.flag("enableInTreeAutoscaling")):
             return {}
         live = self._live()
@@ -133,23 +143,23 @@ class RayKind(BaseJob):
 
 
 def worker_count(group: Section) -> int:
-    """Return the number of pods of a group of workers: its replicas, 0 by default, times the hosts of each.
+    """Return the number of pods of a worker group: its replicas (default 0) times the hosts per replica.
 
-    KubeRay's CustomResourceDefinition has that default; Kueue's own default of 1 never applies to an object of an API
-    server.
+    KubeRay's CustomResourceDefinition defines the default. Kueue's own default of 1 never applies to an object from an
+    API server.
     """
     return group.count("replicas", 0) * max(group.count("numOfHosts", 1), 1)
 
 
 class RayCluster(RayKind):
-    """A RayCluster: pod set `head`, then one for each group of workers. It never finishes."""
+    """A RayCluster, with pod set `head`, then one pod set per worker group. It never finishes."""
 
     kind = "RayCluster"
     api_versions = BUILT_IN["RayCluster"]
     cluster_path = "spec"
 
     def validate(self) -> None:
-        """Refuse autoscaling of an elastic cluster that MultiKueue runs elsewhere, and what every Ray kind refuses."""
+        """Apply the rules for all Ray kinds, and reject autoscaling of an elastic cluster under MultiKueue."""
         spec = self.root.section("spec")
         is_remote = spec.text("managedBy") == MULTIKUEUE
         if self.is_managed and self.is_elastic and is_remote and spec.flag("enableInTreeAutoscaling"):
@@ -159,12 +169,12 @@ class RayCluster(RayKind):
         super().validate()
 
     def pods_ready(self) -> bool:
-        """Whether the state of the cluster is ready."""
+        """Return whether the state of the cluster is ready."""
         return self.status().text("state") == "ready"
 
 
 class RayService(RayKind):
-    """A RayService: the pod sets of its cluster. It never finishes."""
+    """A RayService, with the pod sets of its cluster. It never finishes."""
 
     kind = "RayService"
     api_versions = BUILT_IN["RayService"]
@@ -173,7 +183,7 @@ class RayService(RayKind):
     cluster_name_path = "status.activeServiceStatus"
 
     def pods_ready(self) -> bool:
-        """Whether the service is ready."""
+        """Return whether the service is ready."""
         return self.condition("Ready") is not None
 
 

@@ -1,6 +1,6 @@
-"""RayJob: a Ray cluster for one job, which another pod may submit.
+"""RayJob: a Ray cluster for a single job, with an optional pod that submits the job.
 
-Mirrors `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go`.
+Source: `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go`.
 """
 
 import copy
@@ -21,9 +21,9 @@ _ENDS = ("Complete", "Failed")
 
 
 class RayJob(RayKind):
-    """A RayJob: the pod sets of its cluster, then `submitter` if a pod of its own submits the job.
+    """A RayJob, with the pod sets of its cluster, then `submitter` if a separate pod submits the job.
 
-    Without `spec.submissionMode` that is so, as the default of KubeRay's API has it.
+    A separate pod is the default if `spec.submissionMode` is absent, as in KubeRay's API.
     """
 
     kind = "RayJob"
@@ -33,22 +33,22 @@ class RayJob(RayKind):
     gates_templates = False
 
     def jobs(self) -> Sequence[Job]:
-        """The job itself, or nothing if it runs on a cluster that is there: such a job is no matter of Kueue's."""
+        """Return the job itself, or nothing if it runs on an existing cluster; Kueue does not manage such a job."""
         return () if self.uses_existing_cluster and "rayClusterSpec" not in self.root.section("spec").data else (self,)
 
     @property
     def submission_mode(self) -> str:
-        """How the job comes to its cluster."""
+        """The submission mode of the job."""
         return self.root.section("spec").text("submissionMode", "K8sJobMode")
 
     @property
     def uses_existing_cluster(self) -> bool:
-        """Whether the job selects a cluster that is there."""
+        """Whether the job selects an existing cluster."""
         selector = self.root.section("spec").find("clusterSelector")
         return selector is not None and bool(selector.data)
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates of the cluster, and that of the submitter or KubeRay's default for it."""
+        """Return the slots of the cluster, and the slot of the submitter with its own template or KubeRay's default."""
         slots = super().slots(root)
         if self.submission_mode != "K8sJobMode":
             return slots
@@ -59,13 +59,13 @@ class RayJob(RayKind):
         return [*slots, PodSetSource(SUBMITTER, 1, template)]
 
     def amend(self, pod_set: str, template: Document) -> None:
-        """Counts in the head the submitter that KubeRay runs beside it, besides what a cluster's head runs."""
+        """Add the submitter container that KubeRay runs in the head's pod, and the requests of KubeRay's components."""
         super().amend(pod_set, template)
         if pod_set == HEAD and self.submission_mode == "SidecarMode":
             template["spec"]["containers"].append({"name": _CONTAINER, "resources": copy.deepcopy(_RESOURCES)})
 
     def validate(self) -> None:
-        """Refuse a managed job that uses an existing cluster, has no cluster, or leaves its cluster running."""
+        """Reject a managed job that uses an existing cluster, has no cluster, or keeps its cluster running."""
         spec = self.root.section("spec")
         if self.is_managed:
             self._check_cluster(spec)
@@ -75,7 +75,7 @@ class RayJob(RayKind):
             checks.check_metadata(self)
 
     def _check_cluster(self, spec: Section) -> None:
-        """Check which cluster a job uses that Kueue manages."""
+        """Check the cluster of a managed job."""
         has_own_cluster = "rayClusterSpec" in spec.data
         if self.uses_existing_cluster and has_own_cluster:
             raise spec.error("clusterSelector", "is given; a job that Kueue manages must not use an existing cluster")
@@ -88,32 +88,38 @@ class RayJob(RayKind):
             )
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
-        """Return the slots of the cluster: the webhook does not check the annotations of the submitter."""
+        """Return the slots of the cluster: the webhook does not validate the annotations of the submitter."""
         return slots[:-1] if self.submission_mode == "K8sJobMode" else slots
 
-    def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 as the kinds agreed
-        """Write the default template of the submitter into the job, where it stays, for what the admission adds."""
+    def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 required by the base class
+        """Write the submitter's default template to the job, so that it can be changed.
+
+        It remains after the job stops.
+        """
         if self.submission_mode == "K8sJobMode":
             root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())
 
     def finished(self) -> Finished | None:
-        """Complete or failed, as the status of the deployment says; the job's status tells which."""
+        """Return the outcome.
+
+        The deployment status determines whether the job has finished, the job status whether it succeeded.
+        """
         status = self.status()
         if status.text("jobDeploymentStatus") not in _ENDS:
             return None
         return Finished(status.text("message"), status.text("jobStatus") == "SUCCEEDED")
 
     def pods_ready(self) -> bool:
-        """Whether the state of the cluster is ready."""
+        """Return whether the state of the cluster is ready."""
         cluster = self.status().find("rayClusterStatus")
         return cluster is not None and cluster.text("state") == "ready"
 
     def on_hold(self) -> bool:
-        """Whether KubeRay has refused the job."""
+        """Return whether KubeRay has rejected the job."""
         return self.status().text("jobDeploymentStatus") == "ValidationFailed"
 
     def _default_submitter(self) -> Document:
-        """The pod that KubeRay makes to submit a job, with the image of the head."""
+        """Return the pod that KubeRay creates to submit a job, with the image of the head."""
         head = self.root.walk(f"{self.cluster_path}.headGroupSpec.template.spec")
         images = [container.text("image") for container in head.sections("containers")]
         if not images:

@@ -1,8 +1,7 @@
-"""Deployment and StatefulSet: objects that make pods which run until they are deleted.
+"""Deployment and StatefulSet, whose pods run until they are deleted.
 
-Mirrors `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/controller/jobs/statefulset`
-`statefulset_reconciler.go:constructWorkload`, `statefulset_pod_reconciler.go:setDefault` and
-`statefulset_webhook.go`.
+Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/controller/jobs/statefulset`
+`statefulset_reconciler.go:constructWorkload`, `statefulset_pod_reconciler.go:setDefault` and `statefulset_webhook.go`.
 """
 
 import copy
@@ -20,25 +19,25 @@ from kueuepy.jobs.topology import PodIndex
 from kueuepy.manifest.jobkinds import BUILT_IN
 
 _STATEFUL_SET = "statefulset"
-_MOST_PODS = 150_000  # of a cluster, as Kubernetes is built for
+_MOST_PODS = 150_000  # largest number of pods per cluster that Kubernetes supports
 
 
 class Deployment(ParentJob):
-    """A Deployment: each of its pods is a job of its own, so that it may run with fewer than it asks for."""
+    """A Deployment. Each of its pods is a separate job, so that it can run with fewer pods than requested."""
 
     kind = "Deployment"
     api_versions = BUILT_IN["Deployment"]
     checks_job_labels = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The template of one pod."""
+        """Return the slot of one pod's template."""
         template = root.section("spec").section("template")
         return [PodSetSource("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def jobs(self) -> Sequence[Job]:
-        """Return its pods, or the group of its pods, with Kueue's scheduling gates.
+        """Return the pods, or the group of the pods, with Kueue's scheduling gates.
 
-        The pods are numbered here, where a cluster gives them random names.
+        The pods are numbered here; in a cluster they have random names.
         """
         made = Deployment(self.suspended(), config=self.config)
         pods = [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in made.pods()]
@@ -48,12 +47,12 @@ class Deployment(ParentJob):
         return pods
 
     def pods(self) -> Iterator[Document]:
-        """Return the manifests of its pods, which its ReplicaSet makes of the template."""
+        """Iterate over the manifests of the pods, which its ReplicaSet creates from the template."""
         template = self.root.walk("spec.template")
         return (self._pod(template, number) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
-        """Passes on to its pods their queue, their priority, and that they are held back."""
+        """Pass the queue, the priority and the suspension on to the pods."""
         template = root.section("spec").section("template").ensure("metadata")
         template.ensure("annotations").data[keys.SUSPENDING_PARENT] = "deployment"
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
@@ -72,7 +71,7 @@ class Deployment(ParentJob):
 
 
 class StatefulSet(ParentJob):
-    """A StatefulSet: one Workload for all its replicas, in pod set `main`. It never finishes."""
+    """A StatefulSet, with one Workload and pod set `main` for all its replicas. It never finishes."""
 
     kind = "StatefulSet"
     api_versions = BUILT_IN["StatefulSet"]
@@ -80,7 +79,7 @@ class StatefulSet(ParentJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The template; the pod set has only its spec."""
+        """Return the slot of the template. The pod set only contains its spec."""
         spec = root.section("spec")
         index = PodIndex(keys.APPS_POD_INDEX)
         return [
@@ -88,32 +87,32 @@ class StatefulSet(ParentJob):
         ]
 
     def jobs(self) -> "Sequence[StatefulSet]":
-        """Return itself, if it gets a Workload.
+        """Return the StatefulSet itself, if it gets a Workload.
 
-        A StatefulSet without replicas gets none, nor does one that another of Kueue's kinds makes, or one in a worker
-        cluster of MultiKueue.
+        It gets none if it has no replicas, if another kind managed by Kueue creates it, or if it is in a MultiKueue
+        worker cluster.
         """
         is_remote = keys.MULTIKUEUE_ORIGIN in self.labels
         has_pods = self.root.section("spec").count("replicas", 1) > 0
         return (self,) if has_pods and not is_held_by_another(self.manifest) and not is_remote else ()
 
     def validate(self) -> None:
-        """Refuse what is refused of every kind, unless another of Kueue's kinds makes the StatefulSet."""
+        """Apply the common validation rules, unless another kind managed by Kueue creates the StatefulSet."""
         if not is_held_by_another(self.manifest):
             super().validate()
 
     def workload_name(self) -> str:
-        """The name that Kueue makes for it."""
+        """Return the name that Kueue generates."""
         return self.name_workload(self.name)
 
     def workload_annotations(self) -> dict[str, str]:
-        """The marks of a group's Workload, and of the object that it is for."""
+        """Return the annotations with the group and the owner."""
         return group_workload_annotations(self)
 
     def pods(self) -> Document:
-        """Its pods as Kueue marks them: a List of one group that is admitted at once and served for ever.
+        """Return the pods as Kueue marks them: a List of one group with fast admission that runs indefinitely.
 
-        Start them with the infos of the StatefulSet's Workload.
+        Start them with the PodSetInfos of the StatefulSet's Workload.
         """
         template = self._section(self.suspended()).walk("spec.template")
         count = replicas(self)
@@ -137,18 +136,18 @@ class StatefulSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def on_suspended(self, root: Section) -> None:
-        """Passes on to its pods that they are held back."""
+        """Pass the suspension on to the pods."""
         if not is_held_by_another(self.manifest):
             template = root.section("spec").section("template").ensure("metadata")
             template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET
 
     def on_hold(self) -> bool:
-        """Whether it has no replicas."""
+        """Return whether the StatefulSet has no replicas."""
         return not self.root.section("spec").count("replicas", 1)
 
 
 def is_held_by_another(manifest: Document) -> bool:
-    """Whether another of Kueue's kinds makes a StatefulSet, and suspends its pods.
+    """Return whether another kind managed by Kueue creates a StatefulSet, and suspends its pods.
 
     Source: `pkg/controller/jobs/statefulset/statefulset_controller.go:managedByAnotherFramework`.
     """
@@ -160,10 +159,10 @@ def is_held_by_another(manifest: Document) -> bool:
 
 
 def replicas(job: ParentJob) -> int:
-    """Return the number of replicas, each of which becomes a pod here.
+    """Return the number of replicas, each of which becomes a pod.
 
     Raises:
-        InvalidSpecError: They are more than a cluster has pods.
+        InvalidSpecError: The number exceeds the number of pods that a cluster supports.
     """
     spec = job.root.section("spec")
     count = spec.count("replicas", 1)
@@ -173,7 +172,7 @@ def replicas(job: ParentJob) -> int:
 
 
 def group_workload_annotations(job: ParentJob) -> dict[str, str]:
-    """The marks of the Workload of an object whose pods are a group."""
+    """Return the annotations for the Workload of an object whose pods form a group."""
     group, _, version = job.api_versions[0].partition("/")
     return {
         keys.IS_GROUP_WORKLOAD: "true",
@@ -185,7 +184,7 @@ def group_workload_annotations(job: ParentJob) -> dict[str, str]:
 def group_pod(
     template: Section, name: str, job: ParentJob, *, labels: dict[str, str], annotations: dict[str, str]
 ) -> Document:
-    """A pod of an object whose pods are a group, with the name of the group's Workload."""
+    """Return a pod of an object whose pods form a group, with the name of the group's Workload."""
     workload = job.workload_name()
     metadata = copy.deepcopy(template.section("metadata").data)
     metadata |= {"name": name, "namespace": job.namespace}

@@ -1,6 +1,6 @@
 """SparkApplication: a driver and its executors.
 
-Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` and `sparkapplication_webhook.go`.
+Source: `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` and `sparkapplication_webhook.go`.
 """
 
 import copy
@@ -27,9 +27,10 @@ _READY = ("RUNNING", "COMPLETED")
 
 
 class SparkApplication(BaseJob):
-    """A SparkApplication: pod sets `driver` and `executor`, made from the fields of their roles.
+    """A SparkApplication, with pod sets `driver` and `executor`, which are created from the fields of their roles.
 
-    Kueue knows the kind with its feature gate `SparkApplicationIntegration`; nothing here asks for the gate.
+    Kueue supports the kind only with its feature gate `SparkApplicationIntegration`. This class does not check the
+    gate.
     """
 
     kind = "SparkApplication"
@@ -38,7 +39,10 @@ class SparkApplication(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Templates made from the fields of the roles; changing them changes nothing in the application."""
+        """Return slots with templates created from the fields of the roles.
+
+        Changes to them do not affect the application.
+        """
         spec = root.section("spec")
         counts = {DRIVER: 1, EXECUTOR: spec.section(EXECUTOR).count("instances", 0)}
         return [
@@ -47,7 +51,7 @@ class SparkApplication(BaseJob):
         ]
 
     def validate(self) -> None:
-        """Refuses any mode but `cluster`, and executors that come and go."""
+        """Reject modes other than `cluster`, and dynamic allocation of executors."""
         super().validate()
         spec = self.root.section("spec")
         if spec.text("mode") != "cluster":
@@ -57,12 +61,12 @@ class SparkApplication(BaseJob):
             raise allocation.error("enabled", "is true; a job that Kueue manages must not change its executors")
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """The manifest running, with what each role was given in its fields.
+        """Return the running manifest, with the changes for each role in its fields.
 
-        A node selector of the whole application moves into the roles.
+        A node selector of the whole application is moved to the roles.
 
         Raises:
-            InvalidSpecError: There are not two infos, or one contradicts the fields of its role.
+            InvalidSpecError: There are not exactly two PodSetInfos, or one conflicts with the fields of its role.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self.require_length(len(_ROLES), infos)
@@ -74,10 +78,10 @@ class SparkApplication(BaseJob):
         return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """Return the manifest suspended, with the fields of its roles as the pod sets of its Workload have them.
+        """Return the suspended manifest, with the fields of its roles restored from the pod sets of its Workload.
 
         As in Kueue, a node selector of the whole application is not restored, and a role keeps the labels and
-        annotations that only its template had.
+        annotations of its template.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
@@ -91,14 +95,14 @@ class SparkApplication(BaseJob):
         return root.data
 
     def finished(self) -> Finished | None:
-        """Completed, failed or not submitted, as the state says."""
+        """Return the outcome from the state."""
         state = self._state()
         if state.text("state") not in _ENDS:
             return None
         return Finished(state.text("errorMessage"), state.text("state") == "COMPLETED")
 
     def pods_ready(self) -> bool:
-        """Whether the driver runs, and all executors run or are done."""
+        """Return whether the driver runs, and all executors run or have completed."""
         executors = self.status().texts("executorState").values()
         ready = sum(state in _READY for state in executors)
         expected = self.root.section("spec").section(EXECUTOR).count("instances", 0)
@@ -109,7 +113,7 @@ class SparkApplication(BaseJob):
 
 
 def _restore(own: Section, role: str, pod_set: PodSet) -> None:
-    """Write into the fields of a role what its pod set has."""
+    """Restore the fields of a role from its pod set."""
     pod = pod_set.template["spec"]
     restore_fields(own.data, pod_set.template.get("metadata", {}), METADATA_FIELDS)
     restore_fields(own.data, pod, ("nodeSelector", "tolerations"))
@@ -118,7 +122,7 @@ def _restore(own: Section, role: str, pod_set: PodSet) -> None:
 
 
 def _give(own: Section, role: str, info: PodSetInfo, common: Document | None) -> None:
-    """Writes into the fields of a role what it was given, beside a node selector of all roles."""
+    """Write the changes of an admission to the fields of a role, in addition to a node selector for all roles."""
     if common is not None:
         own.data["nodeSelector"] = dict(common)
     merge_texts(own, "annotations", info.annotations)

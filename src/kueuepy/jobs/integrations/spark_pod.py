@@ -1,6 +1,6 @@
-"""The pods of a SparkApplication, as far as their resources and places go.
+"""The pods of a SparkApplication, limited to the fields that affect resources and placement.
 
-Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
+Source: `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
 """
 
 import copy
@@ -16,17 +16,17 @@ _UNITS = {unit + byte: f"{unit.upper()}i" for unit in "kmgtp" for byte in ("", "
 
 
 def empty_template(role: str) -> Document:
-    """The template of a role that has none: its container, and nothing in it."""
+    """Return the default template of a role: one container without further fields."""
     return {"spec": {"containers": [{"name": CONTAINERS[role]}]}}
 
 
 def pod_template(spec: Section, role: str) -> Document:
-    """The template of the pods of a role.
+    """Return the template of the pods of a role.
 
-    The containers of a template that the user gives are not looked at, only its labels and annotations.
+    Of a template in the application, only the labels and annotations are used, not the containers.
 
     Args:
-        spec: The application's spec.
+        spec: The spec of the application.
         role: `driver` or `executor`.
     """
     own = spec.section(role)
@@ -48,9 +48,9 @@ def pod_template(spec: Section, role: str) -> Document:
 
 
 def java_memory(text: str) -> str:
-    """The quantity for an amount of memory as Java writes it: `512m` is `512Mi`.
+    """Convert an amount of memory in Java's notation to a quantity: `512m` becomes `512Mi`.
 
-    Units are lower case; a capital one makes a text that is no quantity, as it does in Spark's operator v2.5.2.
+    Units must be lower case. As in Spark's operator v2.5.2, an upper-case unit yields an invalid quantity.
     """
     for unit in sorted(_UNITS, key=len, reverse=True):
         if text.lower().endswith(unit):
@@ -65,7 +65,7 @@ def _metadata(own: Section, key: str) -> dict[str, str]:
 
 
 def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:
-    """The containers with those that differ from each of them in name or image."""
+    """Return the containers, followed by the other containers that differ from each of them in name or image."""
     for other in others:
         if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
             containers.append(copy.deepcopy(other.data))
@@ -84,7 +84,7 @@ def _add_volumes(spec: Section, own: Section, pod: Document, container: Document
 
 
 def _add_resources(own: Section, container: Document) -> None:
-    """What the pods ask for: `coreRequest` and not `cores`, and the memory without Spark's overhead."""
+    """Set the requests: `coreRequest` instead of `cores`, and the memory without Spark's overhead."""
     requests, limits = (
         {"cpu": _quantity(own, core), "memory": _quantity(own, memory, java=True)}
         for core, memory in (("coreRequest", "memory"), ("coreLimit", "memoryLimit"))

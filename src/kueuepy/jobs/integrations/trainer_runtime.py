@@ -1,8 +1,8 @@
-"""The JobSet that a TrainJob's runtime makes of it.
+"""The JobSet that a TrainJob's runtime creates from the TrainJob.
 
-Mirrors, of Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRuntimeInfo,mergeRuntimePatches` and the
-`EnforceMLPolicy` of its plugins as far as they bear on counts, and
-`pkg/runtime/framework/plugins/jobset/builder.go`; of Kueue, `pkg/controller/jobs/trainjob/trainjob_controller.go`.
+Source: Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRuntimeInfo,mergeRuntimePatches`,
+`pkg/runtime/framework/plugins/jobset/builder.go`, and the `EnforceMLPolicy` of its plugins as far as they affect the
+number of pods; Kueue, `pkg/controller/jobs/trainjob/trainjob_controller.go`.
 """
 
 import copy
@@ -26,7 +26,7 @@ _MERGE_KEYS = {
     "imagePullSecrets": "name",
     "schedulingGates": "name",
 }
-"""The lists whose items are merged by a key, as the Go types of pods and JobSets say; others are replaced."""
+"""Merge keys of lists, as in the Go types of pods and JobSets. Other lists are replaced."""
 _CONTAINER_PATCH: Document = dict.fromkeys(("name", "env", "volumeMounts", "securityContext"))
 _POD_PATCH: Document = dict.fromkeys(
     (
@@ -44,11 +44,11 @@ _POD_PATCH: Document = dict.fromkeys(
 _POD_PATCH |= {"initContainers": _CONTAINER_PATCH, "containers": _CONTAINER_PATCH}
 _TEMPLATE_PATCH: Document = {"metadata": None, "spec": {"template": {"metadata": None, "spec": _POD_PATCH}}}
 _PATCH: Document = {"replicatedJobs": {"name": None, "template": _TEMPLATE_PATCH}}
-"""The fields that a runtime patch may have; an API server drops others."""
+"""Fields that a runtime patch may have. An API server drops other fields."""
 
 
 def jobset_spec(train_job: Section, runtime: Section) -> Section:
-    """The spec of the JobSet that a TrainJob becomes with its TrainingRuntime or ClusterTrainingRuntime."""
+    """Return the spec of the JobSet for a TrainJob with its TrainingRuntime or ClusterTrainingRuntime."""
     runtime_spec = runtime.section("spec")
     spec = Section(runtime.owner, "spec.template.spec", copy.deepcopy(runtime_spec.walk("template.spec").data))
     job_spec = train_job.section("spec")
@@ -69,10 +69,13 @@ def jobset_spec(train_job: Section, runtime: Section) -> Section:
 
 
 def merged(old: Any, new: Any, key: str = "") -> Any:
-    """Return a strategic merge: mappings by field, the lists that have one by their merge key, all else replaced.
+    """Return the strategic merge of two values.
 
-    Items of the new list keep their order, and each item of the old list alone comes before the first new item that
-    followed it in the old list. Source: `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go:mergeSlice`.
+    Mappings are merged by field, and lists with a merge key by this key. Everything else is replaced. Items of the new
+    list keep their order. Each item that is only in the old list precedes the first new item that followed it in the
+    old list.
+
+    Source: `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go:mergeSlice`.
 
     >>> merged({"a": {"x": 1}, "env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "B"}]})
     {'a': {'x': 1}, 'env': [{'name': 'B'}, {'name': 'A', 'value': '1'}]}
@@ -96,7 +99,8 @@ def merged(old: Any, new: Any, key: str = "") -> Any:
 def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
     """Merge the patches of all managers into the runtime.
 
-    A replicated job that the runtime does not have gets no pods, and counts as the first one in the order.
+    A replicated job that the runtime does not have gets no pods, and is sorted next to the first replicated job.
+
     Source: Kubeflow Trainer's `pkg/runtime/core/trainingruntime.go:mergeRuntimePatches`.
     """
     _check_merge_keys(spec)
@@ -117,7 +121,7 @@ def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
 
 
 def _check_merge_keys(section: Section) -> None:
-    """Check that each item of a list that is merged by a key has that key."""
+    """Check that each item of a list with a merge key has this key."""
     for name, value in section.data.items():
         if isinstance(value, dict):
             _check_merge_keys(section.section(name))
@@ -129,7 +133,7 @@ def _check_merge_keys(section: Section) -> None:
 
 
 def _pruned(value: Any, known: Document | None) -> Any:
-    """Return a value with the known fields only, where they are listed."""
+    """Return a value without unknown fields."""
     if isinstance(value, list):
         return [_pruned(item, known) for item in value]
     if known is None or not isinstance(value, dict):
@@ -138,7 +142,7 @@ def _pruned(value: Any, known: Document | None) -> Any:
 
 
 def _node_count(job: Section, policy: Section | None, trainer: Section | None) -> int:
-    """How many nodes, that is pods, a replicated job has."""
+    """Return the number of nodes of a replicated job, which is its number of pods."""
     is_trainer = _ancestor(job) == _TRAINER
     count = job.walk("template.spec").integer("parallelism", 1)
     if is_trainer and policy is not None:
@@ -156,7 +160,7 @@ def _node_count(job: Section, policy: Section | None, trainer: Section | None) -
 
 
 def _fill(job: Section, job_spec: Section, policy: Section | None, trainer: Section | None) -> None:
-    """Writes into the containers of a replicated job what the TrainJob says of them."""
+    """Write the settings of the TrainJob to the containers of a replicated job."""
     ancestor = _ancestor(job)
     mpi = policy and policy.find("mpi")
     is_launching_node = mpi is not None and mpi.flag("runLauncherAsNode") and job.text("name") == _NODE
@@ -193,7 +197,7 @@ def _fill_initializer(container: Section, source: Section) -> None:
 
 
 def _set_env(container: Section, variables: Sequence[Section]) -> None:
-    """Set environment variables of a container; one of the same name is replaced in its place."""
+    """Set environment variables of a container. An existing variable keeps its position."""
     if variables:
         present = {variable.text("name"): variable.data for variable in container.sections("env")}
         given = {variable.text("name"): copy.deepcopy(variable.data) for variable in variables}
@@ -201,6 +205,6 @@ def _set_env(container: Section, variables: Sequence[Section]) -> None:
 
 
 def _ancestor(job: Section) -> str:
-    """The step of a TrainJob that a replicated job stands for, by the label of its Jobs."""
+    """Return the step of a TrainJob that a replicated job belongs to, from the label of its Jobs."""
     metadata = job.section("template").find("metadata")
     return metadata.texts("labels").get(_ANCESTOR, "") if metadata else ""

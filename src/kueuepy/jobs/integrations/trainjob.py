@@ -1,6 +1,6 @@
-"""TrainJob of Kubeflow Trainer: the JobSet that its runtime makes of it.
+"""TrainJob of Kubeflow Trainer, which becomes a JobSet through its runtime.
 
-Mirrors `pkg/controller/jobs/trainjob/trainjob_controller.go` and `trainjob_webhook.go`.
+Source: `pkg/controller/jobs/trainjob/trainjob_controller.go` and `trainjob_webhook.go`.
 """
 
 import copy
@@ -24,9 +24,9 @@ _EMPTY_PATCH: Document = {"template": {"spec": {}}}
 
 
 class TrainJob(BaseJob):
-    """A TrainJob: one pod set for each replicated job of its runtime, which must be among the related objects.
+    """A TrainJob, with one pod set per replicated job of its runtime. The runtime must be among the related objects.
 
-    What it is given goes into the entry of Kueue's in its `spec.runtimePatches`, not into a template.
+    The changes of an admission are written to Kueue's entry in `spec.runtimePatches`, not to a template.
     """
 
     kind = "TrainJob"
@@ -34,18 +34,18 @@ class TrainJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """The templates of the JobSet; changing them changes nothing in the TrainJob."""
+        """Return the slots of the JobSet. Changes to their templates do not affect the TrainJob."""
         return replicated_job_slots(self.jobset(root))
 
     def jobset(self, root: Section) -> Section:
-        """The spec of the JobSet that the TrainJob becomes."""
+        """Return the spec of the JobSet for the TrainJob."""
         return jobset_spec(root, self.runtime())
 
     def runtime(self) -> Section:
-        """The runtime that the job refers to.
+        """Return the runtime that the job refers to.
 
         Raises:
-            NotFoundError: It is not among the related objects.
+            NotFoundError: The runtime is not among the related objects.
         """
         reference = self.root.section("spec").section("runtimeRef")
         kind, name = reference.text("kind", _CLUSTER_WIDE), reference.text("name")
@@ -59,7 +59,7 @@ class TrainJob(BaseJob):
         )
 
     def _is_named(self, manifest: Document, kind: str, name: str) -> bool:
-        """Whether a manifest is that of a runtime that has this name for the job."""
+        """Return whether a manifest is the runtime with this kind and name."""
         metadata = manifest.get("metadata")
         if not isinstance(metadata, dict):
             return False
@@ -67,9 +67,9 @@ class TrainJob(BaseJob):
         return (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace)
 
     def on_suspended(self, root: Section) -> None:
-        """Add the entry for what the admission gives the job, unless Kueue has added it already.
+        """Add Kueue's entry to the runtime patches, unless Kueue has already added it.
 
-        Kueue's webhook adds it once, to the new object, whatever entries there are.
+        Kueue's webhook adds it once, when the object is created, regardless of other entries.
         """
         spec = root.section("spec")
         entries = spec.sections("runtimePatches")
@@ -78,10 +78,11 @@ class TrainJob(BaseJob):
             spec.data["runtimePatches"] = [*spec.items("runtimePatches"), entry]
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """The manifest running, with a patch for each replicated job that was given something.
+        """Return the running manifest, with a patch for each replicated job that changes.
 
         Raises:
-            InvalidSpecError: There are not as many infos as replicated jobs, or Kueue's webhook has not seen the job.
+            InvalidSpecError: The number of PodSetInfos differs from the number of replicated jobs, or Kueue's entry is
+                missing.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self.require_length(len(self.slots(root)), infos)
@@ -94,8 +95,8 @@ class TrainJob(BaseJob):
         self._set_suspend(root, value=False)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the patch holds all there is
-        """The manifest suspended, with Kueue's entry empty."""
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 all changes are in the patch
+        """Return the suspended manifest, with Kueue's entry empty."""
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
         patch = self._own_patch(root)
@@ -104,22 +105,22 @@ class TrainJob(BaseJob):
         return root.data
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """The pods of replicated jobs that succeeded."""
+        """Return the pods of replicated jobs that have succeeded."""
         statuses = self.status().sections("jobsStatus")
         succeeded = {status.text("name"): status.count("succeeded", 0) for status in statuses}
         return succeeded_pods(self.jobset(self.root), succeeded) if statuses else ()
 
     def finished(self) -> Finished | None:
-        """Complete or failed, as the conditions say."""
+        """Return the outcome from the conditions."""
         end = self.condition("Complete") or self.condition("Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") == "Complete")
 
     def pods_ready(self) -> bool:
-        """Whether the Jobs of all replicas are ready or succeeded."""
+        """Return whether the Jobs of all replicas are ready or have succeeded."""
         return are_replicas_ready(self.jobset(self.root), self.status().sections("jobsStatus"))
 
     def _own_patch(self, root: Section) -> Section | None:
-        """The spec in Kueue's entry of the runtime patches."""
+        """Return the spec in Kueue's entry of the runtime patches."""
         for entry in root.section("spec").sections("runtimePatches"):
             if entry.text("manager") == keys.RUNTIME_PATCH_MANAGER:
                 return entry.walk("trainingRuntimeSpec.template.spec")
@@ -127,7 +128,7 @@ class TrainJob(BaseJob):
 
 
 def _replicated_job_patch(info: PodSetInfo) -> Document:
-    """What Kueue's entry says of one replicated job."""
+    """Return the patch of one replicated job for Kueue's entry."""
     metadata: Document = {"annotations": dict(info.annotations), "labels": dict(info.labels)}
     spec: Document = {
         "nodeSelector": dict(info.node_selector),

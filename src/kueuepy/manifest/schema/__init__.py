@@ -1,4 +1,4 @@
-"""The structural schemas of Kueue's custom resources, and what an API server makes of an object by them.
+"""The structural schemas of Kueue's custom resources, and validation of objects as in an API server.
 
 Source: `config/components/crd/bases`, and `k8s.io/apiextensions-apiserver/pkg/apiserver/schema`.
 """

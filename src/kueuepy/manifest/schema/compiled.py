@@ -1,7 +1,8 @@
-"""Schemas as msgspec's types, which accept what is valid at full speed; what they refuse is examined field by field.
+"""Schemas compiled to msgspec types.
 
-Formats of texts are checked beside msgspec, which takes more than a microsecond for a pattern: texts that were found
-to be of a form are remembered, since the same names and amounts occur in many objects.
+The types accept valid objects at full speed. Objects that they reject are examined field by field. Formats of strings
+are checked separately, because msgspec needs more than a microsecond per pattern. Valid strings are cached, since the
+same names and quantities occur in many objects.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from kueuepy.manifest.schema.table import Schema
 
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
-"""The form in which Kubernetes writes times; others, and days that few months have, are examined."""
+"""Usual form of times in Kubernetes. Other forms, and days after the 28th, are examined separately."""
 _REMEMBERED = 4096
 
 
 @cache
 def type_of(schema: Schema) -> Any:
-    """The type of values that are valid without nulls. It may refuse what is valid, and accepts nothing else."""
+    """Return a msgspec type for the values of a schema.
+
+    It accepts only valid values without nulls, but it may reject some valid values.
+    """
     match schema.type:
         case "object" if schema.properties:
             return _struct(schema)
@@ -71,7 +75,7 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
-    """What refuses an object for what msgspec does not see in its fields; none if there is nothing of that."""
+    """Return a function with the checks of an object that msgspec does not perform; `None` without such checks."""
     checks: list[tuple[str, Callable[[Any], object]]] = []
     for position, inner in enumerate(schema.properties.values()):
         if (check := _check(inner)) is not None:
@@ -89,9 +93,9 @@ def _hook(schema: Schema) -> Callable[[Any], None] | None:
 
 
 def _check(schema: Schema) -> Callable[[Any], object] | None:
-    """What tells whether the texts in a field have their form, and the items of a list differ; none if any value does.
+    """Return a function that checks the form of strings and the uniqueness of list items; `None` if any value is valid.
 
-    The fields of objects inside are checked by their own types.
+    Fields of nested objects are checked by their own types.
     """
     if schema.type in ("string", "integer or string"):
         return _form(schema)
@@ -109,7 +113,7 @@ def _check(schema: Schema) -> Callable[[Any], object] | None:
 
 
 def _form(schema: Schema) -> Callable[[Any], object] | None:
-    """What tells whether a text has the form of its schema; none if every text has."""
+    """Return a function that checks whether a string has the form of its schema; `None` if every string is valid."""
     if schema.format == "date-time":
         return _TIME.fullmatch
     if not schema.pattern or schema.enum:
@@ -131,7 +135,7 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
 
 
 def _distinct(schema: Schema) -> Callable[[Any], bool]:
-    """What tells whether the items of a list differ."""
+    """Return a function that checks whether the items of a list are unique."""
     if schema.is_set:
         return lambda items: len(items) < 2 or len(set(items)) == len(items)  # noqa: PLR2004 - one item has no double
     names = list(schema.items.properties) if schema.items else []
@@ -146,7 +150,10 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
 
 
 def is_valid(schema: Schema, value: Any) -> bool:
-    """Whether a value is valid by its schema, has no nulls and no unknown fields; false may be wrong."""
+    """Return whether a value is valid, without nulls and unknown fields.
+
+    `False` may also be returned for valid values.
+    """
     try:
         msgspec.convert(value, ready(type_of(schema)))
     except (msgspec.ValidationError, ValueError, TypeError):

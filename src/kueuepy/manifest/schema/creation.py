@@ -1,7 +1,8 @@
-"""What Kueue's webhook makes of a ClusterQueue that is created, before the API server holds it to its schema.
+"""Changes that Kueue's webhook makes to a new ClusterQueue before the API server validates it against its schema.
 
-The webhook reads the object into Go's types, adds a finalizer, and writes it back; an object that has the finalizer is
-left as it is. Of v1beta1, the object is converted to v1beta2 and back, by which texts that Go takes for absent go too.
+The webhook reads the object into Go types, adds a finalizer and writes it back. It does not change an object that
+already has the finalizer. An object of v1beta1 is converted to v1beta2 and back, which also removes strings that Go
+treats as absent.
 
 Source: `pkg/webhooks/clusterqueue_webhook.go:Default`, `apis/kueue/v1beta1/clusterqueue_conversion.go`.
 """
@@ -27,11 +28,11 @@ _OPTIONAL_TEXTS = {
     ("preemption",): ("reclaimWithinCohort", "withinClusterQueue"),
     ("preemption", "borrowWithinCohort"): ("policy",),
 }
-"""Texts that v1beta1's types leave out where they are empty."""
+"""String fields that the Go types of v1beta1 omit if they are empty."""
 
 
 def as_created(version: str, doc: Doc) -> Doc:
-    """The ClusterQueue as the webhook returns it; the object itself where that changes nothing that is checked."""
+    """Return the ClusterQueue as the webhook returns it, or the same object if no checked field changes."""
     spec = doc.get("spec")
     if not isinstance(spec, dict) or _is_finalized(doc.get("metadata")):
         return doc
@@ -44,7 +45,14 @@ def as_created(version: str, doc: Doc) -> Doc:
 
 
 def _at(value: Any, path: tuple[str, ...], change: Callable[[Any], Any], null: Any = None) -> Any:
-    """The value with what lies at a path changed; `*` stands for all items of a list, of which nulls become `null`."""
+    """Apply a function to the values at a path.
+
+    Args:
+        value: The value to change.
+        path: Names of fields; `*` stands for all items of a list.
+        change: The function.
+        null: Replacement for null items of a list.
+    """
     if not path:
         return change(value)
     if path[0] == "*":
@@ -75,7 +83,7 @@ def _quota(quota: Any) -> Any:
 
 
 def _amounts(value: Any, fields: tuple[str, ...]) -> Any:
-    """The mapping with quantities as Go writes them."""
+    """Return the mapping with the quantities in these fields as Go writes them."""
     if not isinstance(value, dict):
         return value
     changed = {}
@@ -89,7 +97,7 @@ def _amounts(value: Any, fields: tuple[str, ...]) -> Any:
 
 
 def _written(amount: str | float) -> Any:
-    """The quantity in the form that the schema allows; what is none stays."""
+    """Return a quantity in the form that the schema allows. Invalid quantities are returned unchanged."""
     if isinstance(amount, float):
         return str(amount) if math.isfinite(amount) else amount
     text = str(amount).strip()
@@ -99,7 +107,7 @@ def _written(amount: str | float) -> Any:
 
 
 def _converted(spec: Doc) -> Doc:
-    """The spec of v1beta1, converted to v1beta2 and back."""
+    """Return the spec of v1beta1 after the conversion to v1beta2 and back."""
     for path, names in _OPTIONAL_TEXTS.items():
         spec = _at(spec, path, partial(_without_empty, names))
     scope = spec.get("admissionScope")
@@ -120,7 +128,7 @@ def _without_empty(names: tuple[str, ...], part: Any) -> Any:
 
 
 def zero_times(doc: Doc) -> list[tuple[str | int, ...]]:
-    """The times that the webhook of ResourceFlavors writes back as null, which the schema refuses."""
+    """Return the paths of times that the webhook of ResourceFlavors writes back as null, which the schema rejects."""
     if _is_finalized(doc.get("metadata")):
         return []
     return [

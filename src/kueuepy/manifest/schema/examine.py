@@ -1,7 +1,7 @@
-"""A value held to its schema, field by field, as an API server does: every reason why it is not valid.
+"""Validation of a value against its schema, field by field, as in an API server. Every problem is reported.
 
-Nulls are absent fields, except in lists. Lenient reading leaves out unknown fields, reads numbers as texts and texts as
-numbers where they are meant so, and notes that.
+Nulls count as absent fields, except in lists. Lenient mode removes unknown fields, converts numbers and strings where
+the schema expects the other type, and adds notes for these corrections.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FORMS = {
         r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
     ): "a label key: letters, digits, -, _ and ., if need be after a DNS subdomain and /",
 }
-"""What the patterns of Kueue's schemas mean."""
+"""Descriptions of the patterns in Kueue's schemas."""
 _NAMES = frozenset(list(_FORMS)[:2])
 _NAMED_TYPES = {
     "object": "a mapping",
@@ -54,7 +54,7 @@ _NAMED_TYPES = {
 
 
 def examine(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
-    """The value without nulls and what lenient reading leaves out; what is wrong with it is among the findings."""
+    """Validate a value and return it without nulls and with lenient corrections. Problems are added to `findings`."""
     return _BY_TYPE[schema.type](schema, value, path, findings)
 
 
@@ -79,7 +79,7 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
 
 
 def _hint(schema: Schema, name: str, path: Path) -> str:
-    """What may be meant by an unknown field."""
+    """Return a suggestion for an unknown field."""
     if path == ("spec",) and name == "status":
         return "status stands beside spec"
     if path == ("spec",) and name in METADATA.properties:
@@ -128,7 +128,7 @@ def _count(schema: Schema, value: Any, path: Path, findings: Findings) -> None:
 
 
 def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> None:
-    """No item of a list occurs twice, by its keys where the list has such."""
+    """Check that no item of a list occurs twice. Items are compared by their keys if the schema defines keys."""
     seen: set[str] = set()
     for position, item in enumerate(value):
         known, place = _key(schema, item), (*path, position)
@@ -142,7 +142,7 @@ def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> N
 
 
 def _key(schema: Schema, item: Any) -> str | None:
-    """What tells an item apart, as a text; none of an item of a wrong type, which is refused for that."""
+    """Return the key of an item as a string; `None` for an item of a wrong type, which is reported separately."""
     if schema.keys:
         if not isinstance(item, dict):
             return None
@@ -196,7 +196,7 @@ def _form(pattern: str) -> str:
 
 
 def is_time(text: str) -> bool:
-    """Whether a text is a time as an API server takes it: RFC 3339, of a day that its month has."""
+    """Return whether an API server accepts a text as a time: RFC 3339 with a valid day of the month."""
     found = _TIME.fullmatch(text)
     return bool(found) and _is_day(text)
 
@@ -228,7 +228,7 @@ def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
 
 
 def _whole(value: Any) -> int | None:
-    """An integer, also where it is written as a fraction that is one; none of all else."""
+    """Return an integer, also from a float without fraction; `None` for other values."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
@@ -237,7 +237,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _meant(value: Any) -> int | None:
-    """The integer that a text writes."""
+    """Return the integer in a string; `None` if there is none."""
     text = value if isinstance(value, str) else ""
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(text) < _DIGITS else None
@@ -280,7 +280,7 @@ def _wrong_type(schema: Schema, value: Any, path: Path, findings: Findings) -> A
 
 
 def named(value: Any) -> str:
-    """A value, and what sort of value it is."""
+    """Describe a value and its type."""
     match value:
         case None:
             return "null"

@@ -1,9 +1,9 @@
-"""Write `table.json`: the structural schemas of Kueue's custom resources, without descriptions and rules.
+"""Write `table.json`: the structural schemas of Kueue's custom resources, without descriptions and CEL rules.
 
-Run it on a checkout of Kueue, whose generated CustomResourceDefinitions hold every field and its type, those of pod
-templates included: `python -m kueuepy.manifest.schema.generate KUEUE/config/components/crd/bases`.
+Run it on a checkout of Kueue: `python -m kueuepy.manifest.schema.generate KUEUE/config/components/crd/bases`. The
+CustomResourceDefinitions there contain every field with its type, including the fields of pod templates.
 
-A schema is kept once, however often it occurs, and others refer to it by its number.
+Each distinct schema is stored once and referenced by its number.
 """
 
 import json
@@ -32,14 +32,14 @@ _LIST_KEYS = "x-kubernetes-list-map-keys"
 
 
 class _Table:
-    """The schemas found so far, each with its number."""
+    """The distinct schemas found so far, by number."""
 
     def __init__(self) -> None:
         self.schemas: list[dict[str, Any]] = []
         self._numbers: dict[str, int] = {}
 
     def number(self, schema: dict[str, Any]) -> int:
-        """The number of a schema, under which it is kept from now on."""
+        """Return the number of a schema, and add the schema if it is new."""
         kept: dict[str, Any] = {name: schema[name] for name in _KEPT if name in schema}
         if schema.get("x-kubernetes-int-or-string"):
             kept["type"] = "integer or string"
@@ -60,7 +60,7 @@ class _Table:
 
 
 def table(folder: Path) -> dict[str, Any]:
-    """The table of all CustomResourceDefinitions in a folder."""
+    """Return the table of all CustomResourceDefinitions in a directory."""
     found = _Table()
     kinds: dict[str, dict[str, Any]] = {}
     for file in sorted(folder.glob("*.yaml")):
@@ -72,7 +72,7 @@ def table(folder: Path) -> dict[str, Any]:
 
 
 def main(folder: str) -> None:
-    """Write the table beside this file, one schema a line."""
+    """Write the table next to this file, one schema per line."""
     found = table(Path(folder))
     kinds = json.dumps(found["kinds"])
     schemas = ",\n".join(json.dumps(schema, separators=(",", ":")) for schema in found["schemas"])

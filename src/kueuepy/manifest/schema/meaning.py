@@ -1,6 +1,7 @@
-"""Whether two pod sets or admissions mean the same to Kueue, however they are written.
+"""Semantic comparison of pod sets and admissions, regardless of their notation.
 
-Kueue compares what Go reads: equal quantities are equal, and absent lists, mappings and texts are empty ones.
+Kueue compares the decoded Go values. Different notations of a quantity are equal, and absent lists, mappings and
+strings are equal to empty ones.
 
 Source: `k8s.io/apimachinery/pkg/api/equality/semantic.go`, `k8s.io/api/core/v1/types.go`.
 """
@@ -33,24 +34,24 @@ _ZEROES = frozenset(
         "terminationMessagePath",
     ]
 )
-"""Fields in which Go does not tell zero from absent."""
+"""Fields for which Go does not distinguish zero from absent."""
 _ABSENT: tuple[Any, ...] = (None, "", [], {})
 
 
 def same_pod_sets(one: list[Any], other: list[Any]) -> list[bool]:
-    """Of each pair of pod sets in the form of v1beta2, whether they mean the same."""
+    """Return for each pair of pod sets in the form of v1beta2 whether they are semantically equal."""
     before, after = (plain("Workload", part, "spec", "podSets") for part in (one, other))
     return [a == b for a, b in zip(before, after, strict=True)]
 
 
 def same_status(field: str, one: Any, other: Any) -> bool:
-    """Whether two values of a field of a Workload's status mean the same."""
+    """Return whether two values of a field in a Workload's status are semantically equal."""
     before, after = (plain("Workload", part, "status", field) for part in (one, other))
     return bool(before == after)
 
 
 def plain(kind: str, value: Any, *path: str) -> Any:
-    """An object of v1beta2, or a part of it, without what stands for absent, and with quantities in one form."""
+    """Normalize an object of v1beta2, or a part of it: remove empty values and write quantities in canonical form."""
     schema = schema_of(kind, "v1beta2")
     assert schema is not None
     for step in path:
@@ -59,7 +60,7 @@ def plain(kind: str, value: Any, *path: str) -> Any:
 
 
 def _plain(schema: Schema | None, value: Any) -> Any:
-    """The value without what stands for absent, and with quantities in one form."""
+    """Normalize a value of a schema."""
     if schema is None:
         return value
     if isinstance(value, dict):
@@ -74,7 +75,7 @@ def _plain(schema: Schema | None, value: Any) -> Any:
 
 def _is_absent(schema: Schema, name: str, value: Any) -> bool:
     known = schema.properties.get(name)
-    if known is None:  # a key of a mapping, which is there even if its value is empty
+    if known is None:  # a mapping with arbitrary keys keeps keys with empty values
         return value is None
     if value in _ABSENT and not isinstance(value, bool):
         return True
@@ -85,5 +86,5 @@ def _is_absent(schema: Schema, name: str, value: Any) -> bool:
 def _amount(value: int | str) -> str:
     try:
         return str(Quantity(str(value)))
-    except ValueError:  # the name of a port
+    except ValueError:  # the name of a port instead of its number
         return str(value)

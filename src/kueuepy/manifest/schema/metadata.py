@@ -1,4 +1,4 @@
-"""Rules of an object's metadata that hold for objects of every kind.
+"""Validation rules for the metadata of objects of all kinds.
 
 Source: `k8s.io/apimachinery/pkg/api/validation/objectmeta.go`.
 """
@@ -19,7 +19,7 @@ _MANAGED = ("metadata", "managedFields")
 
 
 def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None:
-    """The rules of what the metadata says beside name, labels and annotations."""
+    """Check the metadata except name, labels and annotations."""
     if not metadata:
         return
     if finalizers := metadata.get("finalizers"):
@@ -44,7 +44,7 @@ def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None
 
 
 def _review_owner(owner: dict[str, Any], position: int, findings: Findings) -> None:
-    """The rules of one owner. Kubernetes names the whole list, without the position."""
+    """Check one owner reference. As in Kubernetes, problems name the whole list without the position."""
     version, kind = owner.get("apiVersion", ""), owner.get("kind")
     if not (version and kind and owner.get("name") and owner.get("uid")):
         missing = " and no ".join(field for field in _OWNER_FIELDS if not owner.get(field))

@@ -1,4 +1,4 @@
-"""An object of Kueue's API held to its schema, as an API server does before any rule is looked at."""
+"""Validation of objects of Kueue's API against their schemas, which an API server does before other rules."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Doc = dict[str, Any]
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """How the objects of one kind and version are checked.
+    """The schemas for one kind and version.
 
     Attributes:
-        schema: The schema.
-        outer: The schema with pod templates of any content; the schema itself for kinds without templates.
-        template: The schema of the kind's pod templates, if it has such.
+        schema: The complete schema.
+        outer: The schema with pod templates of any content; equal to `schema` for kinds without templates.
+        template: The schema of pod templates; `None` for kinds without templates.
     """
 
     schema: Schema
@@ -43,14 +43,14 @@ def _plan(kind: str, version: str) -> _Plan | None:
 
 
 def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new: bool = True) -> Doc:
-    """The object without nulls and what lenient reading leaves out; what is wrong with it is among the findings.
+    """Validate an object against its schema. Return it without nulls and with lenient corrections.
 
     Args:
-        kind: The object's kind.
-        version: The version of Kueue's API in which it is written; of others, and other kinds, nothing is checked.
+        kind: Kind of the object.
+        version: Version of Kueue's API of the object. Objects of other kinds and versions are not checked.
         doc: The object.
-        findings: Takes what is wrong.
-        is_new: Whether the object is created, not updated.
+        findings: Collects the problems.
+        is_new: Whether the object is created rather than updated.
     """
     plan = _plan(kind, version)
     if plan is None:
@@ -72,7 +72,7 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
 
 
 def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
-    """Whether an object is valid; a template that many objects share is looked at once."""
+    """Return whether an object is valid. A template shared by many objects is checked once."""
     if not is_valid(plan.outer, doc):
         return False
     if plan.template is None or "spec" not in doc:
@@ -87,7 +87,7 @@ def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
 
 
 def _review_status(status: Doc | None, findings: Findings) -> None:
-    """The rules of a Workload's status that its record cannot tell any more."""
+    """Check rules for a Workload's status that the Python class can no longer check."""
     if not status:
         return
     for position, check in enumerate(status.get("admissionChecks", ())):

@@ -15,25 +15,25 @@ _INT64 = 2**63
 
 
 class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
-    """One structural schema: the type of a value and the limits that it must keep.
+    """A structural schema: the type of a value and its constraints.
 
     Attributes:
         type: `object`, `array`, `string`, `integer`, `boolean`, `integer or string`, or `any`.
         format: `int32`, `int64` or `date-time`; empty for none.
-        pattern: The regular expression that a string must match; empty for none.
-        enum: The allowed values; empty for any.
-        default: The value of an absent field; unset if there is none.
-        minimum: The least number.
-        min_length: The least number of characters.
-        max_length: The largest number of characters.
-        min_items: The least number of items.
-        max_items: The largest number of items, or of keys of a mapping.
-        required: The fields that must be present.
-        properties: The fields of an object; empty for a mapping of arbitrary keys.
-        items: The items of a list, or the values of a mapping.
-        keys: The fields that tell the items of a list apart.
-        is_set: Whether the items of a list differ from each other.
-        null: What a null stands for among the values of a mapping or list; unset where it stands for nothing.
+        pattern: Regular expression that a string must match; empty for none.
+        enum: Allowed values; empty for any value.
+        default: Value of an absent field; unset if there is none.
+        minimum: Smallest allowed number.
+        min_length: Smallest allowed number of characters.
+        max_length: Largest allowed number of characters.
+        min_items: Smallest allowed number of items.
+        max_items: Largest allowed number of items, or of keys of a mapping.
+        required: Names of required fields.
+        properties: Schemas of the fields of an object; empty for a mapping with arbitrary keys.
+        items: Schema of the items of a list, or of the values of a mapping.
+        keys: Fields that identify the items of a list.
+        is_set: Whether the items of a list must be unique.
+        null: Replacement for null values in a mapping or list; unset if null is not allowed.
     """
 
     type: str
@@ -55,18 +55,18 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
 
     @cached_property
     def regex(self) -> str:
-        """The pattern in Python's words, in which `$` would also match before a line break at the end."""
+        """The pattern in Python's syntax, in which `$` would also match before a final line break."""
         flagged = self.pattern.replace("^(?i)", "(?i)^")
         return f"{flagged[:-1]}\\Z" if flagged.endswith("$") else flagged
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The pattern, compiled."""
+        """The compiled pattern."""
         return re.compile(self.regex, re.ASCII)
 
     @cached_property
     def range(self) -> tuple[int, int]:
-        """The least and the largest integer."""
+        """The smallest and the largest allowed integer."""
         limit = _INT32 if self.format == "int32" else _INT64
         return (-limit if self.minimum is None else self.minimum), limit - 1
 
@@ -78,7 +78,7 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _numbered(number: int) -> Schema:
-    """The schema with this number."""
+    """Return the schema with this number."""
     raw = _table()["schemas"][number]
     items = raw.get("items")
     return Schema(
@@ -102,7 +102,7 @@ def _numbered(number: int) -> Schema:
 
 @cache
 def schema_of(kind: str, version: str) -> Schema | None:
-    """The schema of a kind in a version of Kueue's API, metadata included; none if there is none."""
+    """Return the schema of a kind in a version of Kueue's API, including its metadata; `None` if it does not exist."""
     number = _table()["kinds"].get(kind, {}).get(version)
     if number is None:
         return None
@@ -117,7 +117,11 @@ def schema_of(kind: str, version: str) -> Schema | None:
 
 @cache
 def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
-    """The schema of a kind with pod templates of any content, and that of its pod templates; none if it has none."""
+    """Return the schema of a kind with arbitrary pod templates, and the schema of its pod templates.
+
+    Returns:
+        The two schemas, or `None` if the kind has no pod templates.
+    """
     found = schema_of(kind, version)
     spec = found.properties.get("spec") if found else None
     pod_sets = spec.properties.get("podSets") if spec else None
@@ -138,7 +142,7 @@ def _text_fields(names: str) -> dict[str, Schema]:
 
 _ANY = Schema(type="any")
 _READ_STATUS = {"LocalQueue": ("fairSharing",)}
-"""What is read of the status of other kinds than Workload. An API server drops their status on creation, unread."""
+"""Status fields that are read for kinds other than Workload. On creation, an API server drops the status unread."""
 _TEXT = Schema(type="string")
 _FLAG = Schema(type="boolean")
 _INTEGER = Schema(type="integer", format="int64")
@@ -171,4 +175,4 @@ METADATA = Schema(
         "managedFields": Schema(type="array", items=_MANAGED),
     },
 )
-"""An object's metadata. Source: `k8s.io/apimachinery/pkg/apis/meta/v1/types.go:ObjectMeta`."""
+"""Schema of an object's metadata. Source: `k8s.io/apimachinery/pkg/apis/meta/v1/types.go:ObjectMeta`."""

@@ -1,6 +1,6 @@
-"""Rules of tolerations of ResourceFlavors and of the updates of admission checks, which tell absent from empty texts.
+"""Rules for tolerations in ResourceFlavors and in pod set updates, which distinguish absent from empty strings.
 
-Source: the rules of `tolerations` in `apis/kueue/v1beta2/resourceflavor_types.go`, and
+Source: the CEL rules of `tolerations` in `apis/kueue/v1beta2/resourceflavor_types.go`, and
 `pkg/webhooks/workload_webhook.go:validateTolerations`.
 """
 
@@ -22,7 +22,7 @@ _OPERATORS = ("Equal", "Exists")
 
 
 def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findings: Findings) -> None:
-    """The rules of a list of tolerations that is valid by its schema."""
+    """Check a list of tolerations that is valid by its schema."""
     for position, toleration in enumerate(tolerations):
         place = (*path, position)
         operator, effect, key = (toleration.get(name) for name in ("operator", "effect", "key"))

@@ -1,1 +1,1 @@
-"""The texts of manifests: YAML and JSON read and written, with the place of every byte."""
+"""Reading and writing YAML and JSON, with the positions of all values."""

@@ -1,7 +1,8 @@
-"""The events of YAML text: PyYAML's parsers, less what they and Kubernetes' parser read differently.
+"""Events of YAML text, from PyYAML's parsers, limited to text that they and Kubernetes' parser read the same way.
 
-libyaml's parser where PyYAML has it, else PyYAML's own, which is slower and gives the same. go-yaml, which Kubernetes
-reads with, is a port of an older libyaml; a text that it would read otherwise is refused, with the place.
+libyaml's parser is used if PyYAML was built with it, otherwise PyYAML's own parser, which is slower and returns the
+same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that go-yaml would read differently is rejected
+with its position.
 """
 
 import re
@@ -17,7 +18,7 @@ from kueuepy.errors.problems import ProblemKind
 from kueuepy.manifest.text.text import Text
 
 TAG: Final = "tag:yaml.org,2002:"
-"""What `!!` stands for."""
+"""Prefix that `!!` stands for."""
 
 _KNOWN_TAGS = {f"{TAG}{name}" for name in ("str", "bool", "int", "float", "null", "map", "seq")}
 _UNREADABLE = re.compile("[\x80-\x84\x86-\x9f\ufeff\ufffe\uffff]")
@@ -35,23 +36,23 @@ _NO_TOKEN = "found character that cannot start any token"  # noqa: S105 - PyYAML
 
 
 class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
-    """PyYAML's own parser, with tabs where libyaml takes them."""
+    """PyYAML's own parser, extended to accept tabs where libyaml does."""
 
     def __init__(self, text: str) -> None:
-        """Takes the text."""
+        """Create a parser for a text."""
         Reader.__init__(self, text)
         Scanner.__init__(self)
         Parser.__init__(self)
 
     def scan_to_next_token(self) -> None:
-        """Goes to the next token; a tab is a blank unless a key or an item may stand behind it."""
+        """Skip to the next token. A tab is treated as a blank unless a key or a list item may follow it."""
         super().scan_to_next_token()
         while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
             self.forward()
             super().scan_to_next_token()
 
     def scan_plain_spaces(self, indent: int, start_mark: Any) -> Any:
-        """What stands for the blanks and tabs, or the line breaks, between two words of a plain scalar."""
+        """Return the replacement for blanks, tabs or line breaks between two words of a plain scalar."""
         length = 0
         while self.peek(length) in " \t":
             length += 1
@@ -64,15 +65,21 @@ class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
 
 
 class Events:
-    """A text as events.
+    """The events of a text.
 
     Attributes:
         text: The text.
-        mark: Where the last event starts.
+        mark: Start of the last event.
     """
 
     def __init__(self, text: Text, source: str | None = None, *, libyaml: bool = True) -> None:
-        """Takes the text, and what to read in its place; `libyaml` is whether to use that parser where it is."""
+        """Create the events of a text.
+
+        Args:
+            text: The text, for positions.
+            source: Text to parse instead; `None` for the text itself.
+            libyaml: Whether to use libyaml's parser if it is available.
+        """
         self.text = text
         self.mark = yaml.Mark(text.name, 0, 0, 0, None, 0)
         self._source = text.data.decode() if source is None else source
@@ -81,10 +88,10 @@ class Events:
         self._documents = 0
 
     def __iter__(self) -> Iterator[Any]:
-        """The events that stand for something: scalars, aliases, and where mappings and lists start and end.
+        """Iterate over scalars, aliases, and the starts and ends of mappings and lists.
 
         Raises:
-            ManifestError: The text is not YAML, or not what Kubernetes reads alike.
+            ManifestError: The text is not YAML, or Kubernetes would read it differently.
         """
         if found := _UNREADABLE.search(self._source):
             place = (
@@ -100,15 +107,15 @@ class Events:
                 yield event
 
     def place(self) -> tuple[int, int]:
-        """Line and column where the last event starts, from 1."""
+        """Line and column of the start of the last event, from 1."""
         return self.text.line + self.mark.line, self.mark.column + 1
 
     def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
-        """Raises the error of a text that cannot be read, at the last event."""
+        """Raise an error at the last event."""
         self.text.fail_at(self.place(), detail, kind)
 
     def _next(self, parser: Any) -> Any:
-        """The next event; `None` at the end."""
+        """Return the next event; `None` at the end."""
         try:
             return parser.get_event()
         except yaml.MarkedYAMLError as error:
@@ -117,7 +124,10 @@ class Events:
             self.fail("an escape behind this stands for no character")
 
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
-        """Raises what a parser found; at the start of what the end of the text leaves open, if it is that."""
+        """Raise the error of a parser.
+
+        If the text ends too early, the position is that of the construct that is not closed.
+        """
         mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
         if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":
             detail = "is indented with a tab; YAML wants spaces"
@@ -131,7 +141,7 @@ class Events:
         self.fail(detail)
 
     def _is_content(self, event: Any) -> bool:
-        """Whether an event stands for something; keeps how deep in brackets it is."""
+        """Return whether an event carries content, and track the nesting of brackets."""
         if isinstance(event, yaml.ScalarEvent):
             self._check_tag(event)
             self._check_tabs(event)
@@ -150,11 +160,11 @@ class Events:
         return isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
 
     def _check_tag(self, event: Any) -> None:
-        """Fails at a tag that Kubernetes' parser takes for another one, or that is not of JSON."""
+        """Raise an error for a tag that Kubernetes' parser interprets differently, or that JSON cannot represent."""
         tag, start = event.tag, event.start_mark.index
         is_scalar = isinstance(event, yaml.ScalarEvent)
         if is_scalar and self._source[start : start + 1] in ("!", "&"):
-            # libyaml's parser keeps this one to itself.
+            # libyaml's parser does not report this tag.
             tag = "!" if _BARE_TAG.match(self._source, start, event.end_mark.index) else tag
         if tag is None:
             return
@@ -164,21 +174,21 @@ class Events:
             self.fail("a tag stands before nothing; remove it, or write a value")
 
     def _check_escapes(self, event: Any) -> None:
-        """Fails at escapes that are none to one of the parsers."""
+        """Raise an error for an escape sequence that one of the parsers does not accept."""
         if _SURROGATE.search(event.value):
             self.fail("an escape in this text stands for half a character")
         if "/" in event.value and _SLASH.match(self._source, event.start_mark.index, event.end_mark.index):
             self.fail("\\/ in this text is an escape of JSON alone; write a slash without a backslash")
 
     def _check_block(self, start: int, end: int) -> None:
-        """Fails at a block of text whose first lines the parsers read differently."""
+        """Raise an error for a block scalar whose first lines the parsers read differently."""
         if not _HEADER.match(self._source, start):
             self.fail("only blanks, or a comment behind a blank, may stand behind | or > and what says how it is read")
         if _TAB_IN_BLOCK.match(self._source, start, end):
             self.fail("a tab begins the first line of this text; say after | or > by how many blanks it is indented")
 
     def _check_tabs(self, event: Any) -> None:
-        """Fails at a scalar that the parsers end at different places: mostly because of tabs."""
+        """Raise an error for a scalar that the parsers end at different positions, mostly because of tabs."""
         start, end = event.start_mark.index, event.end_mark.index
         if event.style in ("|", ">"):
             self._check_block(self._source.index(event.style, start), end)

@@ -1,8 +1,10 @@
-"""YAML text into Python values, as Kubernetes reads it: PyYAML's events, and go-yaml's rules for what they stand for.
+"""Conversion of YAML text to Python values as in Kubernetes: PyYAML's events, interpreted by the rules of go-yaml.
 
-Source: `vendor/go.yaml.in/yaml/v2/decode.go` for merges, aliases and equal keys, `vendor/sigs.k8s.io/yaml` for keys.
-What Kubernetes would read by chance, or not as it looks, is refused: keys that are fractions, tags that JSON has no use
-for, and `<<` behind a key that it gives another value.
+Text that Kubernetes would accept by accident, or read in an unexpected way, is rejected: keys that are fractions, tags
+without an equivalent in JSON, and `<<` after a key that it overrides.
+
+Source: `vendor/go.yaml.in/yaml/v2/decode.go` for merges, aliases and duplicate keys, `vendor/sigs.k8s.io/yaml` for
+keys.
 """
 
 from typing import Any, NoReturn
@@ -21,36 +23,39 @@ Container = dict[str, Any] | list[Any]
 
 
 def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> Any:
-    """The value of a document; `None` if there is nothing in it.
+    """Parse a document.
 
     Args:
         text: The text.
-        limits: How much it may hold.
-        strict: Whether equal keys are an error; else the last counts.
-        libyaml: Whether to use libyaml where it is; without it the answer is the same.
+        limits: Limits on its size.
+        strict: Whether duplicate keys are an error; otherwise the last one is used.
+        libyaml: Whether to use libyaml if it is available. The result does not depend on it.
+
+    Returns:
+        The value of the document; `None` if it is empty.
 
     Raises:
-        ManifestError: The text is not YAML, or two keys are equal, or an alias stands for nothing.
+        ManifestError: The text is not YAML, has duplicate keys, or has an undefined alias.
         LimitError: The nesting, a scalar or the aliases exceed their limit.
     """
     return Nodes(Events(text, libyaml=libyaml), limits, strict=strict).value()
 
 
 class _Open:
-    """A collection that is still growing.
+    """A mapping or list that is not complete yet.
 
     Attributes:
         container: The mapping or list.
-        key: The key whose value comes next, in a mapping.
-        merging: Whether what comes next is the value of `<<`.
-        merged: Whether there was a `<<`.
-        inherited: The keys that it gave.
+        key: The key of the next value, in a mapping.
+        merging: Whether the next value is the value of `<<`.
+        merged: Whether the mapping has a `<<`.
+        inherited: The keys that were merged by `<<`.
     """
 
     __slots__ = ("container", "inherited", "key", "merged", "merging")
 
     def __init__(self, container: Container) -> None:
-        """Opens a collection."""
+        """Create an empty collection."""
         self.container = container
         self.key: str | None = None
         self.merging = self.merged = False
@@ -58,15 +63,22 @@ class _Open:
 
     @property
     def wants_key(self) -> bool:
-        """Whether a key comes next."""
+        """Whether the next value is a key."""
         return self.key is None and not self.merging and isinstance(self.container, dict)
 
 
 class Nodes:
-    """A text and the values in it so far."""
+    """The values of a text."""
 
     def __init__(self, events: Events, limits: Limits, *, strict: bool, marking: bool = False) -> None:
-        """Takes the events, the limits, whether equal keys are an error, and whether to note where values stand."""
+        """Create the reader of a text.
+
+        Args:
+            events: Events of the text.
+            limits: Limits on the size of the values.
+            strict: Whether duplicate keys are an error.
+            marking: Whether to record the lines of values.
+        """
         self._events = events
         self._limits = limits
         self._strict = strict
@@ -74,11 +86,11 @@ class Nodes:
         self._open = [_Open(self._root)]
         self._anchors: dict[str, tuple[Any, str | None]] = {}
         self._spent = self._count = 0
-        # With the container itself: one that an equal key replaces would leave its id to another.
+        # The entry keeps the container alive, so that the id of a replaced container is not reused.
         self._places: dict[int, tuple[Container, dict[str | int, int]]] | None = {} if marking else None
 
     def value(self) -> Any:
-        """The value of the text."""
+        """Read the text and return its value."""
         for event in self._events:
             if isinstance(event, yaml.ScalarEvent):
                 self._scalar(event)
@@ -91,7 +103,7 @@ class Nodes:
         return self._root[0] if self._root else None
 
     def line_of(self, path: Path) -> int:
-        """The line of a field, or of the innermost part of its path that is written; after the text was read."""
+        """Return the line of a field, or of its innermost parent in the text. The text must have been read before."""
         value: Any = self._root
         found = self._events.text.line
         for step in (0, *path):
@@ -119,7 +131,7 @@ class Nodes:
         self._open.append(_Open(container))
 
     def _leave(self) -> None:
-        """Closes the innermost collection; what is merged counts from here on."""
+        """Complete the innermost collection and charge merged content to the limits."""
         closed = self._open.pop()
         top = self._open[-1]
         if top.merging:
@@ -144,7 +156,7 @@ class Nodes:
             self._name(top, key)
 
     def _meaning(self, event: Any, *, needs_key: bool) -> tuple[Scalar, str | None]:
-        """The value of a scalar, and the key that it makes."""
+        """Return the value of a scalar, and the key that it represents."""
         text: str = event.value
         if event.tag is not None:
             try:
@@ -167,7 +179,7 @@ class Nodes:
             self._exceed("scalar_bytes", most, f"a text has {length:,} bytes")
 
     def _name(self, top: _Open, key: str | None) -> None:
-        """Takes a key."""
+        """Set the key of the next value."""
         if key is None:
             self._no_key()
         if key in top.inherited:
@@ -181,7 +193,7 @@ class Nodes:
         self._events.fail("null, a fraction, a mapping or a list is no key; put it in quotes if it is meant as text")
 
     def _add(self, value: Any) -> None:
-        """Takes a value; one that is merged is taken when it is complete."""
+        """Add a value. A value to be merged is added when it is complete."""
         top = self._open[-1]
         if isinstance(top.container, list):
             self._place(len(top.container))
@@ -196,7 +208,7 @@ class Nodes:
         top.merging = top.merged = True
 
     def _merge(self, top: _Open, sources: list[Any]) -> None:
-        """Gives a mapping the pairs of others, of which the first count most."""
+        """Merge other mappings into a mapping. Earlier ones take precedence."""
         top.merging = False
         for source in reversed(sources):
             if not isinstance(source, dict):
@@ -224,7 +236,7 @@ class Nodes:
                 self._merge(top, [copied])
 
     def _copy(self, value: Any) -> Any:
-        """A copy, charged to the limits; the copies of collections are filled level by level."""
+        """Return a copy that is charged to the limits. Copies of collections are filled level by level."""
         result: list[Any] = [value]
         level: list[tuple[Any, Any]] = [(result, 0)]
         depth = len(self._open) - 1

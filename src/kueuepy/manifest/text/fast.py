@@ -1,7 +1,7 @@
-"""The fast reader of YAML and JSON: for texts as kubectl prints them.
+"""The fast reader of YAML and JSON, for text in the form that kubectl prints.
 
-The core reads them, and the items of a list object a few at a time. Whatever it does not support goes
-to the exact reader; where both answer they agree, and the tests hold them to that.
+The C++ core reads the text, and reads the items of a list object a few at a time. Unsupported text is passed to the
+exact reader. Tests check that both readers agree on text that both support.
 """
 
 import re
@@ -20,48 +20,49 @@ _YAML_LIST = re.compile(rb"^kind: List[ ]*$", re.MULTILINE)
 _JSON_KEY = re.compile(rb"\s*\{\r?\n( +)\"")
 
 Exact = Callable[[Text], Any]
-"""Reads an item that is not supported. YAML's stands in a list of its own."""
+"""Function that reads an unsupported item. A YAML item is passed as a list with one item."""
 
 
 class FastReader:
-    """A document as kubectl prints it.
+    """A document in the form that kubectl prints.
 
     Attributes:
-        value: Its value, as far as it is read; that of a list object without the items that were taken out.
+        value: The value read so far. For a list object, it does not contain the items that were already returned.
     """
 
     def __init__(self, text: Text, limits: Limits) -> None:
-        """Reads it, or to the first item if it is a list object."""
+        """Read the document, or the part before the first item of a list object."""
         self._text = text
-        # A list object and its items are two levels more; the exact reader looks again where a limit may be exceeded.
+        # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
         deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
         self._core = CoreReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
         self._opened = self._core.open()
 
     @property
     def is_unsupported(self) -> bool:
-        """Whether the exact reader must be taken from the start."""
+        """Whether the exact reader must read the whole document."""
         return self._opened is None
 
     @property
     def is_list(self) -> bool:
-        """Whether it may be a list object."""
+        """Whether the document may be a list object."""
         return self._opened is True
 
     @property
     def value(self) -> Any:
-        """The value."""
+        """The value of the document."""
         return self._core.value
 
     @property
     def is_json(self) -> bool:
-        """Whether it is JSON."""
+        """Whether the document is JSON."""
         return self._core.is_json
 
     def says_list(self) -> bool:
-        """Whether it says that its kind is List, before the items, or in a line near the end indented as its keys are.
+        """Whether the kind is List.
 
-        Behind the items this may be wrong, for texts that are made to deceive.
+        The kind is read before the items, or from a line near the end that is indented like the keys of the document.
+        In the second case, the result may be wrong for text that is constructed to mislead.
         """
         if "kind" in self.value:
             return bool(self.value["kind"] == "List")
@@ -75,7 +76,11 @@ class FastReader:
         return bool(line.search(whole, max(start, stop - _END), stop))
 
     def items(self, exact: Exact) -> Iterator[tuple[Any, Text] | None]:
-        """The items and where each stands; `None`, and no more, where only the whole document can tell."""
+        """Iterate over the items and their texts.
+
+        Yields:
+            An item with its text. `None`, as the last element, if the whole document must be read instead.
+        """
         while self._core.is_in_list:
             found = self._core.items(_AT_ONCE)
             if found is None:

@@ -1,4 +1,4 @@
-"""JSON into Python values; what is wrong with it has its place by way of YAML, which most JSON is."""
+"""Conversion of JSON to Python values. Positions of errors are found by reading the text as YAML."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ _LONG_INTEGER = re.compile(rb"[0-9]{19}")
 
 
 def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
-    """The value of a JSON text.
+    """Parse a JSON text.
+
+    Args:
+        text: The text.
+        limits: Limits on its size.
+        strict: Whether duplicate keys are an error; otherwise the last one is used.
 
     Raises:
         msgspec.DecodeError: The text is not JSON.
-        RecursionError: It is nested very deeply.
-        ManifestError: Two keys of a mapping are equal, if `strict`; else the last counts.
+        RecursionError: The text is nested too deeply.
+        ManifestError: A mapping has duplicate keys, and `strict` is true.
         LimitError: The nesting or a scalar exceeds its limit.
     """
     data = text.data
@@ -43,15 +48,15 @@ def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
 
 
 def has_equal_keys(data: bytes, value: Any) -> bool:
-    """Whether JSON had two equal keys in one mapping, of which the decoder kept one.
+    """Return whether the JSON text had duplicate keys in a mapping, of which the decoder dropped one.
 
-    Written back, the value has as many keys as the text had. A `":` inside a text counts on both sides.
+    The value is encoded again, and the numbers of keys are compared. A `":` inside a string is counted in both texts.
     """
     return msgspec.json.format(data, indent=-1).count(b'":') != msgspec.json.encode(value).count(b'":')
 
 
 def _refuse(text: Text, limits: Limits, fault: ManifestError | LimitError) -> NoReturn:
-    """Raises a fault with its place, as YAML has it; without, where the JSON is no YAML."""
+    """Raise an error with its position, which is found by reading the JSON as YAML if possible."""
     from kueuepy.manifest.text.exact import parse  # noqa: PLC0415 - PyYAML is imported where it is needed
 
     try:
@@ -63,7 +68,7 @@ def _refuse(text: Text, limits: Limits, fault: ManifestError | LimitError) -> No
 
 
 def _excess(value: Any, limits: Limits) -> tuple[str, int, str] | None:
-    """The limit that a value exceeds, what it allows, and what is too much."""
+    """Return the name and value of the limit that a value exceeds, and the excessive part."""
     level, depth = [value], 0
     while level:
         texts = [text for part in level if isinstance(part, dict) for text in part]

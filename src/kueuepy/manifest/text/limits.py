@@ -1,18 +1,22 @@
-"""Limits that keep a hostile file from taking all time or memory."""
+"""Limits that prevent a malicious file from using excessive time or memory."""
 
 import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manifest may contain; more is a `LimitError`.
+    """Limits on the size of a manifest. Exceeding one raises a `LimitError`.
+
+    >>> Limits(depth=20).depth
+    20
 
     Attributes:
-        document_bytes: Bytes in one file or text.
-        depth: Nested mappings and lists.
-        nodes: Keys, values and list items in a document, counted before parsing by the characters that can start one.
-        alias_nodes: Nodes that YAML aliases stand for, in a document.
-        alias_ratio: The same, for each node that is written; 1,000 are always allowed.
-        scalar_bytes: Bytes in one key or value.
+        document_bytes: Number of bytes in one file or text.
+        depth: Depth of nested mappings and lists.
+        nodes: Number of keys, values and list items in a document. Before parsing, it is estimated by the number of
+            characters that can start one.
+        alias_nodes: Number of nodes that YAML aliases expand to, in a document.
+        alias_ratio: Number of nodes that YAML aliases expand to, per node in the text. 1,000 nodes are always allowed.
+        scalar_bytes: Number of bytes in one key or value.
     """
 
     document_bytes: int = 256 * 2**20

@@ -1,4 +1,4 @@
-"""From a field back to the line where it is written."""
+"""Search for the line of a field."""
 
 import re
 from functools import lru_cache
@@ -14,7 +14,7 @@ _ESCAPE = re.compile(rb"\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)")
 
 
 def line_of(text: Text, path: Path) -> int:
-    """The line of a field, or of the innermost part of its path that is written.
+    """Return the line of a field, or of its innermost parent in the text.
 
     Raises:
         ManifestError: The text is not YAML.
@@ -24,7 +24,7 @@ def line_of(text: Text, path: Path) -> int:
 
 @lru_cache(maxsize=2)
 def _read(text: Text) -> Nodes:
-    """The text in which lines were looked up last; of JSON, with any character for those that YAML writes otherwise."""
+    """Return the parsed text of the last search. In JSON, escape sequences that differ in YAML are replaced."""
     source = _ESCAPE.sub(_as_yaml, text.data).decode()
     nodes = Nodes(Events(text, source), _NO_LIMITS, strict=False, marking=True)
     nodes.value()
@@ -32,6 +32,6 @@ def _read(text: Text) -> Nodes:
 
 
 def _as_yaml(escape: re.Match[bytes]) -> bytes:
-    """What stands for an escape of JSON that YAML does not have: any text of that length."""
+    """Return a replacement of the same length for a JSON escape sequence that YAML does not have."""
     code = escape[1]
     return rb"\u0041" if len(code) > 1 else b"//" if code == b"/" else escape[0]

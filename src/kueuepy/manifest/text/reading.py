@@ -1,4 +1,4 @@
-"""Files and texts into the values of the objects in them, each with the way back to its line."""
+"""Reading of files and texts into the objects in them, with the positions of all fields."""
 
 import re
 from codecs import getincrementaldecoder
@@ -27,49 +27,49 @@ _LINE = b"\n"
 
 
 class Item:
-    """A value read from a text, and the way back.
+    """A value read from a text, with its position.
 
     Attributes:
-        value: Mappings, lists and scalars, as Kubernetes' JSON has them.
-        text: The text that holds it.
-        prefix: Its path in that text.
+        value: Mappings, lists and scalars, as in Kubernetes' JSON.
+        text: The text that contains the value.
+        prefix: Path of the value in the text.
     """
 
     __slots__ = ("prefix", "text", "value")
 
     def __init__(self, value: Any, text: Text, prefix: Path = ()) -> None:
-        """Keeps the three."""
+        """Create an item."""
         self.value = value
         self.text = text
         self.prefix = prefix
 
     def where(self, path: Path = ()) -> str:
-        """File and line of a field, or of the innermost part of its path that is written."""
+        """Return file and line of a field, or of its innermost parent in the text."""
         if not self.text.size:
             return self.text.name
         from kueuepy.manifest.text.lines import line_of  # noqa: PLC0415 - PyYAML is imported where it is needed
 
         try:
             line = line_of(self.text, self.prefix + path)
-        except ManifestError:  # not all JSON is YAML
+        except ManifestError:  # JSON that is not valid YAML
             line = self.text.line
         return f"{self.text.name}:{line}"
 
     def items(self) -> Iterator["Item"]:
-        """The items of a list object."""
+        """Iterate over the items of a list object."""
         listed = {"apiVersion": self.value.get("apiVersion"), "kind": str(self.value.get("kind"))[: -len("List")]}
         for position, raw in enumerate(self.value.get("items") or ()):
-            # A typed list may leave out what its own kind says.
+            # Items of a typed list may omit apiVersion and kind.
             value = {**listed, **raw} if isinstance(raw, dict) and listed["kind"] else raw
             yield Item(value, self.text, (*self.prefix, "items", position))
 
 
 class ReadOptions(NamedTuple):
-    """How a file is read.
+    """Options for reading a file.
 
     Attributes:
-        limits: How much it may hold.
-        strict: Whether equal keys are an error.
+        limits: Limits on its size.
+        strict: Whether duplicate keys are an error.
     """
 
     limits: Limits
@@ -77,7 +77,7 @@ class ReadOptions(NamedTuple):
 
 
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """The documents of a file, lists already taken apart where they can be.
+    """Iterate over the documents of a file. List objects are split into their items if possible.
 
     Raises:
         ManifestError: The file is not YAML or JSON in UTF-8.
@@ -102,7 +102,7 @@ def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
 
 
 def _check_utf8(text: Text) -> None:
-    """Whether the bytes are UTF-8, without a copy of them all."""
+    """Raise an error if the bytes are not UTF-8, without copying all of them."""
     decoder = getincrementaldecoder("utf-8")()
     for start in range(0, text.size, _CHUNK):
         before = start - len(decoder.getstate()[0])
@@ -113,7 +113,7 @@ def _check_utf8(text: Text) -> None:
 
 
 def _documents(name: str, data: bytes) -> Iterator[Text]:
-    """The texts between document markers that have any content."""
+    """Iterate over the non-empty texts between document markers."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     starts, _ = marks(data)
     line, last = 1, 0
@@ -138,7 +138,7 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
 
 
 def _document(text: Text, options: ReadOptions) -> Iterator[Item]:
-    """The value of a document, or the items of a list object."""
+    """Iterate over the items of a list object, or return the value of another document."""
     fast = FastReader(text, options.limits)
     if fast.is_unsupported:
         yield from _exact(text, options)
@@ -152,10 +152,10 @@ def _document(text: Text, options: ReadOptions) -> Iterator[Item]:
 
 
 def _listed(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
-    """The items of a list object, without the whole of it ever being there."""
+    """Iterate over the items of a list object without holding all of it in memory."""
     for count, found in enumerate(_taken(fast, options)):
         if found is None:
-            # A line that looked like an item was inside of one: only the whole text tells what is wrong, if anything.
+            # A line that looked like the start of an item was inside an item. Read the whole text instead.
             for item in _exact(text, options):
                 yield from islice(item.items(), count, None)
             return
@@ -165,7 +165,7 @@ def _listed(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item
 
 
 def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
-    """A mapping with items, of which it is not known whether it is a list object."""
+    """Read a mapping with items that may or may not be a list object."""
     items: list[Any] = []
     for found in _taken(fast, options):
         if found is None:
@@ -176,19 +176,19 @@ def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[It
 
 
 def _taken(fast: FastReader, options: ReadOptions) -> Iterator[Item | None]:
-    """The items; `None`, and no more, where only the whole text can tell."""
+    """Iterate over the items. `None`, as the last element, means that the whole text must be read instead."""
     prefix: Path = () if fast.is_json else (0,)
     try:
         for found in fast.items(lambda part: _item(part, options, is_json=fast.is_json)):
             yield None if found is None else Item(found[0], found[1], prefix)
     except LimitError:
         raise
-    except (ValueError, RecursionError):  # it is no item by itself
+    except (ValueError, RecursionError):  # not a complete item
         yield None
 
 
 def _item(part: Text, options: ReadOptions, *, is_json: bool) -> Any:
-    """The value of an item that the fast reader does not support."""
+    """Return the value of an item that the fast reader does not support."""
     if is_json:
         return json_value(part, options.limits, strict=options.strict)
     (value,) = _parse(part, options)
@@ -196,7 +196,7 @@ def _item(part: Text, options: ReadOptions, *, is_json: bool) -> Any:
 
 
 def _exact(text: Text, options: ReadOptions) -> Iterator[Item]:
-    """The value of a text; by way of JSON, if it is that."""
+    """Read a text with the exact reader, or with the JSON reader if it is JSON."""
     if text.data.lstrip()[:1] == b"{":
         try:
             yield Item(json_value(text, options.limits, strict=options.strict), text)

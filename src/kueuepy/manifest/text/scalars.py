@@ -1,8 +1,9 @@
-"""What a plain YAML scalar means to Kubernetes, which reads YAML 1.1 through go-yaml.
+"""Values of plain YAML scalars in Kubernetes, which reads YAML 1.1 with go-yaml.
 
-Source: `vendor/go.yaml.in/yaml/v2/resolve.go:resolve`, and `vendor/sigs.k8s.io/yaml` for the way through JSON: there a
-float without a fraction becomes an integer, and keys become texts. An integer beyond 64 bits is a float in Go, and has
-its digits in JSON: the shortest that make that float.
+Kubernetes converts YAML to JSON: a float without a fraction becomes an integer, and keys become strings. Go represents
+an integer beyond 64 bits as a float. In JSON, it has the shortest digits that yield the same float.
+
+Source: `vendor/go.yaml.in/yaml/v2/resolve.go:resolve`, and `vendor/sigs.k8s.io/yaml` for the conversion to JSON.
 """
 
 import re
@@ -21,7 +22,7 @@ WORDS: dict[str, Scalar] = {
     **dict.fromkeys(_FALSE, False),
     **dict.fromkeys(_NULL, None),
 }
-"""The words that are not texts."""
+"""Plain scalars that are not strings."""
 
 _NOT_FINITE = {
     **{sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
@@ -31,17 +32,17 @@ _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BARE_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _NUMBER_START = frozenset("+-.0123456789")
-_MOST_DIGITS = 70  # of an integer of 64 bits with its sign, in base 2
+_MOST_DIGITS = 70  # a signed 64-bit integer in base 2, with its prefix
 _UINT64 = 2**64
 _INT64 = 2**63
 
 
 class TagError(ValueError):
-    """A scalar is not what its tag says."""
+    """The value of a scalar does not match its tag."""
 
 
 def resolve(text: str) -> Scalar:
-    """The value of a plain scalar; one that is infinite, or no number, cannot be written as JSON.
+    """Return the value of a plain scalar. Infinity and NaN are returned, although JSON cannot represent them.
 
     >>> [resolve(text) for text in ("yes", "017", "1_000", "64Gi", "~", "1e3", "-.inf")]
     [True, 15, 1000, '64Gi', None, 1000, -inf]
@@ -61,10 +62,10 @@ def resolve(text: str) -> Scalar:
 
 
 def tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with a tag, whatever its quotes.
+    """Return the value of a scalar with a tag, regardless of its quotes.
 
     Raises:
-        TagError: It has no such value.
+        TagError: The value does not match the tag.
     """
     name = tag.rpartition(":")[2]
     value: Scalar = text if name == "str" else resolve(text)
@@ -82,7 +83,7 @@ def tagged(tag: str, text: str) -> Scalar:
 
 
 def number(plain: str, text: str | None = None) -> Scalar:
-    """The value of a decimal number as Go's float; the text itself if it is too large."""
+    """Return the value of a decimal number as a Go float, or the text itself if the number is too large."""
     value = float(plain)
     if value in (float("inf"), float("-inf")):
         return plain if text is None else text
@@ -90,13 +91,13 @@ def number(plain: str, text: str | None = None) -> Scalar:
 
 
 def integer(digits: str) -> Scalar:
-    """The value of an integer of JSON."""
+    """Return the value of an integer in JSON."""
     value = _integer(digits)
     return number(digits) if value is None else value
 
 
 def key_text(text: str) -> str | None:
-    """The key that a plain scalar makes, or `None` if it cannot be one, as null."""
+    """Return the key that a plain scalar represents; `None` if it cannot be a key, like null."""
     value = resolve(text)
     if value is None or isinstance(value, str):
         return value
@@ -107,7 +108,7 @@ def key_text(text: str) -> str | None:
 
 
 def _integer(text: str) -> int | None:
-    """The value of an integer of 64 bits in Go's base-0 notation; only one of 63 bits may have a sign."""
+    """Return the value of a 64-bit integer in Go's base-0 notation. Only 63-bit integers may have a sign."""
     plain = text.replace("_", "")
     if len(plain) > _MOST_DIGITS or not _INTEGER.fullmatch(plain):
         return None

@@ -1,4 +1,4 @@
-"""Where manifests come from: files, directories, texts, open files, parsed objects."""
+"""Sources of manifests: files, directories, texts, open files and parsed objects."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,17 +13,17 @@ from kueuepy.manifest.text.text import Text
 
 One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any]
 Source: TypeAlias = One | Iterable[One]
-"""A path, a directory, a text, an open file, a parsed object, or several of these."""
+"""A path, a directory, a text, an open file, a parsed object, or an iterable of these."""
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NOWHERE = Text("object", b"")
 
 
 def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """The documents and objects of a source, in order.
+    """Iterate over the documents and objects of a source, in order.
 
     Raises:
-        NotFoundError: There is no such file.
+        NotFoundError: A file does not exist.
         ManifestError: A file is not YAML or JSON.
         LimitError: A file exceeds a limit.
     """
@@ -42,10 +42,10 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def _all(sources: Iterable[One], limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """The documents of several sources; what cannot be read of one is an error after all others are read.
+    """Iterate over the documents of several sources. Errors are raised after all sources are read.
 
     Raises:
-        ManifestError: One line for each thing that cannot be read.
+        ManifestError: Some documents could not be read; the message has one line for each.
     """
     problems: list[tuple[str, Problem]] = []
     for part in sources:
@@ -58,7 +58,7 @@ def _all(sources: Iterable[One], limits: Limits, *, strict: bool) -> Iterator[It
 
 
 def _is_text(source: str) -> bool:
-    """Whether a text is a manifest, not the path of one."""
+    """Return whether a string is a manifest instead of a path."""
     return not source.strip() or "\n" in source or ": " in source or source.lstrip()[0] in "{["
 
 
@@ -70,7 +70,7 @@ def _open_file(source: IO[Any], limits: Limits, *, strict: bool) -> Iterator[Ite
 
 
 def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """The documents of a file, or of all YAML and JSON files in a directory and those below it, by name."""
+    """Iterate over the documents of a file, or of all YAML and JSON files in a directory tree, sorted by name."""
     found = _content(path, limits.document_bytes)
     if isinstance(found, bytes):
         yield from read(str(path), found, limits, strict=strict)
@@ -81,7 +81,7 @@ def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def _content(path: Path, most: int) -> bytes | int | list[Path]:
-    """The bytes of a file, or their number if they are too many; or the files in a directory."""
+    """Return the bytes of a file, their number if it exceeds the limit, or the files in a directory."""
     try:
         if path.is_dir():
             return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())

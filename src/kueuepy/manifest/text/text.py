@@ -1,4 +1,4 @@
-"""A part of a file, with the places of its bytes."""
+"""A part of a file, with the positions of its bytes."""
 
 from typing import NoReturn
 
@@ -6,20 +6,20 @@ from kueuepy.errors.problems import ManifestError, Problem, ProblemKind
 
 
 class Text:
-    """Bytes of one or several YAML documents or list items, and the place of their first byte.
+    """The bytes of YAML documents or list items, with their position in the file.
 
     Attributes:
-        name: The file's name.
-        whole: The bytes that it is a part of.
-        start: Where it starts in them.
-        stop: Where it ends.
-        line: The line of the first byte, from 1.
+        name: Name of the file.
+        whole: The bytes of the file.
+        start: Offset of the first byte.
+        stop: Offset after the last byte.
+        line: Line of the first byte, from 1.
     """
 
     __slots__ = ("line", "name", "start", "stop", "whole")
 
     def __init__(self, name: str, whole: bytes, line: int = 1, start: int = 0, stop: int | None = None) -> None:
-        """Keeps them; without start and stop it is all of the bytes."""
+        """Create a text; by default of all bytes."""
         self.name = name
         self.whole = whole
         self.line = line
@@ -28,28 +28,28 @@ class Text:
 
     @property
     def data(self) -> bytes:
-        """Its bytes; a copy, if it is a part of others."""
+        """The bytes of this part. They are copied unless the part is the whole file."""
         return self.whole[self.start : self.stop]
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """Number of bytes."""
         return self.stop - self.start
 
     def part(self, start: int, stop: int, line: int) -> "Text":
-        """The part between two places of the bytes that it is a part of itself."""
+        """Return the part between two offsets in the file."""
         return Text(self.name, self.whole, line, start, stop)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of a byte, from 1."""
+        """Return line and column of a byte, from 1."""
         data = self.data
         start = data.rfind(b"\n", 0, offset) + 1
         return self.line + data.count(b"\n", 0, offset), offset - start + 1
 
     def fail(self, offset: int, detail: str) -> NoReturn:
-        """Raises the error of a file that is not YAML."""
+        """Raise a syntax error at an offset."""
         self.fail_at(self.position(offset), detail)
 
     def fail_at(self, place: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
-        """The same, at a line and column."""
+        """Raise an error at a line and column."""
         raise ManifestError([(f"{self.name}:{place[0]}:{place[1]}", Problem((), kind, detail))])

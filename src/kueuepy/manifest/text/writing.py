@@ -1,4 +1,4 @@
-"""Python values as YAML text, in the block style that kubectl prints."""
+"""Writing of Python values as YAML, in the block style that kubectl prints."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _DATE = re.compile(r"\d{4}-")
 
 
 def yaml_text(documents: Sequence[Any]) -> str:
-    """The documents, with a marker between each and the next."""
+    """Return the documents as YAML, separated by document markers."""
     lines: list[str] = []
     for position, document in enumerate(documents):
         if position:
@@ -24,7 +24,7 @@ def yaml_text(documents: Sequence[Any]) -> str:
 
 
 def _block(value: Any, indent: str, lines: list[str]) -> None:
-    """Adds the lines of a value."""
+    """Append the lines of a value."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             _entry(f"{indent}{_text(str(key))}:", item, indent, lines)
@@ -38,7 +38,7 @@ def _block(value: Any, indent: str, lines: list[str]) -> None:
 
 
 def _entry(key: str, value: Any, indent: str, lines: list[str]) -> None:
-    """Adds a pair of a mapping; a list stands at the same indentation as its key."""
+    """Append the lines of a key and its value. A list has the same indentation as its key."""
     if isinstance(value, dict | list | tuple) and value:
         lines.append(key)
         _block(value, f"{indent}  " if isinstance(value, dict) else indent, lines)
@@ -58,7 +58,7 @@ def _scalar(value: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def _text(text: str) -> str:
-    """A text, in quotes wherever it could be read as anything else."""
+    """Return a string in YAML, with quotes if it could be read as another type."""
     plain = _PLAIN.fullmatch(text) and text[-1] != ":" and ": " not in text and not _DATE.match(text)
     if plain and isinstance(resolve(text), str):
         return text

@@ -1,6 +1,6 @@
-"""The rules that an API server and Kueue's webhooks hold objects to, for objects from manifests and from Python alike.
+"""Validation rules of the API server and of Kueue's webhooks, for objects from manifests and from Python.
 
-No rule looks beyond one object: a ClusterQueue may name a flavor, a check or a cohort that doesn't exist.
+Each rule checks a single object. References to other objects, such as flavors, checks or cohorts, are not checked.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ __all__ = ["check", "check_read", "review_names", "review_object", "validate", "
 
 
 def _no_rules(_: Object, __: Review) -> None:
-    """Of these kinds, an API server looks at the schema alone."""
+    """Apply no rules. For these kinds, the API server only checks the schema."""
 
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
@@ -75,12 +75,19 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
 
 @checked
 def validate(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
-    """What is wrong with an object, as an API server would refuse it on creation; nothing if it is valid.
+    """Return the problems for which an API server would reject the creation of an object.
 
     >>> from kueuepy.objects import ClusterQueue, Quota
     >>> queue = ClusterQueue.of("vision", {"h100": {"cpu": Quota(8, borrowing_limit=2)}})
     >>> print(*validate(queue))
     spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit: is 2; there must be none without a cohort
+
+    Args:
+        obj: An object or a Configuration.
+        feature_gates: Feature gates that differ from their defaults, by name.
+
+    Returns:
+        The problems; empty if the object is valid.
     """
     review = Review(gates=feature_gates)
     if isinstance(obj, Configuration):
@@ -95,19 +102,26 @@ def validate(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] |
 
 @checked
 def check(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | None = None) -> None:
-    """Raises the error of an object that is not valid.
+    """Raise an error if an object is not valid.
+
+    >>> from kueuepy.objects import Cohort
+    >>> check(Cohort("org"))
+
+    Args:
+        obj: An object or a Configuration.
+        feature_gates: Feature gates that differ from their defaults, by name.
 
     Raises:
-        ManifestError: Names the object and every field that is wrong.
+        ManifestError: The object is not valid. The message names the object and all invalid fields.
     """
     _raise(obj, validate(obj, feature_gates=feature_gates))
 
 
 def check_read(obj: Object) -> None:
-    """Raises the error of an object that was read from a manifest, whose fields so have their types.
+    """Raise an error if an object read from a manifest is not valid. The types of its fields are already checked.
 
     Raises:
-        ManifestError: Names the object and every field that is wrong.
+        ManifestError: The object is not valid. The message names the object and all invalid fields.
     """
     review = Review()
     review_object(obj, review)
@@ -129,14 +143,21 @@ def validate_update(
     feature_gates: Mapping[str, bool] | None = None,
     version: Literal["v1beta1", "v1beta2"] = "v1beta2",
 ) -> list[Problem]:
-    """Return what is wrong with a change of an object, its new state included.
+    """Return the problems for which an API server would reject an update of an object.
+
+    >>> from kueuepy.objects import LocalQueue
+    >>> print(*validate_update(LocalQueue("q", cluster_queue="a"), LocalQueue("q", cluster_queue="b")))
+    spec.clusterQueue: cannot be changed
 
     Args:
-        old: The object before the change.
-        new: The object after the change.
-        feature_gates: Feature gates that differ from their defaults.
-        version: The version of Kueue's API in which the change is sent. In v1beta1, the levels of a Topology never
-            change; in v1beta2, they may while `kubernetes.io/hostname` is the lowest.
+        old: The object before the update.
+        new: The object after the update. It is also validated by itself.
+        feature_gates: Feature gates that differ from their defaults, by name.
+        version: Version of Kueue's API in which the update is sent. In v1beta1, the levels of a Topology are immutable.
+            In v1beta2, they may change while `kubernetes.io/hostname` is the lowest level.
+
+    Returns:
+        The problems; empty if the update is valid.
     """
     review = Review(gates=feature_gates, is_update=True)
     if type(old) is not type(new) or old.key != new.key:
@@ -150,13 +171,13 @@ def validate_update(
 
 
 def review_object(obj: Object, review: Review) -> None:
-    """Adds what is wrong with an object whose fields have the types they should have."""
+    """Add the problems of an object. The types of its fields must already be checked."""
     _review_metadata(obj, review)
     _RULES[type(obj)](obj, review)
 
 
 def called(obj: Object) -> str:
-    """How messages call an object."""
+    """Return the name of an object in error messages."""
     return f'{type(obj).__name__} "{obj.key}"'
 
 
@@ -172,7 +193,7 @@ def _review_metadata(obj: Object, review: Review) -> None:
 
 
 def review_names(metadata: dict[str, Any], review: Review) -> None:
-    """The rules of name, labels and annotations of an object without a namespace that has no record."""
+    """Check name, labels and annotations of a cluster-scoped object without a Python class."""
     if not metadata.get("name"):
         review.problem(("metadata", "name"), "is required", "Required")
     else:
@@ -182,7 +203,7 @@ def review_names(metadata: dict[str, Any], review: Review) -> None:
 
 
 def _has_its_types(obj: Object, review: Review) -> bool:
-    """Whether the fields of an object built in Python have the types that its class gives them."""
+    """Return whether the fields of an object created in Python have the declared types."""
     kind = BY_CLASS.get(type(obj))
     if kind is None:
         review.problem((), f"is of the class {type(obj).__name__}; it must be one of Kueue's objects, such as Workload")
@@ -195,16 +216,16 @@ def _has_its_types(obj: Object, review: Review) -> bool:
         _review_fault(kind, named, review)
         return False
     if found is not None:
-        _review_fault(kind, fault_of(obj), review)  # a manifest's null counts as absent, a record's None does not
+        _review_fault(kind, fault_of(obj), review)  # null in a manifest means absent; None in a Python object does not
     return not review.problems
 
 
 def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | None:
-    """The record of a written record, which is held to the schema of its kind.
+    """Return the Python object for an encoded object, after validation against the schema of its kind.
 
-    A record may leave out what an API server requires and no decision depends on: the reason of a condition, fields of
-    containers, and the version and UID of an owner. Its containers may have equal names, and a template may have the
-    metadata of any object, such as that of the job from which it was copied.
+    Objects created in Python may omit some fields that the API server requires but that no decision depends on: the
+    reason of a condition, fields of containers, and the API version and UID of an owner. Containers may have equal
+    names, and a template may contain any metadata, such as the metadata of the job that it was copied from.
     """
     if kind.group == KUEUE:
         doc = structured(kind.name, kind.version, doc, review)
@@ -229,7 +250,7 @@ _METADATA_FIELDS = {(name,) for name in METADATA.properties}
 
 
 def _to_dict(obj: Object) -> Any:
-    """The object as a manifest; values of NumPy's in it become Python's."""
+    """Convert an object to a dict for a manifest. NumPy values become Python values."""
     try:
         return to_dict(obj)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Rules of a Configuration.
+"""Validation rules for a Configuration.
 
 Source: `pkg/config/validation.go`.
 """
@@ -28,7 +28,13 @@ _SELECTOR = ("managedJobsNamespaceSelector",)
 
 
 def review_configuration(configuration: Configuration, review: Review, own_namespace: str = "kueue-system") -> None:
-    """The rules of a Configuration of a Kueue that runs in this namespace."""
+    """Check a Configuration.
+
+    Args:
+        configuration: The Configuration.
+        review: Collects the problems.
+        own_namespace: Namespace of Kueue's manager.
+    """
     review_gates(configuration.feature_gates, configuration.release, review)
     if configuration.fair_sharing is not None:
         _review_fair_sharing(configuration.fair_sharing, review)
@@ -47,7 +53,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
 
 
 def review_gates(gates: dict[str, bool], release: Release, review: Review) -> None:
-    """Feature gates are known to the release, not locked, and on only with those that they need."""
+    """Check that feature gates exist in the release, are not locked, and that the gates they depend on are on."""
     known = DEFAULTS[release]
     for name, value in gates.items():
         path = ("featureGates", name)
@@ -63,7 +69,7 @@ def review_gates(gates: dict[str, bool], release: Release, review: Review) -> No
 
 
 def _of(release: Release) -> str:
-    """The release in words, where it is not the present one."""
+    """Return the name of a release for messages; empty for the development version."""
     return "" if release == RELEASES[-1] else f" of {release}"
 
 

@@ -1,4 +1,4 @@
-"""Rules of objects of devices, and of the Configuration's mappings of device classes, with Kueue's own errors.
+"""Validation rules for objects for devices, and for mappings of device classes, with Kueue's own error messages.
 
 Source: `pkg/config/validation.go:validateDeviceClassMappings`, `k8s.io/api/resource/v1`.
 """
@@ -49,13 +49,13 @@ Fault = tuple[Path, str]
 
 
 def review_mappings(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, bool], review: Review) -> None:
-    """The rules of `deviceClassMappings`; each error reads as Kueue's."""
+    """Check `deviceClassMappings`. Problems have the wording of Kueue's errors."""
     for path, text in mapping_faults(mappings, gates):
         review.problem(path, text)
 
 
 def mapping_faults(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, bool]) -> Iterator[Fault]:
-    """Everything that is wrong with the mappings, in the order and in the words of Kueue."""
+    """Iterate over all problems of the mappings, in Kueue's order and with Kueue's wording."""
     if len(mappings) > _MOST_MAPPINGS:
         yield _PLACE, f"Too many: {len(mappings)}: must have at most {_MOST_MAPPINGS} items"
     names: set[str] = set()
@@ -71,14 +71,14 @@ def mapping_faults(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, b
 
 
 class _Classes:
-    """The first mapping of each device class, and its counters so far."""
+    """The first mapping of each device class, and the counters found so far."""
 
     def __init__(self) -> None:
         self.mapped: dict[str, str] = {}
         self.counters: dict[str, set[str]] = {}
 
     def conflict(self, name: str, mapping: DeviceClassMapping) -> str:
-        """Why the mapping may not name the class; empty if it may."""
+        """Return the reason why a mapping must not name a device class; empty if it may."""
         counter = _first_counter(mapping)
         if name not in self.mapped:
             self.mapped[name] = mapping.name
@@ -250,20 +250,20 @@ def _devices(path: Path, source: CounterSource | CapacitySource) -> Iterator[Fau
 
 
 def review_template(template: ResourceClaimTemplate, review: Review) -> None:
-    """The rules of a ResourceClaimTemplate."""
+    """Check a ResourceClaimTemplate."""
     _review_requests(template.requests, ("spec", "spec", "devices", "requests"), review)
 
 
 def review_claim(claim: ResourceClaim, review: Review) -> None:
-    """The rules of a ResourceClaim."""
+    """Check a ResourceClaim."""
     _review_requests(claim.requests, ("spec", "devices", "requests"), review)
 
 
 def _require_evaluable(expressions: Iterable[str]) -> None:
-    """Selectors use nothing that is not evaluated here.
+    """Check that selectors use only supported CEL expressions. Without the extra `dra`, nothing is checked.
 
     Raises:
-        UnsupportedError: One does; the error names it. Without the extra `dra`, selectors are not looked at yet.
+        UnsupportedError: A selector uses an unsupported expression, which the message names.
     """
     if is_available():
         for expression in expressions:
@@ -296,7 +296,7 @@ def _review_amounts(amounts: Mapping[str, str | int], path: Path, review: Review
 
 
 def review_device_class(device_class: DeviceClass, review: Review) -> None:
-    """The rules of a DeviceClass."""
+    """Check a DeviceClass."""
     _require_evaluable(device_class.selectors)
     name = device_class.extended_resource_name
     if name is not None and ("/" not in name or name.startswith(("kubernetes.io/", "requests."))):
@@ -306,7 +306,7 @@ def review_device_class(device_class: DeviceClass, review: Review) -> None:
 
 
 def review_slice(published: ResourceSlice, review: Review) -> None:
-    """The rules of a ResourceSlice."""
+    """Check a ResourceSlice."""
     if not published.driver:
         review.problem(("spec", "driver"), "is required", "Required")
     else:

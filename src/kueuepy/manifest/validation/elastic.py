@@ -1,4 +1,4 @@
-"""Which Workloads are slices of elastic jobs.
+"""Detection of Workloads that are slices of elastic jobs.
 
 Source: `pkg/workloadslicing/workloadslicing.go`.
 """
@@ -11,10 +11,10 @@ _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 
 
 def is_elastic(workload: Workload, review: Review) -> bool:
-    """Whether the Workload is a slice of an elastic job, which may be scaled while it runs."""
+    """Return whether the Workload is a slice of an elastic job, which may be scaled while it runs."""
     return review.enabled("ElasticJobsViaWorkloadSlices") and workload.annotations.get(_ELASTIC) == "true"
 
 
 def is_replacement(workload: Workload) -> bool:
-    """Whether the Workload is a slice of an elastic job that replaces another slice."""
+    """Return whether the Workload is a slice of an elastic job that replaces another slice."""
     return _REPLACES in workload.annotations

@@ -1,4 +1,4 @@
-"""Rules of ResourceFlavors and taints.
+"""Validation rules for ResourceFlavors and taints.
 
 Source: `pkg/webhooks/resourceflavor_webhook.go`, `apis/kueue/v1beta2/resourceflavor_types.go`.
 """
@@ -13,7 +13,7 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def review_flavor(flavor: ResourceFlavor, review: Review) -> None:
-    """The rules of a ResourceFlavor."""
+    """Check a ResourceFlavor."""
     review.labels(flavor.node_labels, ("spec", "nodeLabels"))
     review_taints(flavor.node_taints, ("spec", "nodeTaints"), review)
     if flavor.topology_name is not None and not flavor.node_labels:
@@ -21,7 +21,7 @@ def review_flavor(flavor: ResourceFlavor, review: Review) -> None:
 
 
 def review_taints(taints: Iterable[Taint], path: Path, review: Review) -> None:
-    """The rules of a list of taints."""
+    """Check a list of taints."""
     seen = set()
     for position, taint in enumerate(taints):
         place = (*path, position)

@@ -1,4 +1,4 @@
-"""Rules of the smaller objects: checks, topologies, priority classes, and those of Kubernetes itself.
+"""Validation rules for Topologies, priority classes and Kubernetes objects.
 
 Source: the CRDs of `apis/kueue/v1beta2`, and Kubernetes' own types.
 """
@@ -28,7 +28,7 @@ _LIMIT_FIELDS = {
 
 
 def review_topology(topology: Topology, review: Review) -> None:
-    """The rules of a Topology."""
+    """Check a Topology."""
     path = ("spec", "levels")
     review.unique(topology.levels, path)
     if HOSTNAME_LABEL in topology.levels[:-1]:
@@ -37,12 +37,12 @@ def review_topology(topology: Topology, review: Review) -> None:
 
 
 def review_priority_class(priority: PriorityClass, review: Review) -> None:
-    """The rules of a PriorityClass."""
+    """Check a PriorityClass."""
     review.int32(priority.value, ("value",))
 
 
 def review_limit_range(limits: LimitRange, review: Review) -> None:
-    """The quantities of a LimitRange."""
+    """Check the quantities of a LimitRange."""
     for position, item in enumerate(limits.limits):
         path = ("spec", "limits", position)
         for attribute, field in _LIMIT_FIELDS.items():
@@ -50,19 +50,19 @@ def review_limit_range(limits: LimitRange, review: Review) -> None:
 
 
 def review_runtime_class(runtime: RuntimeClass, review: Review) -> None:
-    """The quantities of a RuntimeClass."""
+    """Check the quantities of a RuntimeClass."""
     _review_quantities(runtime.overhead, ("overhead", "podFixed"), review)
 
 
 def review_node(node: Node, review: Review) -> None:
-    """The quantities and taints of a Node."""
+    """Check the quantities and taints of a Node."""
     _review_quantities(node.capacity, ("status", "capacity"), review)
     _review_quantities(node.allocatable, ("status", "allocatable"), review)
     review_taints(node.taints, ("spec", "taints"), review)
 
 
 def review_pod(pod: Pod, review: Review) -> None:
-    """The requests of a Pod, and its node."""
+    """Check the requests of a Pod, and the name of its node."""
     review.subdomain(pod.node_name or None, ("spec", "nodeName"))
     review_pod_spec(pod.spec, ("spec",), review)
 

@@ -1,4 +1,4 @@
-"""Rules of the objects that configure admission checks, which have no records: they are kept as they are written.
+"""Validation rules for objects with parameters of admission checks. They have no Python class and are stored as dicts.
 
 Source: `apis/kueue/v1beta2/multikueue_types.go`.
 """
@@ -14,7 +14,7 @@ PROVISIONING = "ProvisioningRequestConfig"
 
 
 def review_parameters(version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
-    """The object without nulls; what is wrong with it is among the findings."""
+    """Validate an object and return it without nulls. Problems are added to `findings`."""
     kind = str(doc.get("kind"))
     if schema_of(kind, version) is None:
         findings.problem(("apiVersion",), f"is of version {shown(version)}; it must be v1beta1 or v1beta2")

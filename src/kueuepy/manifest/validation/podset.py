@@ -1,4 +1,4 @@
-"""Rules of pod sets: their counts, their templates, their topology requests.
+"""Validation rules for pod sets: counts, templates and topology requests.
 
 Source: `pkg/webhooks/workload_webhook.go:validatePodSet`, `apis/kueue/v1beta2/workload_types.go`.
 """
@@ -13,7 +13,7 @@ _RESERVED = "pods"
 
 
 def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
-    """The rules of one pod set."""
+    """Check one pod set."""
     if pod_set.min_count is not None and pod_set.min_count > pod_set.count:
         detail = f"is {pod_set.min_count}; it must be at most count, {pod_set.count}"
         review.problem((*path, "minCount"), detail)
@@ -23,7 +23,7 @@ def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
 
 
 def _review_template(template: dict[str, Any], path: Path, review: Review) -> None:
-    """A template's metadata and spec; one that many Workloads have is looked at once."""
+    """Check the metadata and the spec of a template. A template shared by many Workloads is checked once."""
     metadata, spec = template.get("metadata"), template.get("spec")
     for part, rules, field in ((metadata, _review_metadata, "metadata"), (spec, review_pod_spec, "spec")):
         if not part or part in review.validated:
@@ -41,7 +41,7 @@ def _review_metadata(metadata: dict[str, Any], path: Path, review: Review) -> No
 
 
 def review_pod_spec(spec: dict[str, Any], path: Path, review: Review) -> None:
-    """The resources that a pod's containers ask for."""
+    """Check the resources of the containers of a pod."""
     for field in ("initContainers", "containers"):
         for position, container in enumerate(spec.get(field) or ()):
             if resources := container.get("resources"):
@@ -52,7 +52,7 @@ def review_pod_spec(spec: dict[str, Any], path: Path, review: Review) -> None:
 
 
 def _review_resources(resources: dict[str, Any], path: Path, review: Review) -> None:
-    """Requests and limits are quantities, not negative, and none of pods, which Kueue counts itself."""
+    """Check that requests and limits are non-negative quantities. The resource `pods` is reserved for Kueue."""
     negative = not review.enabled("WorkloadValidateResourcesAreNonNegative")
     for field in ("requests", "limits"):
         amounts = resources.get(field) or {}

@@ -1,6 +1,6 @@
-"""Rules of ClusterQueues and Cohorts.
+"""Validation rules for ClusterQueues and Cohorts.
 
-Source: `pkg/webhooks/clusterqueue_webhook.go`, `pkg/webhooks/cohort_webhook.go`, and the types beside them.
+Source: `pkg/webhooks/clusterqueue_webhook.go`, `pkg/webhooks/cohort_webhook.go`, and the API types.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,13 @@ _MAX_CONCURRENT_FLAVORS = 16
 
 
 def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: Iterable[str] = ()) -> None:
-    """The rules of a ClusterQueue; of the checks named, the flavors are taken as they are."""
+    """Check a ClusterQueue.
+
+    Args:
+        queue: The ClusterQueue.
+        review: Collects the problems.
+        skipped_checks: Names of admission checks whose flavors are not checked.
+    """
     review_groups(queue.resource_groups, Owner("cohort", queue.cohort_name is not None, bounds_lending=True), review)
     review_totals(queue.resource_groups, review)
     review_selector(queue.namespace_selector, ("spec", "namespaceSelector"), review)
@@ -80,7 +86,7 @@ def _review_concurrent_admission(queue: ClusterQueue, review: Review) -> None:
 
 
 def review_selector(selector: LabelSelector | None, path: Path, review: Review) -> None:
-    """The rules of a label selector."""
+    """Check a label selector."""
     if selector is None:
         return
     review.labels(selector.match_labels, (*path, "matchLabels"))
@@ -97,6 +103,6 @@ def review_selector(selector: LabelSelector | None, path: Path, review: Review) 
 
 
 def review_cohort(cohort: Cohort, review: Review) -> None:
-    """The rules of a Cohort. Cycles are legal here: the queues in one are inactive."""
+    """Check a Cohort. Cycles of cohorts are valid; the ClusterQueues in a cycle are inactive."""
     review_groups(cohort.resource_groups, Owner("parent", cohort.parent_name is not None, bounds_lending=False), review)
     review_weight(cohort.fair_sharing, review)

@@ -1,4 +1,4 @@
-"""Rules of resource groups and weights, for ClusterQueues and Cohorts.
+"""Validation rules for resource groups and weights of ClusterQueues and Cohorts.
 
 Source: `pkg/webhooks/clusterqueue_webhook.go:validateResourceGroups`, `pkg/webhooks/common.go:validateFairSharing`.
 """
@@ -20,12 +20,12 @@ _NANO = Quantity("1n")
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Whose quotas are reviewed.
+    """Properties of the ClusterQueue or Cohort whose quotas are checked.
 
     Attributes:
-        parent: The word for what is above: `cohort` for a ClusterQueue, `parent` for a Cohort.
-        has_parent: Whether there is one. Only then there may be limits.
-        bounds_lending: Whether a lending limit must be within the nominal quota, as in a ClusterQueue.
+        parent: Name of the parent in error messages: `cohort` for a ClusterQueue, `parent` for a Cohort.
+        has_parent: Whether there is a parent. Limits are allowed only with a parent.
+        bounds_lending: Whether a lending limit must not exceed the nominal quota, as in a ClusterQueue.
     """
 
     parent: Literal["cohort", "parent"]
@@ -34,7 +34,7 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 def review_groups(groups: Sequence[ResourceGroup], owner: Owner, review: Review) -> None:
-    """The rules of all resource groups of a ClusterQueue or Cohort."""
+    """Check all resource groups of a ClusterQueue or Cohort."""
     resources: set[str] = set()
     flavors: set[str] = set()
     for position, group in enumerate(groups):
@@ -48,7 +48,7 @@ def review_groups(groups: Sequence[ResourceGroup], owner: Owner, review: Review)
 
 
 def review_totals(groups: Sequence[ResourceGroup], review: Review) -> None:
-    """The sizes of all groups together, which are bounded for a ClusterQueue."""
+    """Check the limits on the total size of all groups, which apply to a ClusterQueue."""
     totals = {
         "flavors": sum(len(group.flavors) for group in groups),
         "covered resources": sum(len(group.covered_resources) for group in groups),
@@ -97,7 +97,7 @@ def _review_quota(quota: ResourceQuota, path: Path, owner: Owner, review: Review
 
 
 def review_weight(sharing: FairSharing | None, review: Review) -> None:
-    """A weight is 0, or more than a billionth, which would be lost in division."""
+    """Check that a weight is 0 or more than 1n. A smaller weight would be lost in divisions."""
     if sharing is None:
         return
     path = ("spec", "fairSharing", "weight")

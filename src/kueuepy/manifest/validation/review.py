@@ -1,4 +1,4 @@
-"""What the rules share: where they write what they find, and the formats of names, labels and quantities.
+"""Shared parts of the validation rules: collection of problems, and formats of names, labels and quantities.
 
 Source: `k8s.io/apimachinery/pkg/util/validation` and the patterns of Kueue's CRDs.
 """
@@ -23,17 +23,17 @@ from kueuepy.manifest.gates import enabled
 from kueuepy.objects import QuantityText
 
 _INT32 = 2**31
-_REMEMBERED = 4096  # names and amounts that were looked at; those of workloads that came and went leave nothing
+_REMEMBERED = 4096  # size of the caches of names and quantities, so that deleted workloads do not use memory
 _ANNOTATIONS_BYTES = 256 * 1024
 ZERO = Quantity("0")
 
 
 class Review(Findings):
-    """What the rules find in one object.
+    """Problems and notes found by the rules in one object.
 
     Attributes:
         gates: Feature gates that differ from their defaults.
-        is_update: Whether a change is reviewed, not an object by itself.
+        is_update: Whether an update is checked instead of a new object.
     """
 
     __slots__ = ("gates", "is_update")
@@ -46,22 +46,22 @@ class Review(Findings):
         validated: Validated | None = None,
         is_update: bool = False,
     ) -> None:
-        """Starts without findings; lenient reviews note names of a wrong form, and refuse nothing for them."""
+        """Create an instance without findings. In lenient mode, names of a wrong form are notes instead of problems."""
         super().__init__(strict=strict, validated=validated)
         self.gates = gates or {}
         self.is_update = is_update
 
     def enabled(self, gate: str) -> bool:
-        """Whether a feature gate is on."""
+        """Return whether a feature gate is on."""
         return enabled(self.gates, gate)
 
     def at_most(self, items: Sized, limit: int, path: Path) -> None:
-        """A list or mapping has no more than so many items."""
+        """Check that a list or mapping has at most `limit` items."""
         if len(items) > limit:
             self.problem(path, f"has {len(items)} items; at most {limit} are allowed", "TooMany")
 
     def unique(self, names: Iterable[str], path: Path, field: str = "") -> None:
-        """No two items of a list have the same name."""
+        """Check that the names of list items are unique."""
         listed = tuple(names)
         seen: set[str] = set()
         if len(set(listed)) == len(listed):
@@ -73,14 +73,14 @@ class Review(Findings):
             seen.add(name)
 
     def int32(self, value: int | None, path: Path, least: int = -_INT32) -> None:
-        """A number is at least so large, and fits in 32 bits."""
+        """Check that a number is at least `least` and fits into 32 bits."""
         if value is None or least <= value < _INT32:
             return
         allowed = f"{least} or more" if value < least and least > -_INT32 else "a signed 32-bit integer"
         self.problem(path, f"is {shown(value)}; it must be {allowed}")
 
     def one_of(self, value: Any, allowed: Iterable[Any], path: Path) -> None:
-        """A value is one of these."""
+        """Check that a value is one of the allowed values."""
         words = tuple(allowed)
         if value not in words:
             known = ", ".join(str(word) for word in words if word != "")
@@ -88,7 +88,7 @@ class Review(Findings):
             self.problem(path, f"{shown(value)} is not supported; {hint}", "NotSupported")
 
     def subdomain(self, name: str | None, path: Path) -> None:
-        """A name or a reference to one is a DNS subdomain; `None` is none."""
+        """Check that a name is a DNS subdomain; `None` is valid."""
         if name is not None and not is_subdomain(name):
             detail = (
                 f"is {shown(name)}; it must be a DNS subdomain: at most {SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
@@ -97,7 +97,7 @@ class Review(Findings):
             self.odd(path, detail, "taken as it is", "Invalid")
 
     def label(self, name: str, path: Path) -> None:
-        """A name is a DNS label."""
+        """Check that a name is a DNS label."""
         if not (len(name) <= LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
             detail = (
                 f"is {shown(name)}; it must be a DNS label: at most {LABEL_LENGTH} of a-z, 0-9 and -, "
@@ -106,7 +106,7 @@ class Review(Findings):
             self.odd(path, detail, "taken as it is", "Invalid")
 
     def label_key(self, key: str, path: Path) -> None:
-        """A text is a label's key, as a resource's name must be too."""
+        """Check that a text is a valid label key. Resource names have the same form."""
         if not is_label_key(key):
             self.problem(
                 path,
@@ -115,7 +115,7 @@ class Review(Findings):
             )
 
     def label_value(self, value: str, path: Path) -> None:
-        """A text is a label's value."""
+        """Check that a text is a valid label value."""
         if not is_label_value(value):
             self.problem(
                 path,
@@ -124,14 +124,14 @@ class Review(Findings):
             )
 
     def labels(self, labels: Mapping[str, str], path: Path) -> None:
-        """Keys and values are those of labels."""
+        """Check the keys and values of labels."""
         for key, value in labels.items():
             if not (is_label_key(key) and is_label_value(value)):
                 self.label_key(key, (*path, key))
                 self.label_value(value, (*path, key))
 
     def annotations(self, annotations: Mapping[str, str], path: Path) -> None:
-        """Keys are those of annotations, and all together is not too long."""
+        """Check the keys and the total size of annotations."""
         if not annotations:
             return
         for key in annotations:
@@ -141,16 +141,20 @@ class Review(Findings):
             self.problem(path, f"has {size} bytes; at most {_ANNOTATIONS_BYTES} are allowed", "TooMany")
 
     def quantities(self, values: Mapping[str, QuantityText | None], path: Path, *, negative: bool = False) -> None:
-        """Each value is such a quantity."""
+        """Check that all values are valid quantities."""
         for name, value in values.items():
             if not isinstance(value, str | int) or not _is_valid(value, negative):
                 self.quantity(value, (*path, name), negative=negative)
 
     def quantity(self, value: QuantityText | None, path: Path, *, negative: bool = False) -> Quantity | None:
-        """A quantity as the API's schema has them, and not negative unless that is allowed."""
+        """Check that a value is a quantity in the form of the API's schema, and not negative unless allowed.
+
+        Returns:
+            The quantity, or `None` if the value is absent or invalid.
+        """
         if value is None:
             return None
-        if not isinstance(value, int | str):  # by its type a text or an integer; but nobody holds it to that
+        if not isinstance(value, int | str):  # the declared type is not enforced
             self.problem(path, _NO_QUANTITY.format(shown(value)))
             return None
         found = parse_quantity(value)
@@ -164,7 +168,7 @@ class Review(Findings):
 
 
 def _bytes(text: str) -> int:
-    """The length of a text in UTF-8; a lone surrogate, which has no form there, counts as three bytes."""
+    """Return the length of a text in UTF-8. A lone surrogate, which UTF-8 cannot represent, counts as three bytes."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -173,14 +177,14 @@ _NO_QUANTITY = "is {}; it must be a quantity: an integer, or a text such as 500m
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
 def _is_valid(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT001 - a cache knows no names
-    """Whether `Review.quantity` finds nothing."""
+    """Return whether `Review.quantity` finds no problem."""
     found = None if value is None else parse_quantity(value)
     return found is None or (not isinstance(found, str) and (negative or not found < ZERO))
 
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
 def parse_quantity(value: QuantityText) -> Quantity | str:
-    """The quantity, or what is wrong with its text."""
+    """Return the quantity, or a description of the problem with its text."""
     if isinstance(value, bool):
         return _NO_QUANTITY.format(value)
     text = str(value)
@@ -190,7 +194,7 @@ def parse_quantity(value: QuantityText) -> Quantity | str:
 
 
 def parse_lenient(value: QuantityText) -> Quantity | str:
-    """The same, without the pattern of the API's schema, as in a Configuration."""
+    """Return the quantity without checking the pattern of the API's schema, as for a Configuration."""
     try:
         return Quantity(str(value))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Rules of a Workload's status.
+"""Validation rules for the status of a Workload.
 
 Source: `pkg/webhooks/workload_webhook.go`, `apis/kueue/v1beta2/workload_types.go:WorkloadStatus`.
 """
@@ -19,7 +19,7 @@ from kueuepy.objects import (
 
 
 def review_status(workload: Workload, status: WorkloadStatus, review: Review) -> None:
-    """The rules of a Workload's status."""
+    """Check the status of a Workload."""
     for position, condition in enumerate(status.conditions):
         if not is_label_key(condition.type):
             review.label_key(condition.type, ("status", "conditions", position, "type"))
@@ -71,13 +71,16 @@ def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Revi
 
 
 def _scaled_counts(status: WorkloadStatus) -> dict[str, int]:
-    """The pods admitted for each pod set, of which an elastic job that was scaled down may still reclaim some."""
+    """Return the number of admitted pods by pod set.
+
+    Pods of an elastic job may be reclaimable even after it was scaled down.
+    """
     assignments = status.admission.pod_set_assignments if status.admission else ()
     return {one.name: one.count for one in assignments if one.count is not None}
 
 
 def review_updates(updates: Iterable[Mapping[str, Any]], known: Sequence[str], path: Path, review: Review) -> None:
-    """The rules of what a check adds to pod sets, of which these are known."""
+    """Check the pod set updates of an admission check."""
     for position, update in enumerate(updates):
         place = (*path, position)
         review.one_of(update.get("name"), known, (*place, "name"))

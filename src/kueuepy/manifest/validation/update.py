@@ -1,7 +1,7 @@
-"""Rules of changes: what must stay as it is.
+"""Validation rules for updates, such as immutable fields.
 
 Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`,
-`pkg/webhooks/clusterqueue_webhook.go:ValidateClusterQueueUpdate`, and the rules with `oldSelf` in the CRDs.
+`pkg/webhooks/clusterqueue_webhook.go:ValidateClusterQueueUpdate`, and the CEL rules with `oldSelf` in the CRDs.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _NO_STATUS = WorkloadStatus()
 
 
 def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any, Review], None]) -> None:
-    """The rules of the new state, and of the way to it."""
+    """Check the new state of an object and its changes."""
     match old, new:
         case ClusterQueue(), ClusterQueue():
             _review_cluster_queue(old, new, review)
@@ -56,7 +56,10 @@ def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any
 
 
 def review_old_levels(old: Object, new: Object, review: Review) -> None:
-    """The rule of v1beta1 that the levels of a Topology stay, which v1beta2 does not have for all."""
+    """Check the rule of v1beta1 that the levels of a Topology are immutable.
+
+    In v1beta2 it applies only to some topologies.
+    """
     path = ("spec", "levels")
     if not (isinstance(old, Topology) and isinstance(new, Topology) and old.levels and new.levels):
         return
@@ -70,7 +73,10 @@ def _same(old: object, new: object, path: Path, review: Review) -> None:
 
 
 def _review_cluster_queue(old: ClusterQueue, new: ClusterQueue, review: Review) -> None:
-    """A check whose flavors are as before is not held against the flavors, if those are as before too."""
+    """Check a ClusterQueue.
+
+    The flavors of an admission check are not checked if neither they nor the queue's flavors changed.
+    """
     skipped: list[str] = []
     if _flavor_names(old) == _flavor_names(new) and not review.enabled("RejectUpdatesToCQWithInvalidOnFlavors"):
         before = {rule.name: set(rule.on_flavors) for rule in old.admission_checks_strategy}
@@ -104,7 +110,7 @@ def _review_workload(old: Workload, new: Workload, review: Review, rules: Callab
         if not same_status("admission", *map(msgspec.to_builtins, lasting)):
             _same(*lasting, ("status", "admission"), review)
     if before.is_true("QuotaReserved") and before.admission is None:
-        # What already lacks its admission may go on so, until it is put right or goes away.
+        # A Workload that already lacked its admission before the update may still lack it.
         review.problems[:] = [p for p in review.problems if (p.path, p.kind) != (("status", "admission"), "Required")]
     _review_check_updates(before, after, review)
     _review_cluster(new, before, after, review)
@@ -112,7 +118,7 @@ def _review_workload(old: Workload, new: Workload, review: Review, rules: Callab
 
 
 def _review_pod_sets(old: Workload, new: Workload, review: Review) -> None:
-    """Pod sets stay while quota is reserved; a count may go down, as elastic jobs do."""
+    """Check that pod sets do not change while quota is reserved. The count of an elastic job may decrease."""
     path = ("spec", "podSets")
     if len(old.pod_sets) != len(new.pod_sets):
         review.problem(path, "cannot be changed while quota is reserved")
@@ -142,7 +148,7 @@ def _review_class_ref(old: Workload, new: Workload, review: Review) -> None:
 
 
 def _review_reclaimable(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
-    """Reclaimable counts don't shrink, but for pod sets that were scaled down."""
+    """Check that reclaimable counts do not decrease, except for pod sets that were scaled down."""
     counts = {pods.name: pods.count for pods in after.reclaimable_pods}
     shrunk = _scaled_down(new, after) if is_elastic(new, review) else set()
     for pods in before.reclaimable_pods:
@@ -162,7 +168,7 @@ def _scaled_down(workload: Workload, status: WorkloadStatus) -> set[str]:
 
 
 def _lasting(admission: Admission) -> Admission:
-    """What of an admission cannot be edited: all but the topology."""
+    """Return the immutable part of an admission: everything except the topology assignments."""
     assignments = tuple(
         msgspec.structs.replace(assignment, topology_assignment=None, delayed_topology_request=None)
         for assignment in admission.pod_set_assignments
@@ -180,7 +186,10 @@ def _review_check_updates(before: WorkloadStatus, after: WorkloadStatus, review:
 
 
 def _review_cluster(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
-    """A cluster of MultiKueue is one of the nominated clusters; the slice that replaces another may have any."""
+    """Check that the cluster is one of the nominated clusters.
+
+    A slice that replaces another slice may have any cluster.
+    """
     if review.enabled("ElasticJobsViaWorkloadSlices") and is_replacement(new):
         return
     name = after.cluster_name

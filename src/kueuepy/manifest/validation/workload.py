@@ -1,4 +1,4 @@
-"""Rules of Workloads.
+"""Validation rules for Workloads.
 
 Source: `pkg/webhooks/workload_webhook.go:ValidateWorkload`, `apis/kueue/v1beta2/workload_types.go`.
 """
@@ -23,7 +23,7 @@ _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 def review_workload(workload: Workload, review: Review) -> None:
-    """The rules of a Workload."""
+    """Check a Workload."""
     for position, pod_set in enumerate(workload.pod_sets):
         review_pod_set(pod_set, (*_POD_SETS, position), review)
     _review_min_counts(workload, review)
@@ -53,13 +53,13 @@ def _review_class_ref(workload: Workload, review: Review) -> None:
 
 
 def gates_of(workload: Workload) -> list[str]:
-    """The gates that keep a Workload out of its queue."""
+    """Return the names of the admission gates in a Workload's annotation."""
     text = workload.annotations.get(_GATED_BY, "")
     return [gate.strip() for gate in text.split(",")] if text.strip() else []
 
 
 def review_gated_by(workload: Workload, review: Review) -> None:
-    """The gates in the annotation are paths with a domain, each once."""
+    """Check that admission gates are unique names with a domain and a path."""
     path = ("metadata", "annotations", _GATED_BY)
     gates = gates_of(workload)
     if not gates or not review.enabled("AdmissionGatedBy"):

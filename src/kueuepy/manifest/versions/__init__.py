@@ -1,4 +1,4 @@
-"""Objects of Kueue's older API versions, in the shape of v1beta2."""
+"""Conversion of older versions of Kueue's API to v1beta2."""
 
 from typing import Any
 
@@ -9,16 +9,16 @@ from kueuepy.manifest.versions.usage import with_usage
 __all__ = ["OLD_VERSIONS", "VERSIONS", "to_v1beta2", "with_usage"]
 
 OLD_VERSIONS = ("v1alpha1", "v1alpha2")
-"""The versions that are long gone from Kueue itself."""
+"""Versions that Kueue has removed."""
 
 VERSIONS = (*OLD_VERSIONS, "v1beta1", "v1beta2")
-"""The versions of group `kueue.x-k8s.io` that are read."""
+"""Versions of the API group `kueue.x-k8s.io` that can be read."""
 
 
 def to_v1beta2(group: str, version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
-    """The object in the shape of v1beta2; objects of other groups are what they are.
+    """Convert an object to the form of v1beta2. Objects of other API groups are returned unchanged.
 
-    What doesn't have the type it should have is left alone, for the reader of v1beta2 to refuse.
+    Values of a wrong type are left unchanged; they are reported when the result is read as v1beta2.
     """
     if group != "kueue.x-k8s.io" or version == "v1beta2":
         return doc

@@ -1,4 +1,4 @@
-"""What an admission of the old versions uses: they didn't record it, but quota is charged by the record."""
+"""Resource usage of admissions in old API versions, which did not record it."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _MOST = 2**63 - 1
 
 
 def with_usage(obj: Object) -> Object:
-    """The Workload whose assignments say what their pods request, of the resources that got a flavor."""
+    """Add the resource usage of the pod sets, computed from the requests for resources with a flavor."""
     if not isinstance(obj, Workload) or obj.status is None or obj.status.admission is None:
         return obj
     templates = {pod_set.name: pod_set.template for pod_set in obj.pod_sets}
@@ -29,7 +29,7 @@ def _used(assignment: PodSetAssignment, template: dict[str, Any] | None) -> PodS
     try:
         requests = pod_requests(template)
     except ValueError:
-        # A quantity is wrong, as the rules will say.
+        # A quantity is invalid; validation reports it later.
         return assignment
     usage = {
         name: Quantity.format(name, min(amount * assignment.count, _MOST))

@@ -1,8 +1,8 @@
-"""Versions v1alpha1 and v1alpha2: ClusterQueues with minimum and maximum quotas for each resource.
+"""Conversion of v1alpha1 and v1alpha2, in which ClusterQueues have a minimum and a maximum quota per resource.
 
-Kueue itself never had a conversion for them. Quotas convert so that every old decision stays the same: a value fits if
-it is within the queue's maximum and the cohort's sum of minima, which is what a nominal quota of `min` and a borrowing
-limit of `max - min` say.
+Kueue never had a conversion for these versions. The conversion here preserves all decisions. In the old versions, a
+request fits if the usage stays within the queue's maximum and within the sum of minimums in the cohort. A nominal quota
+of `min` and a borrowing limit of `max - min` have the same meaning.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _MAX_FLAVORS = 16
 
 
 def convert(doc: Doc, findings: Findings) -> Doc:
-    """The object in the shape of v1beta2."""
+    """Convert an object to the form of v1beta2."""
     kind = str(doc.get("kind"))
     if kind == "ResourceFlavor":
         return _flavor(doc, findings)
@@ -38,7 +38,10 @@ def convert(doc: Doc, findings: Findings) -> Doc:
 
 
 def _flavor(doc: Doc, findings: Findings) -> Doc:
-    """A flavor's labels were written in three places in turn; the taints at the top."""
+    """Convert a flavor.
+
+    Successive versions stored its labels in three different places, and its taints at the top level.
+    """
     if isinstance(doc.get("spec"), dict):
         return doc
     for name in doc.keys() - _FLAVOR_FIELDS:
@@ -64,7 +67,7 @@ def _cluster_queue(spec: Doc, findings: Findings) -> Doc:
 
 
 def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool) -> list[Doc]:
-    """Resource groups of the resources that list the same flavors in the same order."""
+    """Create resource groups of the resources that list the same flavors in the same order."""
     if not _is_table(resources, path, findings):
         return []
     groups: dict[tuple[str, ...], Doc] = {}
@@ -83,7 +86,7 @@ def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool)
 
 
 def _is_table(resources: Any, path: Path, findings: Findings) -> bool:
-    """Whether the resources are a list of mappings that each have a name and a list of flavors."""
+    """Return whether the resources are a list of mappings that each have a name and a list of flavors."""
     before = len(findings.problems)
     if not isinstance(resources, list):
         findings.problem(path, "must be a list")
@@ -115,7 +118,7 @@ def _check_fields(raw: Doc, known: tuple[str, ...], path: Path, findings: Findin
 
 
 def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], path: Path, findings: Findings) -> None:
-    """Refuses flavors that another resource lists too, but not all of them or in another order."""
+    """Report flavors that another resource lists only in part or in a different order."""
     for other in others:
         shared = [name for name in names if name in other]
         if other != names and shared:
@@ -128,7 +131,7 @@ def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], p
 
 
 def _quota(resource: str, quota: Doc, path: Path, findings: Findings, *, has_cohort: bool) -> Doc:
-    """The nominal quota and borrowing limit of a minimum and a maximum."""
+    """Convert a minimum and a maximum to a nominal quota and a borrowing limit."""
     _check_fields(quota, ("min", "max"), path, findings)
     least, most = quota.get("min"), quota.get("max")
     found: Doc = {"name": resource, "nominalQuota": 0 if least is None else least}
@@ -147,7 +150,7 @@ def _quota(resource: str, quota: Doc, path: Path, findings: Findings, *, has_coh
 
 
 def _workload(doc: Doc, spec: Doc, findings: Findings) -> Doc:
-    """A workload whose pod sets had a PodSpec, and whose admission stood in its spec."""
+    """Convert a Workload whose pod sets have a PodSpec, and whose admission is in its spec."""
     admission = spec.pop("admission", None)
     pod_sets = spec.get("podSets")
     if isinstance(pod_sets, list):
@@ -169,7 +172,7 @@ def _pod_set(raw: Any) -> Any:
 
 
 def _with_reservation(conditions: list[Any]) -> list[Any]:
-    """The conditions, with a reservation for an admission: the old version made no difference between them."""
+    """Add a condition `QuotaReserved` to an admission. The old version did not distinguish it from `Admitted`."""
     conditions = [
         {"message": "", **condition} if isinstance(condition, dict) else condition for condition in conditions
     ]
@@ -180,7 +183,7 @@ def _with_reservation(conditions: list[Any]) -> list[Any]:
 
 
 def _admission(admission: Doc, pod_sets: Any) -> Doc:
-    """The admission with the number of pods, by which `with_usage` finds what they use."""
+    """Return the admission with the number of pods, which `with_usage` needs."""
     counts = {p.get("name") or "main": p.get("count", 1) for p in pod_sets or [] if isinstance(p, dict)}
     flavors = admission.get("podSetFlavors")
     assignments = [

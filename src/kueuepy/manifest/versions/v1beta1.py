@@ -1,4 +1,4 @@
-"""Version v1beta1: names that v1beta2 changed.
+"""Conversion of v1beta1, whose fields were renamed in v1beta2.
 
 Source: `apis/kueue/v1beta1/*_conversion.go`.
 """
@@ -18,7 +18,7 @@ _DELAYS = ("Pending", "Ready")
 
 
 def convert(doc: Doc, findings: Findings) -> Doc:
-    """The object in the shape of v1beta2."""
+    """Convert an object to the form of v1beta2."""
     spec = doc.get("spec")
     if not isinstance(spec, dict):
         return doc
@@ -35,7 +35,7 @@ def convert(doc: Doc, findings: Findings) -> Doc:
 def _cluster_queue(spec: Doc) -> Doc:
     spec = dict(spec)
     if "cohort" in spec:
-        # An empty cohort is none: the old type had no way to leave it out.
+        # An empty cohort name means no cohort; the old type could not omit the field.
         spec["cohortName"] = spec.pop("cohort") or None
     checks = spec.pop("admissionChecks", None)
     if checks:
@@ -44,7 +44,7 @@ def _cluster_queue(spec: Doc) -> Doc:
     if not spec.get("admissionChecksStrategy", {}).get("admissionChecks"):
         spec.pop("admissionChecksStrategy", None)
     if spec.get("admissionScope", {}).get("admissionMode") not in _MODES:
-        spec.pop("admissionScope", None)  # any text is allowed, and stands for no mode
+        spec.pop("admissionScope", None)  # v1beta1 allows any text here, and it has no effect
     fungibility = spec.get("flavorFungibility")
     if isinstance(fungibility, dict):
         spec["flavorFungibility"] = {
@@ -62,7 +62,7 @@ def _workload(spec: Doc, findings: Findings) -> Doc:
 
 
 def with_class_ref(spec: Doc, findings: Findings) -> Doc:
-    """The spec with a reference to the priority class instead of its name and source."""
+    """Replace the name and source of the priority class in a spec by a reference."""
     name, source = spec.pop("priorityClassName", None), spec.pop("priorityClassSource", None)
     if name and spec.get("priority") is None:
         findings.problem(("spec", "priority"), "is required where priorityClassName is set", "Required")
@@ -93,7 +93,7 @@ def _status(status: Any) -> Any:
 
 
 def _assignment(raw: Any) -> Any:
-    """An assignment whose domains, if any, are one slice that names each value of each domain."""
+    """Convert an assignment with domains to one with a single slice that lists all values of each domain."""
     if isinstance(raw, dict) and raw.get("delayedTopologyRequest", _DELAYS[0]) not in _DELAYS:
         raw = {name: value for name, value in raw.items() if name != "delayedTopologyRequest"}
     topology = raw.get("topologyAssignment") if isinstance(raw, dict) else None
