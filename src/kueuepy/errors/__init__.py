@@ -34,53 +34,102 @@ __all__ = [
 
 
 class KueueError(Exception):
-    """The base of every error that kueuepy raises on purpose.
+    """The base class of all exceptions that kueuepy raises deliberately.
 
     Attributes:
-        about: What it is about, if that is known: the manifest of a job as it was given, or the key of a Workload.
-        path: The field of it that is wrong, as keys and positions from its top; empty for the whole.
+        about: The affected object, if it is known: the manifest of a job as it was given, or the key of a Workload.
+        path: The affected field of the object, as keys and positions from its top; empty for the whole object.
+
+    Example:
+        >>> try:
+        ...     raise InvalidSpecError("count: is -1; it must be 0 or more")
+        ... except KueueError as error:
+        ...     print(error)
+        count: is -1; it must be 0 or more
     """
 
     about: object = None
     path: tuple[str | int, ...] = ()
 
     def at(self, *path: str | int) -> Self:
-        """The error, of this field."""
+        """Set the affected field, and return the error.
+
+        Args:
+            path: The keys and positions from the object's top.
+        """
         self.path = path
         return self
 
 
 class InvalidSpecError(KueueError, ValueError):
-    """A value is wrong: it has the wrong type, is out of range, or contradicts another one."""
+    """A value is not valid: it has a wrong type, is out of range, or contradicts another value.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> try:
+        ...     Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": -1}}))
+        ... except InvalidSpecError as error:
+        ...     print(type(error).__name__)
+        ManifestError
+    """
 
 
 class NotFoundError(KueueError, KeyError):
-    """A name refers to nothing."""
+    """A name does not refer to anything.
+
+    Example:
+        >>> print(NotFoundError('Workload "job": there is no such workload'))
+        Workload "job": there is no such workload
+    """
 
     def __str__(self) -> str:
-        """The message as written, not its repr as `KeyError` would show it."""
+        """Return the message as it was written; `KeyError` would return its repr."""
         return str(self.args[0]) if self.args else ""
 
 
 class DuplicateError(KueueError, ValueError):
-    """Two things have one name."""
+    """Two objects have the same name.
+
+    Example:
+        >>> isinstance(DuplicateError("ResourceFlavor: spot"), ValueError)
+        True
+    """
 
 
 class StateError(KueueError, RuntimeError):
-    """A call does not fit the state that its object is in."""
+    """A call does not fit the current state of its object.
+
+    Example:
+        >>> isinstance(StateError("Workload: is finished already"), RuntimeError)
+        True
+    """
 
 
 class UnsupportedError(KueueError, NotImplementedError):
-    """A field or kind is understood but not modelled."""
+    """A field or kind is known but not modelled, or an optional library is not installed.
+
+    Example:
+        >>> isinstance(UnsupportedError("plot: matplotlib is not installed"), NotImplementedError)
+        True
+    """
 
 
 class InternalError(KueueError, RuntimeError):
-    """A bug of kueuepy: an invariant of the engine does not hold."""
+    """A bug in kueuepy: an invariant of the engine does not hold.
+
+    Example:
+        >>> issubclass(InternalError, KueueError)
+        True
+    """
 
 
 @contextmanager
 def about(thing: object) -> Iterator[None]:
-    """Around what deals with one thing: an error that does not know yet what it is about is about this."""
+    """Set `KueueError.about` of errors that are raised in the block, unless it is already set.
+
+    Args:
+        thing: The affected object.
+    """
     try:
         yield
     except KueueError as error:

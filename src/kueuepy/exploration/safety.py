@@ -250,7 +250,10 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 
 
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
-    """Amounts that a preemptor asks for: all that it has of a flavor, of one resource, and as much as it could get."""
+    """Yield amounts for a preemptor.
+
+    These are its nominal quota and its maximum, for all resources of a flavor together and for each resource alone.
+    """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):
         if whole := {cell: limit[place] for cell, limit in limits.items() if limit[place] > 0}:

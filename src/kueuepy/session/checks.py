@@ -206,12 +206,16 @@ _DEFAULT_RETRIES = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 1800, "backof
 
 
 class Provisioning:
-    """An autoscaler: what has quota gets its nodes after a delay, or fails and is tried again.
+    """A model of a cluster autoscaler: provides nodes after a delay, or fails and retries.
 
-    A failure is followed by a retry after 60, 120, 240 s and so on, as for Kueue's ProvisioningRequests; one more than
-    the limit rejects the workload. Of the ProvisioningRequestConfig that the check names, `managedResources` say which
-    workloads need nodes at all, and `retryStrategy` how failures are retried; `podSetMergePolicy` shapes a request that
-    is not made here, and `podSetUpdates` take what `pod_set_updates` answers.
+    Failures are retried after 60 s, 120 s, 240 s and so on, as with Kueue's ProvisioningRequests. When the number of
+    failures exceeds the limit, the workload is rejected.
+
+    Two fields of the check's ProvisioningRequestConfig are used: `managedResources` determines which workloads need
+    nodes,
+    and `retryStrategy` how failures are retried. `podSetMergePolicy` is ignored, because it only affects the format of
+    the
+    request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
 
     Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.

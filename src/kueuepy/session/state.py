@@ -133,7 +133,11 @@ class SchedulerState:
         )
 
     def cluster_queue_of(self, local_queue: str) -> ClusterQueue | str:
-        """The ClusterQueue of a LocalQueue, given as `namespace/name`; or which of the two is not there."""
+        """Return the ClusterQueue of a LocalQueue, or a description of the object that does not exist.
+
+        Args:
+            local_queue: The key of the LocalQueue, `namespace/name`.
+        """
         local = self.store.objects.get((LocalQueue, local_queue))
         if not isinstance(local, LocalQueue):
             return f"LocalQueue {local_queue}"

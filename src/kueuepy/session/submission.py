@@ -37,7 +37,7 @@ class JobContext(NamedTuple):
     local_queues: tuple[LocalQueue, ...]
     related: tuple[dict[str, Any], ...]
     covered: Callable[[str], Collection[str]] = lambda _: ()
-    """The resources for which the ClusterQueue of a LocalQueue, given as `namespace/name`, has quotas."""
+    """A function that returns the resources covered by the ClusterQueue of a LocalQueue (`namespace/name`)."""
     numbers: Iterator[int] | None = None
     """Numbers that make names from `generateName` unique; without them, equal prefixes give equal names."""
 
