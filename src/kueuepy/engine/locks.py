@@ -1,4 +1,4 @@
-"""Replacement of locks in child processes, if another thread held them when the process was forked."""
+"""Replace locks in a forked child process if another thread held them at the time of the fork."""
 
 from __future__ import annotations
 

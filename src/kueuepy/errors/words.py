@@ -1,4 +1,4 @@
-"""Nouns and verbs in messages, in the singular or plural."""
+"""The singular and plural of nouns and verbs, for texts that count things."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class _Round:
             raise InvalidSpecError(f"calibrate: {count} in a part of the log; there must be ten")
 
     def some(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a random sample of `n` rows of the jobs that wait, sorted."""
+        """Return the sorted rows of a random sample of `n` waiting jobs."""
         return np.sort(rng.choice(self._rows, min(n, len(self._rows)), replace=False))
 
     def estimates(self, rows: NDArray[np.int64], options: dict[str, Any]) -> NDArray[np.float64]:

@@ -55,7 +55,9 @@ class SweepPlots:
         self._grid = grid
 
     def pareto(self, x: str, y: str, colour: str | None = None, *, ax: Any = None) -> Any:
-        """Plot the policies by the means of two metrics to minimise, with a line through the Pareto-optimal ones.
+        """Draw a scatter plot of the policies by the means of two metrics, both to be minimised.
+
+        A line connects the Pareto-optimal policies.
 
         Args:
             x: The metric on the horizontal axis.

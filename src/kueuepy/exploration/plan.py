@@ -59,13 +59,13 @@ class Plan(Framed):
     """
 
     def __init__(self, cluster: Cluster, target: Promise, vary: str, tried: Mapping[Any, Any], every: int) -> None:
-        """Create a Plan from the metric of each tried value by seed.
+        """Create a Plan from the metric of each tried value.
 
         Args:
             cluster: The cluster.
             target: The target.
             vary: The path of the field.
-            tried: The metric for each seed, by value.
+            tried: For each value, the metric for each seed.
             every: The total number of values in the range.
         """
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""Detect jobs that starve under a periodic load, proved by a state that repeats."""
+"""Detect starvation under a periodic load. A repeated state proves that a job starves."""
 
 from __future__ import annotations
 

@@ -108,13 +108,9 @@ def import_cluster(
         NotFoundError: A file does not exist.
 
     Example:
-        >>> imported = import_cluster('''
-        ... apiVersion: kueue.x-k8s.io/v1beta2
-        ... kind: ResourceFlavor
-        ... metadata: {name: default}
-        ... ''')
-        >>> imported.scheduler.cluster.resource_flavors[0].name, imported.report.problems
-        ('default', ())
+        >>> imported = import_cluster("{apiVersion: v1, kind: Namespace, metadata: {name: team}}" + chr(10))
+        >>> imported.scheduler.now, imported.report.problems
+        (0.0, ())
     """
     pods: list[dict[str, Any]] = []
     rules = tuple(rules)
@@ -212,7 +208,7 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
 
 
 def _awaits_victims(condition: Condition) -> bool:
-    """Return whether a condition shows that the workload preempted others, in the wording of any release."""
+    """Return whether a condition shows that the workload preempted others. Recognises the wording of every release."""
     if (condition.type, condition.status) != ("QuotaReserved", "False"):
         return False
     return condition.reason == "WaitingForPreemptedWorkloads" or _PENDING_PREEMPTION in condition.message

@@ -67,7 +67,7 @@ Rules: TypeAlias = "Iterable[Rule | Mapping[str, Any]]"
 
 
 def rules_of(rules: Rules) -> tuple[Rule, ...]:
-    """Return rules from the form of Kueue's mapping file: `{match: {…}, toLocalQueue: …, skip: …}`.
+    """Parse mapping rules in the form of Kueue's mapping file: `{match: {…}, toLocalQueue: …, skip: …}`.
 
     Args:
         rules: The rules; `Rule` objects are returned unchanged.

@@ -122,7 +122,7 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
 
 
 class Guard:
-    """A check that open files still have their names. Data written to a removed or replaced file is lost."""
+    """Detection of open files that were removed or replaced. Data written to such a file is lost."""
 
     def __init__(self, journal: Path, lock: Lock) -> None:
         """Record the identities of the journal, its WAL and its lock file."""

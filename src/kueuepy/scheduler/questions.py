@@ -217,9 +217,10 @@ class SchedulerQuestions:
             return question(self.state, item)
 
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
-        """Return the number of pods up to which the workload would be admitted now.
+        """Return the largest number of pods with which the workload would be admitted now.
 
-        The workload would be admitted with this count, but not with one more pod. The count is found by bisection. Call
+        The number is found by bisection: the workload would be admitted with this number of pods, but not with one
+        more. Call
         `try_admit` to see why even one pod would not be admitted.
 
         Args:

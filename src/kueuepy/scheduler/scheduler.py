@@ -317,8 +317,7 @@ class Scheduler(SchedulerQuestions):
 
         Preemption in Kueue can loop indefinitely (kubernetes-sigs/kueue#14543). If a state repeats, the method stops
         and
-        returns the loop: its shortest period and the workloads in it. Each tree of cohorts that loops has a loop of its
-        own.
+        returns the loop: its shortest period and the workloads in it. There is at most one loop per cohort tree.
 
         Args:
             max_cycles: The maximum number of cycles to run. Default: no limit.
@@ -393,7 +392,7 @@ class Scheduler(SchedulerQuestions):
             return difference(self, edits)
 
     def under(self, configuration: Configuration) -> Scheduler:
-        """Return a Scheduler with another Configuration and the same objects and workloads, with their current status.
+        """Return a copy of this Scheduler with another Configuration. Workloads keep their current status.
 
         Args:
             configuration: The new Configuration.

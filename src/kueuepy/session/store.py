@@ -105,7 +105,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
 
 
 class Submitted(CopyOnWriteDict[str, "Workload"]):
-    """The Workloads by key, and the list of requests that are not modelled for Workloads that have any."""
+    """The Workloads by key. Requests that kueuepy does not model are stored separately."""
 
     __slots__ = ("_outside",)
 

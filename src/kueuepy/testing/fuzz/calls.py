@@ -70,7 +70,7 @@ def next_call(scheduler: Scheduler, chosen: Random, number: int) -> Call:
 
 
 def answering() -> dict[str, Check]:
-    """Return the function that answers one of the admission checks; the other check is set by calls."""
+    """Return the function that answers one of the admission checks. Calls of `set_check` answer the other one."""
     return {CONTROLLER + CHECKS[0]: _answer}
 
 

@@ -104,7 +104,7 @@ def _place() -> str | None:
 
 
 def _shortened(found: BrokenInvariant) -> BrokenInvariant:
-    """Return the failure without unnecessary steps, by removing ever smaller ranges of steps, starting from the end."""
+    """Remove ever smaller ranges of steps that are not needed for the failure, and return the result."""
     size = len(found.steps) // 2
     while size:
         for start in _starts(len(found.steps) - 1, size):
