@@ -193,8 +193,7 @@ def plan(
         high: The largest value to try.
         step: The step between two values. Default: 1.
         exhaustive: Whether to try all values. Default: True if this takes at most 64 runs.
-        options: Further arguments of `sweep`: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of the
-            runs.
+        options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the runs.
 
     Returns:
         The smallest value that meets the target, and the values that were tried.
@@ -205,10 +204,9 @@ def plan(
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 1}}))
-        >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(10)]
-        >>> quota = "ClusterQueue/team:quota[h100/nvidia.com/gpu].nominalQuota"
-        >>> plan(cluster, rows, "wait_p95 <= 1h", vary=quota, low=1, high=10).value
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("a", {"f": {"cpu": 1}}))
+        >>> rows = [{"queue": "a", "submit": 60 * n, "runtime": "1h", "cpu": 1} for n in range(10)]
+        >>> plan(cluster, rows, "wait_p95 <= 1h", vary="ClusterQueue/a:quota[f/cpu].nominalQuota", low=1, high=9).value
         5
     """
     wanted = promise(target)

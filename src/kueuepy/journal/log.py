@@ -60,11 +60,11 @@ def fault_of(log: Path) -> str:
 
 
 def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
-    """Return whether more was written after the first given frame, which is invalid, than one write that was cut off.
+    """Return whether the damage is more than a last write that was cut off, because later frames are valid.
 
     Args:
-        commits: Whether each frame is the last one of its transaction.
-        ours: Whether each frame belongs to this log, instead of an earlier one in the same file.
+        commits: Whether each frame, from the first damaged one on, is the last one of its transaction.
+        ours: Whether each of these frames belongs to this log, instead of an earlier one in the same file.
     """
     later = np.flatnonzero(commits & ours)
     later = later[later > 0]
