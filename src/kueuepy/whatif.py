@@ -191,8 +191,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     Attributes:
         status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
-            holds
-        quota), `Finished`, or `Gone` if the workload was deleted.
+            holds quota), `Finished`, or `Gone` if the workload was deleted.
         flavors: The flavor of each resource by pod set; empty without quota.
         reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
 
@@ -390,9 +389,8 @@ def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
 
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
     (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
-    those
-    of queues that borrow, then those with lower priority, then those with a later quota reservation. No workload of the
-    result could be kept.
+    those of queues that borrow, then those with lower priority, then those with a later quota reservation. No workload
+    of the result could be kept.
 
     Args:
         scheduler: The Scheduler, which does not change.

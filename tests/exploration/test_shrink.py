@@ -73,7 +73,7 @@ def test_a_borrower_leaves_when_the_lender_loses_quota():
 
 
 def test_within_quota_nothing_is_to_do_and_what_never_ends_is_said():
-    assert str(kq.shrink(scheduler_of(jobs=3), queue_of(5), runtimes=60)) == "all is within quota at once"
+    assert str(kq.shrink(scheduler_of(jobs=3), queue_of(5), runtimes=60)) == "usage is within quota at once"
     found = kq.shrink(scheduler_of(), queue_of(5), runtimes="60d", horizon="1d", n=2)
     assert found.seconds == (math.inf, math.inf)
     assert "not within 1 d in 2 of 2" in str(found)

@@ -51,10 +51,8 @@ class Cluster:
     """An immutable collection of objects: flavors, queues, cohorts, workloads and all other declared objects.
 
     Two kinds of objects are added if they are missing. If no LocalQueue is given, each ClusterQueue gets a LocalQueue
-    of
-    its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues are created,
-    with
-    their name as the only label.
+    of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues are
+    created, with their name as the only label.
 
     Example:
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
@@ -81,11 +79,9 @@ class Cluster:
             configuration: Kueue's Configuration. Default: Kueue's defaults.
             jobs: Manifests of jobs, which a Scheduler submits when it starts.
             names: Whether to reject an object that refers to an object that does not exist. Kueue accepts such objects
-                and
-            marks the ClusterQueue as inactive. Default: True.
+                and marks the ClusterQueue as inactive. Default: True.
             version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
-                else
-            the release that this package implements.
+                else the release that this package implements.
 
         Raises:
             DuplicateError: Two objects of one kind have the same name.
@@ -291,13 +287,10 @@ class Cluster:
 
         Args:
             path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`. `Kind/*` selects all
-                objects of a
-            kind, and `Kind/{a,b}` two of them. A selector is a position (from 0) or a name in a list.
-            `quota[flavor/resource]` selects a quota in whichever resource group contains it. `Configuration:field`
-            selects a
-            field of the Configuration. Editing a cohort that is only named by queues declares it. A Cohort can be given
-            a
-            quota for any flavor and resource for which some queue has one.
+                objects of a kind, and `Kind/{a,b}` two of them. A selector is a position (from 0) or a name in a list.
+                `quota[flavor/resource]` selects a quota in whichever resource group contains it. `Configuration:field`
+                selects a field of the Configuration. Editing a cohort that is only named by queues declares it. A
+                Cohort can be given a quota for any flavor and resource for which some queue has one.
             value: The new value; `None` removes the field.
 
         Returns:
@@ -340,8 +333,7 @@ class Cluster:
 
         Args:
             manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. Lists whose
-                items have
-            a name are merged by name.
+                items have a name are merged by name.
 
         Returns:
             The new Cluster.
@@ -420,12 +412,11 @@ def load(
     Args:
         source: A path, a directory, a string, an open file, a parsed object, or a list of these.
         strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
-        reported in `Cluster.notes`. Default: True.
+            reported in `Cluster.notes`. Default: True.
         names: Whether to reject an object that refers to an object that does not exist. Default: True.
         limits: Limits on the size of the input.
         version: The Kueue release whose rules and defaults apply, such as `v0.18`. Default: the release that this
-            package
-        implements.
+            package implements.
 
     Returns:
         The Cluster.
@@ -453,8 +444,7 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
     """Return a Cluster as YAML, and write it to a file if a path is given. Loading the YAML gives an equal Cluster.
 
     LocalQueues that were added automatically are included, because a real cluster needs them. Namespaces that were
-    added
-    automatically are not.
+    added automatically are not.
 
     Args:
         cluster: The Cluster.
@@ -472,5 +462,5 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
         True
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"dump: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(f"dump: {cluster!r} is not a Cluster; make one of objects: Cluster(*objects)")
     return dump_manifest(cluster.written, path)

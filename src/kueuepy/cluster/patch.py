@@ -69,9 +69,8 @@ def patched(
     Args:
         objects: The existing objects.
         doc: The manifest: `kind`, `metadata.name` and the fields to change. `$patch: delete` in a list item removes the
-        item, and `$patch: replace` in a mapping replaces the mapping. If the object does not exist, the manifest must
-        be
-        complete.
+            item, and `$patch: replace` in a mapping replaces the mapping. If the object does not exist, the manifest
+            must be complete.
         replace: Whether the manifest replaces the whole object, as `kubectl replace` does. Default: False.
         namespace: The namespace of a manifest that names none. Default: `default`.
 

@@ -20,7 +20,7 @@ class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):
         pod_set: The position of the pod set in its workload, from 0.
         flavor: The name of the flavor.
         mode: The result, from `NoFit` (worst) to `Fit` (best). `Reclaim` means that only workloads of other queues are
-        preempted.
+            preempted.
         borrowing_level: The level of the cohort tree up to which the workload would borrow; 0 if it does not borrow.
         reason: Why the flavor does not fit, in the words of the workload's status; an empty string if it may fit.
 

@@ -81,8 +81,7 @@ class QuotaUserView(TypedDict):
     """The quota and usage of a node for one flavor and resource.
 
     The node is a queue of the cohort tree, or a Cohort with its own quota or limit. `meets` is the lowest common
-    ancestor
-    of this node and the examined queue. The `nominal` of a Cohort includes the quotas of its descendants.
+    ancestor of this node and the examined queue. The `nominal` of a Cohort includes the quotas of its descendants.
     """
 
     name: str
@@ -241,9 +240,8 @@ class FactsView(TypedDict):
     """All facts about one workload.
 
     `position` is the number of workloads before it in its ClusterQueue, or `None` if it is not queued. `first` is the
-    first
-    workload in that queue. `goes_on` is whether the next cycle, whose flavor search continues after the last evaluated
-    flavor, makes a different decision than a complete search.
+    first workload in that queue. `goes_on` is whether the next cycle, whose flavor search continues after the last
+    evaluated flavor, makes a different decision than a complete search.
     """
 
     workload: str

@@ -25,8 +25,7 @@ class WorkloadTable(Columns):
     """All workloads: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
     Times are in nanoseconds since the Unix epoch; `reserved` is -1 without quota. `reason` is the reason of the
-    condition
-    `QuotaReserved`.
+    condition `QuotaReserved`.
     """
 
 
@@ -41,8 +40,7 @@ class ShareTable(Columns):
     """Shares: `name`, `kind`, `weight`, `share`, `rounded`, `resource`, `borrowed`, `lendable`.
 
     `rounded` is the value of weightedShare in Kueue's status (2^63 - 1 for infinity). `borrowed` and `lendable` are
-    amounts
-    of the dominant resource, in thousandths for cpu.
+    amounts of the dominant resource, in thousandths for cpu.
 
     Source: KEP-1714; `pkg/cache/scheduler/fair_sharing.go:dominantResourceShare`.
     """
@@ -52,11 +50,9 @@ class Grid(Columns):
     """A table of numbers for each node of the cohort forest, flavor and resource.
 
     A table row is an existing node with a flavor and resource for which it or a descendant has quota or usage. The
-    arrays,
-    such as `usage` and `nominal_quota`, have one row per node and one column per flavor and resource. They are
-    read-only
-    views of the engine's memory at the time when the table was created. While an array is in use, the engine keeps that
-    state, and copies it before the next change.
+    arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and resource. They are
+    read-only views of the engine's memory at the time when the table was created. While an array is in use, the engine
+    keeps that state, and copies it before the next change.
 
     Amounts are integers: thousandths for cpu, and units for everything else. `UNLIMITED` means that a limit is not set.
     `quantities` returns Kubernetes quantities, which notebooks also show.
@@ -170,8 +166,7 @@ class QuotaTable(Grid):
     """The quotas of each node: nominal quota, limits, and derived values.
 
     `subtree_quota` is the quota of the node and its descendants, `guaranteed` the part that is never lent, and
-    `potential`
-    the maximum that the node could ever use.
+    `potential` the maximum that the node could ever use.
     """
 
     facts = ("nominal_quota", "borrowing_limit", "lending_limit", "subtree_quota", "guaranteed", "potential")

@@ -64,8 +64,7 @@ class PodSetAdmissionView(NamedTuple):
         resources: The flavor and amount of each resource.
         place: The topology assignment; `None` without a topology.
         delayed: The state of a topology assignment that is delayed until admission checks are ready; an empty string if
-            it is
-        not delayed.
+            it is not delayed.
     """
 
     name: str

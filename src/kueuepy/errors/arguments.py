@@ -41,7 +41,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         except Exception as error:
             fault = _fault(function, args, options)
             if not fault and isinstance(error, RecursionError):
-                fault = f"{_name(function)}: what it is given is nested too deeply"
+                fault = f"{_name(function)}: an argument is nested too deeply"
             if fault:
                 raise InvalidSpecError(fault) from error
             raise

@@ -128,7 +128,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     if close:
         return f'did you mean "{close}"?'
     return (
-        f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "see the API's reference for what is known"
+        f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "the API reference lists the known names"
     )
 
 

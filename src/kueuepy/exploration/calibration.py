@@ -31,7 +31,7 @@ _LEAST = 60.0
 _GOOD = (0.8, 0.95)
 _OUTSIDE = (
     "runtimes that change together, as those of a new experiment",
-    "who comes meanwhile, unless future= says it",
+    "jobs that arrive meanwhile, unless future= is given",
 )
 
 
@@ -42,15 +42,13 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         coverage: The fraction of jobs in the second half of the log whose true waiting time lies in the widened
             interval.
         low: The lower end of the 95% confidence interval of the coverage (Wilson score). The jobs of a log are not
-        independent, so this interval is too narrow.
+            independent, so this interval is too narrow.
         high: The upper end of that interval.
         raw: The coverage without widening.
         widen: The factor by which the lower end of an interval is divided and the upper end multiplied; 1 or more. It
-            is
-        determined from the first half of the log only.
+            is determined from the first half of the log only.
         jobs: One row per evaluated job, with times in seconds: `job` (the row in the log), `queue`, `submit`, the true
-            `wait`,
-        the estimates `p5`, `p50` and `p95`, and whether the true wait is `within` the widened interval.
+            `wait`, the estimates `p5`, `p50` and `p95`, and whether the true wait is `within` the widened interval.
         known: The jobs of the first half, from which `eta` draws runtimes.
     """
 
@@ -128,11 +126,9 @@ def calibrate(
 
     All jobs are simulated once, which gives the true waiting times. The first half of the log determines how much the
     intervals must be widened: runtimes of its first half are used to estimate the waiting times in its second half, and
-    the
-    intervals are scaled until 90% contain the true value (split conformal prediction). Then runtimes of the first half
-    of
-    the log are used to estimate the waiting times in the second half, and the coverage of the widened intervals is
-    measured. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
+    the intervals are scaled until 90% contain the true value (split conformal prediction). Then runtimes of the first
+    half of the log are used to estimate the waiting times in the second half, and the coverage of the widened intervals
+    is measured. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
 
     Args:
         cluster: The cluster.

@@ -42,9 +42,8 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
 
     Attributes:
         cycles: One row per cycle that had heads: `seconds` (the start of the cycle), `heads` (their number),
-            `evaluations`
-        (an upper bound on the flavors evaluated) and `candidates` (an upper bound on the preemption candidates
-        considered).
+            `evaluations` (an upper bound on the flavors evaluated) and `candidates` (an upper bound on the preemption
+            candidates considered).
         not_modelled: Effects that the result does not consider.
 
     Example:
@@ -61,10 +60,8 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
         """Return the 50th, 95th and 100th percentile of each count for a cluster scaled by given factors.
 
         Each queue has one head per cycle, so heads and evaluations grow with the number of queues. Candidates are the
-        running
-        workloads in the cohort tree of each head. If the number of trees grows with the number of queues, the total
-        number of
-        candidates grows with the number of workloads.
+        running workloads in the cohort tree of each head. If the number of trees grows with the number of queues, the
+        total number of candidates grows with the number of workloads.
 
         Args:
             queues: The factor for the number of ClusterQueues and of cohort trees. Default: 1.
@@ -93,7 +90,7 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
         lines = [f"{len(self.cycles):,} {plural(len(self.cycles), 'cycle')} with heads"]
         for name in _COUNTS:
             half, many, most = (f"{row[name]:,.0f}" for row in rows)
-            lines.append(f"{name}: {half} (half of the cycles), {many} (95 of 100), {most} at most")
+            lines.append(f"{name}: {half} (median), {many} (95th percentile), {most} (maximum)")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
 
     def to_table(self) -> Columns:
@@ -112,16 +109,14 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) ->
     """Estimate the work of the scheduling cycles for a set of jobs (kubernetes-sigs/kueue#8564).
 
     The jobs are simulated, and the heads of each cycle are counted. Two upper bounds follow from the number of heads.
-    Each
-    head evaluates at most the flavors of the ClusterQueue with the most flavors. If any queue may preempt, each head
-    considers at most the running workloads of the largest cohort tree.
+    Each head evaluates at most the flavors of the ClusterQueue with the most flavors. If any queue may preempt, each
+    head considers at most the running workloads of the largest cohort tree.
 
     Args:
         cluster: The cluster.
         jobs: The jobs, as `simulate` accepts them.
         settings: Further arguments of `simulate`, such as `clock`. If cycles take time, more heads accumulate for the
-            next
-        one.
+            next one.
 
     Returns:
         The counts of each cycle.

@@ -45,11 +45,11 @@ class Delays(Framed):
         jobs: The number of jobs of each group.
         waits: The mean waiting time of each group when all jobs are present.
         matrix: An array of groups by groups. The value in row r and column c is the mean waiting time of c with all
-            jobs
-        present, minus that without the jobs of r. It is negative if r shortens the waits of c. The diagonal is NaN.
+            jobs present, minus that without the jobs of r. It is negative if r shortens the waits of c. The diagonal is
+            NaN.
         alone: For each group, the mean waiting time with all jobs present, minus that with only its own jobs.
-        total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of
-        `jobs[c] * matrix[r, c]` over the other groups c.
+        total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
+            matrix[r, c]` over the other groups c.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, delays
@@ -66,8 +66,7 @@ class Delays(Framed):
             by: The column that defines the groups.
             groups: The names of the groups.
             waits: An array of runs by groups: first the run with all jobs, then one run without each group, then one
-                run with
-            each group alone.
+                run with each group alone.
             counts: The number of jobs of each group.
         """
         n = len(groups)
@@ -133,8 +132,7 @@ def delays(
     """Measure how much each group's jobs delay those of the others.
 
     The function simulates all jobs, then all jobs without each group, then each group alone. Unlike a share at one
-    moment,
-    the result shows causes: a queue with a small share can delay others if its jobs arrive at a bad time.
+    moment, the result shows causes: a queue with a small share can delay others if its jobs arrive at a bad time.
 
     The effects do not add up. For example, two groups may delay a third one together although neither does so alone.
 
@@ -142,7 +140,7 @@ def delays(
         cluster: The cluster.
         jobs: A `Jobs`, rows, data frames or manifests.
         by: The column that defines the groups: `cluster_queue`, or a column of jobs such as `queue` or `user`. Default:
-        `cluster_queue`.
+            `cluster_queue`.
         threads: The number of simultaneous runs. Default: the number of available cores.
         settings: Further arguments of `simulate`.
 

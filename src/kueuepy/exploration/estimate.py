@@ -35,7 +35,7 @@ _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)
 _MEDIAN = 50
-_CLOSED = "assumes that no job arrives meanwhile: pass future= for a range, or calibrate on a log"
+_CLOSED = "assumes that no new job arrives: pass future= for an interval, or calibrate on a log"
 
 
 class Eta(msgspec.Struct, Framed, frozen=True):
@@ -53,10 +53,9 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
         horizon: The simulated time span.
         coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if it was not
-        measured (see `calibrate`).
+            measured (see `calibrate`).
         closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
-            every
-        percentile is then too early, and the interval too narrow.
+            every percentile is then too early, and the interval too narrow.
 
     Example:
         >>> Eta("default/job", 0.0, 60.0, 300.0, 600.0, 600.0, (60.0, 300.0, 600.0), 3600.0).by("5m")
@@ -87,10 +86,10 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         """Return the estimate as a sentence."""
         late = sum(map(math.isinf, self.seconds))
         more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
-        half = f"{self.workload}: quota in {span_text(self.p50)} (half of the futures)"
+        half = f"{self.workload}: quota in {span_text(self.p50)} (median)"
         if self._is_vague:
             return f"{half}{more}; {_CLOSED}"
-        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}{self._trust()}"
+        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80% interval){more}{self._trust()}"
 
     @property
     def _is_vague(self) -> bool:
@@ -107,7 +106,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     def sheets(self) -> tuple[Sheet]:
         """Return a table of the percentiles."""
         rows = [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
-        return (Sheet(("of 100 futures", "quota in"), rows, _CLOSED if self._is_vague else ""),)
+        return (Sheet(("percentile", "quota in"), rows, _CLOSED if self._is_vague else ""),)
 
     _repr_html_ = repr_html
 
@@ -149,7 +148,7 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         """Return the estimate as a sentence."""
         by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
         often = f"{self.probability:.0%} of {counted(self.futures, 'future')} ({self.low:.0%} to {self.high:.0%})"
-        assumed = "; assumes that no job arrives meanwhile" if self.closed else ""
+        assumed = "; assumes that no new job arrives" if self.closed else ""
         return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
 
     def sheets(self) -> tuple[Sheet]:
@@ -206,18 +205,16 @@ def eta(
     """Estimate when a workload gets quota.
 
     Each of `n` simulated futures draws the remaining runtimes of running workloads (given how long they have already
-    run)
-    and the runtimes of pending workloads. Kueue's rules determine the rest.
+    run) and the runtimes of pending workloads. Kueue's rules determine the rest.
 
     Args:
         scheduler: The current state, which does not change.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
-            all
-        others; or a log (`Jobs`) from whose runtimes those of the same queue are drawn.
+            all others; or a log (`Jobs`) from whose runtimes those of the same queue are drawn.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Without
-            them,
-        no new job can overtake the workload, so the estimate is too early. The printed result then shows no interval.
+            them, no new job can overtake the workload, so the estimate is too early. The printed result then shows no
+            interval.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.

@@ -29,8 +29,7 @@ class Verdict(NamedTuple):
     Attributes:
         line: The target as it was written, such as `wait_p95(team-a) <= 30m`.
         value: The value of the metric; `None` if it is undefined because no job is counted. An undefined metric does
-            not
-        meet the target.
+            not meet the target.
         passed: Whether the target is met.
         place: The file and line of the target, such as `promises.yaml:3`.
         why: The author's comment on the target.
@@ -157,10 +156,8 @@ def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]
     Args:
         result: The result of a simulation.
         promises: The targets as strings such as `wait_p95(team-a)[priority >= 100] <= 30m`; the result of
-            `read_promises`;
-        or the path of a YAML file with a list of targets. Each item of the file is a string, or a mapping with
-        `promise`
-        and an optional comment `why`.
+            `read_promises`; or the path of a YAML file with a list of targets. Each item of the file is a string, or a
+            mapping with `promise` and an optional comment `why`.
 
     Returns:
         The verdict on each target.

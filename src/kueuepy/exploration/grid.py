@@ -113,8 +113,7 @@ class Sweep(Framed):
         """One row per run: `policy`, `seed`, the values by path, every metric, `wall_s` and `error`.
 
         `wall_s` is the run's duration in seconds. A metric that a run does not have is NaN. The values of a path are
-        strings
-        (lists as JSON) unless all of them are numbers.
+        strings (lists as JSON) unless all of them are numbers.
         """
         n = len(self.seeds)
         errors = [row["error"] for row in self.rows]
@@ -153,7 +152,7 @@ class Sweep(Framed):
         if len(parts) != 1:
             known = parts or self.figures
             raise NotFoundError(
-                f'sweep: "{figure}" is no figure of it; there are {", ".join(known)}'
+                f'sweep: "{figure}" is not one of its metrics; there are {", ".join(known)}'
                 + ("" if parts else "; others are asked for with figures=[...]")
             )
         return parts[0]
@@ -244,8 +243,7 @@ class Sweep(Framed):
         """Return the Pareto-optimal policies as rows of `means`, sorted by the first metric.
 
         A policy is Pareto-optimal if no other policy is better in one metric and at least as good in all others.
-        Policies
-        with equal metrics are all included. Policies without one of the metrics are excluded.
+        Policies with equal metrics are all included. Policies without one of the metrics are excluded.
 
         Args:
             minimise: The name of a metric to minimise, or a list of names.

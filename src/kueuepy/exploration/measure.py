@@ -47,8 +47,7 @@ def figures_of(result: Result) -> dict[str, float]:
     """Return all metrics of a run by name.
 
     Every run has the same names: a metric by resource has one name per flavor and resource, and `preemptions` has one
-    per
-    rule.
+    per rule.
     """
     found: dict[str, float] = {}
     for name in Kpis.__struct_fields__:
@@ -97,7 +96,7 @@ class Measure(msgspec.Struct, frozen=True):
     Attributes:
         figure: The name of a metric of `Kpis`, or `wait_pN` or `first_wait_pN` for any percentile N from 0 to 100.
         group: The restrictions: a ClusterQueue, a LocalQueue (`namespace/name`), `column=value` of the jobs,
-        `flavor/resource` for a metric by resource, or a rule for `preemptions`.
+            `flavor/resource` for a metric by resource, or a rule for `preemptions`.
         conditions: Conditions that the counted jobs must satisfy.
     """
 
@@ -327,7 +326,9 @@ def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
     """Return the metric of a text, and the operator and value after it, if there are any."""
     found = _split(text)
     if found is None:
-        raise InvalidSpecError(f"{shown(text)}: no figure; it must be such as wait_p95(team-a)[priority >= 100] <= 30m")
+        raise InvalidSpecError(
+            f"{shown(text)}: is not a metric; it must be such as wait_p95(team-a)[priority >= 100] <= 30m"
+        )
     if found.figure not in Kpis.__struct_fields__ and not _PERCENTILE.fullmatch(found.figure):
         raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, set(Kpis.__struct_fields__))}")
     group = tuple(part.strip() for part in (found.group or "").split(",") if part.strip())
@@ -370,7 +371,7 @@ def promise(text: str) -> Promise:
     """
     found, comparison = _parsed(text)
     if comparison is None:
-        raise InvalidSpecError(f"{shown(text)}: nothing is promised; it must be such as {found} <= 30m")
+        raise InvalidSpecError(f"{shown(text)}: there is no comparison; it must be such as {found} <= 30m")
     op, value = comparison
     return Promise(found, op, number(value, shown(text), found.figure), text.strip())
 

@@ -94,8 +94,7 @@ class SweepPlots:
         """Plot a metric against the values of a path.
 
         The line shows the mean over all policies with a value. The points show single policies with their 95%
-        confidence
-        intervals over the seeds.
+        confidence intervals over the seeds.
 
         Args:
             path: The path.

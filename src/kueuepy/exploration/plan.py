@@ -43,7 +43,7 @@ class Plan(Framed):
         vary: The path of the field.
         value: The smallest value found that meets the target with every seed; `None` if no value does.
         monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
-        longer, so this can be False.
+            longer, so this can be False.
         exhaustive: Whether all values were tried, so that no smaller value meets the target.
         errors: The error of each value that is not valid. Such a value does not meet the target.
         warnings: Warnings to consider before using the answer.
@@ -85,8 +85,7 @@ class Plan(Framed):
         """Return one row per tried value: the mean of the metric over the seeds, and its 95% confidence interval.
 
         The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds that have the metric) and `passed`.
-        The
-        interval is NaN for a single seed and if all seeds give the same result.
+        The interval is NaN for a single seed and if all seeds give the same result.
         """
         drawn = ALIKE not in self.warnings
         found = [estimate(np.array(seeds, np.float64), drawn=drawn) for seeds in self._tried.values()]
@@ -179,10 +178,9 @@ def plan(
 ) -> Plan:
     """Find the smallest value of a field that meets a target.
 
-    If the range is small, all values are tried. Otherwise the range is searched under the assumption that larger values
-    are
-    better: three values inside the remaining range are tried per round, and finally both neighbours of the result.
-    `Plan.monotone` is False if a tried value contradicts the assumption.
+    All values of a small range are tried. A larger range is searched under the assumption that larger values are
+    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if that is
+    wrong.
 
     Args:
         cluster: The cluster.

@@ -34,10 +34,8 @@ class Runtimes:
 
         Args:
             known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
-                `""` for
-            all other queues; or a log (`Jobs`) whose runtimes are drawn by queue, and from the whole log for a queue
-            without
-            jobs in it.
+                `""` for all other queues; or a log (`Jobs`) whose runtimes are drawn by queue, and from the whole log
+                for a queue without jobs in it.
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
@@ -63,8 +61,7 @@ class Runtimes:
         """Draw the remaining runtime of a job, in nanoseconds.
 
         The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If the queue has
-        none, it is
-        drawn from those of all other queues. If these have none either, the job ends at once.
+        none, it is drawn from those of all other queues. If these have none either, the job ends at once.
 
         Args:
             queue: The LocalQueue, `namespace/name`.

@@ -88,8 +88,7 @@ def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], thre
     """Run work on threads, and yield each task with its result as soon as it is finished.
 
     The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, it sets the event that is passed
-    to
-    the work.
+    to the work.
 
     Args:
         work: A function of a task and an event that requests it to stop.
@@ -134,8 +133,7 @@ def on_client(
     """Execute runs on the workers of a `dask.distributed.Client`, and yield each run as soon as it is finished.
 
     The setup is sent once. The first run is executed locally to measure its duration. The other runs are sent in
-    batches of
-    about one second, but at least four batches per worker.
+    batches of about one second, but at least four batches per worker.
 
     Raises:
         InvalidSpecError: The client is not a `dask.distributed.Client`.

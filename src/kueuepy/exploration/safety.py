@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _LENGTH = 12
 """The number of workloads in a random series."""
 _OUTSIDE = (
-    "quotas, policies and cohorts stay as they are; nobody edits a workload's priority",
-    "evictions that are no preemption, as by admission checks, pods that are not ready, failed nodes and stopPolicy",
+    "quotas, policies and cohorts stay as they are; no priority of a workload is changed",
+    "evictions other than preemption: by admission checks, pods that are not ready, failed nodes and stopPolicy",
 )
 
 
@@ -51,8 +51,7 @@ class Safety(msgspec.Struct, Framed, frozen=True):
     Attributes:
         cluster_queue: The name of the ClusterQueue.
         verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes it;
-            `unknown`
-        otherwise.
+            `unknown` otherwise.
         because: The facts on which the proof rests, or the reasons why there is no proof.
         steps: The submissions to an empty cluster, the last of which evicts a workload; empty unless `unsafe`.
         trials: The number of series of submissions that were simulated.
@@ -109,17 +108,14 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
     - The queue's own workloads do not preempt (`withinClusterQueue: Never`).
     - For each flavor and resource that another queue of its cohort tree may reclaim, the queue can never use more than
-      its
-    nominal quota. Only queues that borrow are subject to reclamation.
+      its nominal quota. Only queues that borrow are subject to reclamation.
 
     Without a proof, the function simulates series of submissions. The first series fill the queue and then submit a
     workload to each queue that may preempt; further series are random. A series that causes an eviction is returned.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
-    evicted
-    workloads terminate, a Cohort can temporarily exceed its quota. Such a queue is `unknown` unless a series of
-    submissions
-    evicts one of its workloads.
+    evicted workloads terminate, a Cohort can temporarily exceed its quota. Such a queue is `unknown` unless a series of
+    submissions evicts one of its workloads.
 
     Source: `pkg/scheduler/preemption/classical/candidate_generator.go`,
     `pkg/scheduler/preemption/preemption.go:findCandidates`.

@@ -80,7 +80,7 @@ def search(
         largest: Whether to maximise the metric. Default: False.
         trials: The number of policies to try. Default: 200.
         sampler: `tpe` uses Optuna's TPE sampler, which learns from previous trials and from how far they violate the
-        conditions. `random` draws policies at random. Default: `tpe`.
+            conditions. `random` draws policies at random. Default: `tpe`.
         seed: The seed of the sampler. Default: 0.
         options: Further arguments of `sweep`: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of the
             runs.

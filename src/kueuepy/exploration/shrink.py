@@ -38,7 +38,7 @@ _POINTS = 60
 _SHOWN = 10
 _OUTSIDE = (
     "runtimes are drawn from what was given: of a log that has little in common with today's jobs they are wrong",
-    "nobody drains by hand, and no autoscaler reacts",
+    "workloads that are removed by hand, and autoscalers",
 )
 
 
@@ -49,16 +49,14 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
 
     Attributes:
         leaving: The keys of the workloads that would have to be removed immediately to be within quota, in the order in
-            which
-        to drain them.
+            which to drain them.
         above: The amounts that these workloads hold, by `flavor/resource`; thousandths for cpu.
         p10: The 10th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
         p50: The median.
         p90: The 90th percentile.
         seconds: The time in each future; infinite if usage is above quota at the horizon.
         curve: The excess over time, with the columns `cell` (`flavor/resource`), `seconds`, and the `mean` and `p90`
-            over the
-        futures.
+            over the futures.
         horizon: The simulated time span.
         not_modelled: Effects that the result does not consider.
 
@@ -66,7 +64,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler, shrink
         >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
         >>> str(shrink(scheduler, ClusterQueue.of("team", {"f": {"cpu": 0}}), runtimes="1h", n=1))
-        'all is within quota at once'
+        'usage is within quota at once'
     """
 
     leaving: tuple[str, ...]
@@ -82,7 +80,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     def __str__(self) -> str:
         """Return the answer in several lines."""
         if not self.leaving:
-            return "all is within quota at once"
+            return "usage is within quota at once"
         late = sum(map(math.isinf, self.seconds))
         more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
         middle = f"{span_text(self.p10)} to {span_text(self.p90)}"
@@ -90,8 +88,8 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         rest = f" and {len(self.leaving) - _SHOWN} more" if self.leaving[_SHOWN:] else ""
         return "\n".join(
             [
-                f"within quota after {span_text(self.p50)} (half of the futures), {middle} (80 of 100){more}",
-                f"{len(self.leaving)} would have to leave for that at once: {names}{rest}",
+                f"within quota after {span_text(self.p50)} (median), {middle} (80% interval){more}",
+                f"{len(self.leaving)} would have to be removed for that at once: {names}{rest}",
                 *(f"not modelled: {text}" for text in self.not_modelled),
             ]
         )
@@ -131,7 +129,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         ax = axes_of(ax)
         hours = self.curve["seconds"][rows] / 3600
         ax.plot(hours, self.curve["mean"][rows], label="mean of the futures")
-        ax.plot(hours, self.curve["p90"][rows], linestyle="--", label="90 of 100 are below")
+        ax.plot(hours, self.curve["p90"][rows], linestyle="--", label="90th percentile")
         ax.set(xlabel="hours after the change", ylabel=f"{name} above quota", ylim=(0, None))
         ax.legend()
         return ax
@@ -152,16 +150,14 @@ def shrink(
     """Estimate how long usage stays above quota after edits that reduce quota.
 
     Kueue does not evict workloads when quota is reduced (kubernetes-sigs/kueue#5176). Each of `n` simulated futures
-    draws
-    the remaining runtimes of running workloads; Kueue's rules determine which workloads are admitted meanwhile. After
-    each
-    event, `who_must_leave` determines the workloads that exceed the quota, and the curve records the amounts that they
-    hold.
+    draws the remaining runtimes of running workloads; Kueue's rules determine which workloads are admitted meanwhile.
+    After each event, `who_must_leave` determines the workloads that exceed the quota, and the curve records the amounts
+    that they hold.
 
     Args:
         scheduler: The current state, which does not change.
         edits: Objects with less quota, field edits as `Edit(path, value)`, a Configuration, or functions that change a
-        Scheduler.
+            Scheduler.
         runtimes: The expected runtimes, as `eta` accepts them.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
             none.

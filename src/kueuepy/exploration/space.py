@@ -48,8 +48,7 @@ class Uniform(msgspec.Struct, frozen=True):
 
         Raises:
             InvalidSpecError: `low` exceeds `high`, a bound is not finite, `step` is not greater than 0, or `log` is set
-                and
-            `low` is not greater than 0.
+                and `low` is not greater than 0.
         """
         if (
             not -math.inf < self.low <= self.high < math.inf
@@ -89,9 +88,8 @@ def sample(
     """Draw policies from a space.
 
     `random` draws the values of each path independently. `sobol` takes the first `n` points of the Sobol sequence with
-    a
-    random digital shift per path, which covers the space more evenly. Both give the same policies for the same seed on
-    every platform.
+    a random digital shift per path, which covers the space more evenly. Both give the same policies for the same seed
+    on every platform.
 
     Args:
         space: For each path, a `Uniform` range or a list of values.

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _WAITING, _RUNNING = 1, 2
 _OUTSIDE = (
-    "jobs that come a little earlier or later than in the period before, or run a little longer",
-    "whoever raises a priority or deletes a job by hand",
+    "jobs that arrive a little earlier or later than in the previous period, or run a little longer",
+    "priorities that are raised and jobs that are deleted by hand",
 )
 
 
@@ -51,7 +51,7 @@ class Starved(NamedTuple):
 
 
 def _starves(job: Starved) -> str:
-    later = f"{counted(job.overtaken, 'job')} that came later {verb(job.overtaken, 'have')} started"
+    later = f"{counted(job.overtaken, 'job')} submitted later {verb(job.overtaken, 'have')} started"
     return f"{job.name} of {job.queue} starves: {later}"
 
 
@@ -62,8 +62,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
         starved: The one-time jobs that wait indefinitely; empty without a cycle.
         suspects: If no cycle was found, the one-time jobs that had no quota at the end.
         cycle: The first period of the cycle, and its length in periods; `None` if no state repeated. A state consists
-            of the
-        order of the pending jobs, the running jobs with their start times, and the progress of each job.
+            of the order of the pending jobs, the running jobs with their start times, and the progress of each job.
         bound: The longest time that a periodic job waits for its first start, in seconds; infinite without a cycle.
         growing: Whether the number of pending jobs keeps growing. The load is then too high for a state to repeat.
         periods: The number of simulated periods.
@@ -90,14 +89,14 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     def __str__(self) -> str:
         """Return the answer in several lines."""
         if self.cycle is None:
-            why = "ever more jobs wait, the load is too high" if self.growing else "give more periods"
-            lines = [f"no proof: in {counted(self.periods, 'period')} no state came again; {why}"]
+            why = "the number of waiting jobs grows, the load is too high" if self.growing else "give more periods"
+            lines = [f"no proof: in {counted(self.periods, 'period')} no state repeated; {why}"]
             lines += [f"still waits after {span_text(one.waited)}: {one.name}" for one in self.suspects]
         else:
             first, length = self.cycle
-            lines = [_starves(one) for one in self.starved] or ["nobody starves"]
-            ago = f"{counted(length, 'period')} before; its jobs wait {span_text(self.bound)} at most"
-            lines.append(f"from period {first} on, all goes on as {ago}")
+            lines = [_starves(one) for one in self.starved] or ["no job starves"]
+            bound = f"its jobs wait {span_text(self.bound)} at most"
+            lines.append(f"from period {first} on, everything repeats every {counted(length, 'period')}; {bound}")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
 
     def to_table(self) -> Columns:
@@ -125,9 +124,8 @@ def starvation(
     """Determine whether a job starves if the same jobs are submitted in every period (kubernetes-sigs/kueue#754).
 
     The periods are simulated one after another. At each boundary, the function compares the state with all previous
-    ones.
-    A state consists of the order of the pending jobs, the running jobs with their start times, and the progress of each
-    job; a periodic job is identified by the number of periods since its submission.
+    ones. A state consists of the order of the pending jobs, the running jobs with their start times, and the progress
+    of each job; a periodic job is identified by the number of periods since its submission.
 
     If a state repeats, everything after it repeats as well. A one-time job that is pending both times then waits
     indefinitely, and no periodic job ever waits longer than in the simulated periods.
@@ -145,7 +143,7 @@ def starvation(
 
     Raises:
         InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
-        history is not part of the compared state; or an argument is not valid.
+            history is not part of the compared state; or an argument is not valid.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor

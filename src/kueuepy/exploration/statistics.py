@@ -38,8 +38,7 @@ class Estimate(msgspec.Struct, frozen=True):
     Attributes:
         mean: The mean; NaN without values.
         low: The lower end of the interval, not below 0 unless a value is negative. NaN for fewer than 2 values and if
-            all
-        seeds give the same result.
+            all seeds give the same result.
         high: The upper end of the interval.
         n: The number of values.
 
@@ -85,8 +84,7 @@ def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = 
         values: A metric by seed.
         drawn: Whether results can differ between seeds. If False, there is no interval. Default: True.
         signed: Whether values may be negative, such as differences. If False, the interval does not extend below 0
-            unless a
-        value is negative. Default: False.
+            unless a value is negative. Default: False.
     """
     there = values[~np.isnan(values)]
     n = len(there)

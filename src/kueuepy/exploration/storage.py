@@ -45,7 +45,7 @@ class Storage:
         self._same = _print_of(setup, measures)
         self._setup = setup
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
-        with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file, file:
+        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file, file:
             file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT, checksum TEXT)")
 
     def _open(self) -> sqlite3.Connection:
@@ -61,7 +61,7 @@ class Storage:
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
         """Return the stored rows of the tasks, by position."""
-        with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file:
+        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file:
             every = file.execute("SELECT key, row, checksum FROM runs")
             rows = {key: (row, checksum) for key, row, checksum in every}
             keys = {task.place: self._key(task) for task in tasks}

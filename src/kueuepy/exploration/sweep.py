@@ -78,18 +78,17 @@ def sweep(
         cluster: The cluster that the policies change.
         jobs: A `Jobs`, rows, data frames or manifests; or a function that returns one of these for a seed.
         over: Lists of values by path, of which all combinations are run (the last path varies fastest); or a list of
-        policies, such as the result of `sample`.
+            policies, such as the result of `sample`.
         seeds: The number of seeds, counted from 0, or a list of seeds. Default: 1.
         figures: Metrics to compute in addition to those of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
         threads: The number of simultaneous runs. Default: the number of available cores.
         on: A `dask.distributed.Client` whose workers execute the runs instead of threads.
         storage: A file in which each finished row is saved. A sweep that was interrupted continues from it.
         progress: A function that is called with a `SweepProgress` at most ten times per second and at the end, or
-            whether
-        to show a progress bar. Default: a bar if tqdm is installed.
+            whether to show a progress bar. Default: a bar if tqdm is installed.
         limit: The maximum number of runs. Default: 10,000.
         settings: Further arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `on_loop`,
-        `missing`.
+            `missing`.
 
     Returns:
         The rows, with methods to compare policies. A policy that is not valid has a row with an error.

@@ -111,10 +111,9 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
     """Compare the workloads that Kueue preempts for a workload with the best of all allowed sets.
 
     Kueue selects candidates in a fixed order until the workload fits, and then removes candidates that are not needed.
-    No
-    member of the resulting set can be removed, but a different set can be smaller. This function simulates every set of
-    candidates on a fork: it removes the set and checks that the workload fits. The workload may borrow only as far as
-    Kueue's preemption rules allow.
+    No member of the resulting set can be removed, but a different set can be smaller. This function simulates every set
+    of candidates on a fork: it removes the set and checks that the workload fits. The workload may borrow only as far
+    as Kueue's preemption rules allow.
 
     Source: `pkg/scheduler/preemption/preemption.go:classicalPreemptions`, `fillBackWorkloads`.
 
@@ -152,7 +151,7 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
         (key,) = keys
     decision = trial.try_admit(key)
     if not isinstance(decision, Preempting):
-        raise StateError(f'Workload "{key}": is {type(decision).__name__}: nobody is preempted for it')
+        raise StateError(f'Workload "{key}": is {type(decision).__name__}: no workload is preempted for it')
     facts = trial.engine.explain(trial.id_of(key))
     eligible = {one["workload"]: one for one in facts["candidates"] if one["verdict"] in _ELIGIBLE}
     number = sum(facts["counts"].get(verdict, 0) for verdict in _ELIGIBLE)

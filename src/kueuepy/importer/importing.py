@@ -47,8 +47,7 @@ class Import(msgspec.Struct, frozen=True):
         report: The outcome for each Workload, job and pod.
         notes: Notes about fields that were ignored or corrected, with file and line.
         kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if the
-            dump
-        does not contain it or the release is unknown.
+            dump does not contain it or the release is unknown.
     """
 
     scheduler: Scheduler
@@ -72,11 +71,9 @@ def import_cluster(
     """Import a dump of a live cluster.
 
     Workloads keep the quota, admission checks, retries and times of their status, even if a queue then exceeds its
-    quota.
-    Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads if a rule maps them
-    to
-    a queue, as in Kueue's importer; without rules they are ignored. The report lists every object that could not be
-    placed.
+    quota. Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads if a rule
+    maps them to a queue, as in Kueue's importer; without rules they are ignored. The report lists every object that
+    could not be placed.
 
     Args:
         source: Files, directories, strings or parsed objects, of all kinds and in any order.
@@ -84,20 +81,16 @@ def import_cluster(
             none.
         now: The initial virtual time. Default: the latest time recorded in a Workload.
         strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
-        reported in `notes`. Default: False.
+            reported in `notes`. Default: False.
         limits: Limits on the size of the input.
         progress: A function that is called with the number of bytes read and the total number of bytes. Default: a
-            progress
-        bar on standard error if it is a terminal.
+            progress bar on standard error if it is a terminal.
         version: The Kueue release whose rules apply, such as `v0.18`. Default: the release that this package
             implements.
         stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.
-            For a
-        workload that is already evicted in the dump and still holds quota, the time counts from the start. The dump
-        does
-        not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call `Scheduler.job_stopped`
-        to
-        end it for one workload.
+            For a workload that is already evicted in the dump and still holds quota, the time counts from the start.
+            The dump does not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call
+            `Scheduler.job_stopped` to end it for one workload.
 
     Returns:
         The Scheduler, and a report.
@@ -187,8 +180,7 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
 
     An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
     workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads have such
-    a
-    condition, the latest one applies.
+    a condition, the latest one applies.
     """
     session, state = scheduler.session, scheduler.state
     preemptors: dict[str, tuple[int, str]] = {}

@@ -51,7 +51,7 @@ def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | N
     if on_change == "error" and (changed or gone):
         raise StateError(
             f'{path}: holds other objects than the cluster given: {_named(changed, gone)}; on_change="apply" makes '
-            'them those of the cluster, and on_change="keep" goes on with those of the journal'
+            'them those of the cluster, and on_change="keep" keeps those of the journal'
         )
     if changed:
         scheduler.apply(*changed)

@@ -178,12 +178,11 @@ def open_for_writing(
     Args:
         path: The file.
         durability: With `process`, committed calls survive the death of the process. With `power`, they also survive a
-        power failure.
+            power failure.
         read: The row of `writer` that was read before, with all tokens that the database file may contain until the new
-        token is written to it.
+            token is written to it.
         lock: The identity of the lock file that this process holds. If it differs from the previous one, that lock file
-            may
-        have been removed, and then no other process may have the journal open.
+            may have been removed, and then no other process may have the journal open.
 
     Returns:
         The connection and the new token; `None` if the row of `writer` has changed since it was read. This happens if a
@@ -238,7 +237,7 @@ def write_end(connection: sqlite3.Connection, token: str, number: int, checksum:
     """
     sql = "UPDATE writer SET number = ?, checksum = ? WHERE token = ?"
     if connection.execute(sql, (number, checksum, token)).rowcount != 1:
-        raise StateError("another Journal has written it meanwhile")
+        raise StateError("another Journal has written it")
 
 
 def empty_log(connection: sqlite3.Connection, *, patience: int = 0) -> None:

@@ -55,7 +55,7 @@ class Journal:
     Attributes:
         path: The path of the file, with symbolic links resolved.
         durability: `"process"` if acknowledged calls survive the death of the process; `"power"` if they also survive a
-        power failure.
+            power failure.
         lock: The lock that each call on the Journal or its Scheduler acquires; a group holds it until its end.
 
     Example:
@@ -82,11 +82,9 @@ class Journal:
 
         Args:
             path: The file, which is created by the first `scheduler()` if it does not exist. SQLite keeps `-wal` and
-                `-shm`
-            files next to it, and the Journal keeps a `-lock` file.
+                `-shm` files next to it, and the Journal keeps a `-lock` file.
             durability: Use `"power"` to wait at each commit until the disk has stored it. Use `"process"` to skip that
-                wait:
-            a power failure can then lose the last calls. Default: `"power"`.
+                wait: a power failure can then lose the last calls. Default: `"power"`.
 
         Raises:
             InvalidSpecError: The file is not a journal, or the durability does not exist.
@@ -128,22 +126,18 @@ class Journal:
 
         Args:
             cluster: The Cluster or Scheduler from which a new journal starts. If the file exists, the declared objects
-                of the
-            cluster are compared with those of the file; Workloads and jobs of the cluster are then ignored.
+                of the cluster are compared with those of the file; Workloads and jobs of the cluster are then ignored.
             now: The initial virtual time of a new journal that starts from a Cluster; see `Scheduler`.
             on_change: What to do if the objects differ from those of the file. `error` raises a StateError that names
-                them.
-            `apply` creates, changes and removes objects until the file has those of the cluster. `keep` uses the
-            objects of
-            the file. Default: `error`.
+                them. `apply` creates, changes and removes objects until the file has those of the cluster. `keep` uses
+                the objects of the file. Default: `error`.
 
         Returns:
             The Scheduler. Repeated calls return the same object.
 
         Raises:
             StateError: The file is new and no cluster is given; this release makes other decisions than the recorded
-                ones; or
-            the cluster differs from the file.
+                ones; or the cluster differs from the file.
             InvalidSpecError: The file is damaged. It is not modified.
             UnsupportedError: The file contains a call that this release does not know.
         """
@@ -196,8 +190,7 @@ class Journal:
         """Write a copy of all acknowledged calls to another file with SQLite's online backup.
 
         Other threads can make calls meanwhile. The copy is a complete journal in one file, without `-wal`. An existing
-        file is
-        replaced atomically. Do not copy an open journal in any other way (see the guide).
+        file is replaced atomically. Do not copy an open journal in any other way (see the guide).
 
         Args:
             path: The copy.
@@ -297,8 +290,8 @@ class Journal:
             raise StateError(f"{self.path}: belongs to the process that opened it, not to its children")
         if self._failure:
             raise StateError(
-                f"{self.path}: takes no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
-                "comes back to all that was acknowledged"
+                f"{self.path}: accepts no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
+                "recovers everything that was acknowledged"
             )
 
     def _commit(self) -> None:
@@ -340,7 +333,7 @@ class Journal:
             if opened is not None:
                 break
         else:
-            raise StateError(f"{self.path}: somebody else writes it")
+            raise StateError(f"{self.path}: another process keeps writing it")
         self._connection, self._token = opened
         self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
         self._guard = Guard(self.path, self._held)
@@ -371,7 +364,7 @@ class Journal:
         try:
             return saved.from_bytes(state, name="its snapshot")
         except (InvalidSpecError, UnsupportedError) as error:
-            raise type(error)(f"{self.path}: {error}; it is left as it is") from None
+            raise type(error)(f"{self.path}: {error}; it is not changed") from None
 
     def _decoded(self, body: str) -> Call:
         try:

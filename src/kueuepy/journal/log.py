@@ -42,7 +42,7 @@ def fault_of(log: Path) -> str:
     head = np.frombuffer(data, ">u4", 8).astype(np.uint32)
     order = ">u4" if head[0] & 1 else "<u4"
     if (_sums(np.frombuffer(data, order, 6)[None].astype(np.uint32), np.zeros((1, 2), np.uint32))[0] != head[6:]).any():
-        return "the head of its log is not what was written"
+        return "the header of its log is damaged"
     length = _FRAME + int(head[2])
     count = (len(data) - _HEAD) // length
     if count == 0:
@@ -55,7 +55,7 @@ def fault_of(log: Path) -> str:
     good = (salts == 0).all(axis=1) & (_sums(summed, before) == heads[:, _SUMS]).all(axis=1)
     bad = int(good.argmin()) if not good.all() else count
     if _went_on(heads[bad:, _SIZE] != 0, _bits(salts[bad:]) <= _NEAR):
-        return f"frame {bad + 1} of its log is not what was written, and later ones are there"
+        return f"frame {bad + 1} of its log is damaged, and later ones are intact"
     return ""
 
 
@@ -78,8 +78,7 @@ def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.u
     """Return SQLite's checksums of rows of words, each computed from the checksum of the previous row.
 
     SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. The weight of each word is therefore
-    the
-    Fibonacci number of its position, counted from the end.
+    the Fibonacci number of its position, counted from the end.
     """
     fibonacci = [0, 1]
     while len(fibonacci) < words.shape[1] + 2:

@@ -25,8 +25,7 @@ def check(path: Path) -> str:
 
     Returns:
         The token in the database file, regardless of the WAL; an empty string if only the WAL contains it, after a
-        crash
-        during a checkpoint.
+        crash during a checkpoint.
 
     Raises:
         InvalidSpecError: The file is not a journal, cannot be read, or is cut off.
@@ -35,7 +34,7 @@ def check(path: Path) -> str:
     """
     size, torn = path.stat().st_size, _has_log(path)
     if size == 0:
-        raise InvalidSpecError(f"{path}: is no journal of kueuepy: it is empty; it is left as it is")
+        raise InvalidSpecError(f"{path}: is not a journal of kueuepy: it is empty; it is not changed")
     try:
         opened = connected(path, more="&immutable=1")
     except sqlite3.OperationalError as error:
@@ -50,15 +49,15 @@ def check(path: Path) -> str:
         except sqlite3.OperationalError as error:
             raise damaged(path, error) from None
         except sqlite3.DatabaseError:
-            raise InvalidSpecError(f"{path}: is no journal of kueuepy, or is cut off; it is left as it is") from None
+            raise InvalidSpecError(f"{path}: is not a journal of kueuepy, or is cut off; it is not changed") from None
         if application != APPLICATION_ID:
-            raise InvalidSpecError(f"{path}: is a database, but no journal of kueuepy; it is left as it is")
+            raise InvalidSpecError(f"{path}: is a database, but not a journal of kueuepy; it is not changed")
         if version != VERSION:
             raise UnsupportedError(
-                f"{path}: has version {version}; this release reads version {VERSION}; it is left as it is"
+                f"{path}: has version {version}; this release reads version {VERSION}; it is not changed"
             )
         if size % page and not torn:
-            raise InvalidSpecError(f"{path}: is cut off; it is left as it is")
+            raise InvalidSpecError(f"{path}: is cut off; it is not changed")
         try:
             return str(connection.execute("SELECT token FROM writer").fetchone()[0])
         except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError) as error:  # TypeError: there is no row
@@ -105,7 +104,7 @@ def damaged(path: Path, why: object) -> InvalidSpecError | StateError:
     if isinstance(why, sqlite3.OperationalError) and str(why) in _NOT_ALLOWED:
         return StateError(f"{path}: cannot be opened: {why}; it and its directory must be readable and writable")
     what = "cannot be read, or is damaged" if isinstance(why, sqlite3.OperationalError) else "is damaged"
-    return InvalidSpecError(f"{path}: {what}: {why}; it is left as it is")
+    return InvalidSpecError(f"{path}: {what}: {why}; it is not changed")
 
 
 class Reading:
@@ -134,13 +133,13 @@ class Reading:
         connection, path = self._connection, self._path
         end = connection.execute("SELECT token, before, lock, number, checksum FROM writer").fetchone()
         if end is None:
-            raise self._damaged("it does not say who wrote it")
+            raise self._damaged("the row of its writer is missing")
         self._expect(end, (str, str, str, int, int))
         self.end = End(*end)
         if token and token not in (self.end.token, *self.end.before.split()):
             raise InvalidSpecError(
-                f"{path}: the log {path}-wal is not of this file, or of another time of it; it is left as it is; "
-                "remove the log to have the file without it, or put back the file that it belongs to"
+                f"{path}: the log {path}-wal belongs to another file, or to another state of this one; it is not changed; "
+                "remove the log to use the file without it, or restore the file that it belongs to"
             )
         if fault and not self.end.before:
             raise self._damaged(fault)

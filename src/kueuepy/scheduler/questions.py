@@ -75,8 +75,7 @@ class SchedulerQuestions:
 
         Args:
             key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of its
-                job is
-            accepted as well.
+                job is accepted as well.
 
         Returns:
             The Workload as it was submitted, with its current status.
@@ -97,8 +96,7 @@ class SchedulerQuestions:
 
         Args:
             key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of its
-                job is
-            accepted as well.
+                job is accepted as well.
 
         Returns:
             The id, an integer of 0 or more.
@@ -118,8 +116,7 @@ class SchedulerQuestions:
 
         Args:
             item: The key of a workload; or a Workload, a job manifest or a row that has not been submitted, which is
-                explained
-            as if it were submitted now.
+                explained as if it were submitted now.
 
         Returns:
             The explanation.
@@ -220,8 +217,7 @@ class SchedulerQuestions:
         """Return the largest number of pods with which the workload would be admitted now.
 
         The number is found by bisection: the workload would be admitted with this number of pods, but not with one
-        more. Call
-        `try_admit` to see why even one pod would not be admitted.
+        more. Call `try_admit` to see why even one pod would not be admitted.
 
         Args:
             item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. Its own pod count is
@@ -305,8 +301,7 @@ class SchedulerQuestions:
         """Return the JSON merge patch with which Kueue starts the job of an admitted workload.
 
         Kueue suspends a job when it is created. The patch resumes it and adds the node selectors, tolerations and other
-        fields
-        of its admission.
+        fields of its admission.
 
         Args:
             key: The key of the workload.
@@ -332,8 +327,7 @@ class SchedulerQuestions:
         Args:
             key: The key of the workload.
             running: The job's current manifest. Default: the job as `start_patch` starts it if the workload is
-                admitted, and
-            the suspended job otherwise.
+                admitted, and the suspended job otherwise.
 
         Returns:
             The patch for the job's manifest, or `None` for pods, because Kueue deletes them.

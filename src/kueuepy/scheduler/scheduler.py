@@ -37,14 +37,11 @@ class Scheduler(SchedulerQuestions):
     """A cluster on which Kueue's scheduler and controllers run in virtual time.
 
     The Scheduler works on its own copy of the objects, so the Cluster that it was created from never changes. Virtual
-    time
-    passes only when you call `advance`. Kueue's controllers run between cycles: they release the quota of evicted
-    workloads
-    and queue them again, process admission checks, and enforce timeouts.
+    time passes only when you call `advance`. Kueue's controllers run between cycles: they release the quota of evicted
+    workloads and queue them again, process admission checks, and enforce timeouts.
 
     A lock serialises the calls on one Scheduler. Different Schedulers, forks included, can be used by different threads
-    at
-    the same time.
+    at the same time.
 
     Example:
         >>> from kueuepy import Admitted, Cluster, ClusterQueue, PodSet, ResourceFlavor, Workload
@@ -75,10 +72,9 @@ class Scheduler(SchedulerQuestions):
                 zone.
             Default: the latest time recorded in a Workload of the cluster, or 0 if there is none.
             checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
-            `kueuepy.session.checks`). A check without one stays `Pending` until you call `set_check`.
+                `kueuepy.session.checks`). A check without one stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
-                `"30s"`. The
-            workload keeps its quota for that time. Default: 0.
+                `"30s"`. The workload keeps its quota for that time. Default: 0.
 
         Raises:
             InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
@@ -94,20 +90,16 @@ class Scheduler(SchedulerQuestions):
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
         If an elastic job of the same name exists, it is resized. If its Workload holds quota and the job grows, a
-        second
-        Workload (a slice) is created, which replaces the first one when it gets quota. Otherwise the existing Workload
-        changes its number of pods.
+        second Workload (a slice) is created, which replaces the first one when it gets quota. Otherwise the existing
+        Workload changes its number of pods.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
-            `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a creation
-            time
-            gets the current virtual time. A workload without a uid, which breaks ties in the queue order, gets one in
-            the order
-            of submission.
+                `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a
+                creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
+                order, gets one in the order of submission.
             keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use it
-                for
-            Workloads dumped from another cluster. Default: False.
+                for Workloads dumped from another cluster. Default: False.
 
         Returns:
             The key of each workload, `namespace/name`. The attribute `remarks` lists the workloads whose queue does not
@@ -124,8 +116,7 @@ class Scheduler(SchedulerQuestions):
         """Create objects, or change the objects of the same kind and name, as `kubectl apply` does.
 
         The status of a given Workload is ignored. The current status of the existing Workload determines which changes
-        are
-        allowed. Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`.
+        are allowed. Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`.
 
         Args:
             declared: The complete objects.
@@ -143,8 +134,7 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. A manifest of
-                an
-            object that does not exist creates it, and must be complete.
+                an object that does not exist creates it, and must be complete.
 
         Raises:
             InvalidSpecError: An object or a change is not valid.
@@ -186,8 +176,7 @@ class Scheduler(SchedulerQuestions):
         Args:
             keys: The keys of the workloads.
             reason: The reason of the condition `Finished`: `Succeeded`, `Failed`, or `FailedToStart` if `start_patch`
-                could not
-            start the job. Default: `Succeeded`.
+                could not start the job. Default: `Succeeded`.
             message: The message of the condition. Default: Kueue's message.
 
         Raises:
@@ -225,20 +214,17 @@ class Scheduler(SchedulerQuestions):
             key: The key of the workload.
             check_name: The name of the AdmissionCheck.
             state: The new state. The workload can start once all its checks are `Ready`. `Retry` evicts and requeues
-                the
-            workload, `Rejected` evicts and deactivates it, and `Pending` leaves it waiting.
+                the workload, `Rejected` evicts and deactivates it, and `Pending` leaves it waiting.
             message: The message of the check in the workload's status. Default: the previous message.
             requeue_after: With `Retry`, the time for which the workload keeps its quota before it is evicted and
-                requeued, as
-            seconds or a string such as `"5m"`. Default: no delay.
-            pod_set_updates: Changes to pod sets that apply when the job starts, written as in a manifest:
-            `{"name": "main", "nodeSelector": {…}}`. They are removed when the workload is evicted.
+                requeued, as seconds or a string such as `"5m"`. Default: no delay.
+            pod_set_updates: Changes to pod sets that apply when the job starts, written as in a manifest: `{"name":
+                "main", "nodeSelector": {…}}`. They are removed when the workload is evicted.
 
         Raises:
             NotFoundError: There is no such workload.
             InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a
-                check that
-            is already `Ready` would change.
+                check that is already `Ready` would change.
         """
         said = CheckAnswer(state, message, requeue_after, tuple(pod_set_updates))
         workloads.set_check(self.session, key, check_name, said)
@@ -260,8 +246,7 @@ class Scheduler(SchedulerQuestions):
         """Record that the pods of an evicted workload's job have terminated, or when they will.
 
         The first `settle` or `cycle` at or after that time releases the workload's quota. This time overrides the
-        Scheduler's
-        `stopping` delay.
+        Scheduler's `stopping` delay.
 
         Args:
             key: The key of the workload.
@@ -285,8 +270,7 @@ class Scheduler(SchedulerQuestions):
         Raises:
             NotFoundError: There is no such workload.
             InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count
-                decreases
-            while the workload holds quota.
+                decreases while the workload holds quota.
         """
         workloads.reclaim(self.session, key, pods)
 
@@ -316,8 +300,7 @@ class Scheduler(SchedulerQuestions):
         """Run cycles and controllers until nothing changes any more at the current time.
 
         Preemption in Kueue can loop indefinitely (kubernetes-sigs/kueue#14543). If a state repeats, the method stops
-        and
-        returns the loop: its shortest period and the workloads in it. There is at most one loop per cohort tree.
+        and returns the loop: its shortest period and the workloads in it. There is at most one loop per cohort tree.
 
         Args:
             max_cycles: The maximum number of cycles to run. Default: no limit.
@@ -351,8 +334,7 @@ class Scheduler(SchedulerQuestions):
         """Read a Scheduler from a file written by `save`.
 
         The loaded Scheduler makes the same decisions as the saved one would have made. Functions that answer admission
-        checks
-        are not part of the file; pass them to `answer_checks`.
+        checks are not part of the file; pass them to `answer_checks`.
 
         Args:
             path: The file.
@@ -374,10 +356,8 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             edits: Objects to apply; partial manifests as dicts, which change only the fields they contain; values by
-                path, such
-            as `{"ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota": 16}`; a Configuration; or functions that
-            change
-            the Scheduler passed to them.
+                path, such as `{"ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota": 16}`; a Configuration; or
+                functions that change the Scheduler passed to them.
 
         Returns:
             The workloads whose outcome differs, and both settled Schedulers.

@@ -44,12 +44,10 @@ class CheckAnswer(msgspec.Struct, frozen=True):
 
     Attributes:
         state: `Ready` lets the workload start, `Retry` evicts and requeues it, `Rejected` evicts and deactivates it,
-            and
-        `Pending` leaves it waiting.
+            and `Pending` leaves it waiting.
         message: The message of the check in the workload's status; `None` keeps the previous message.
         requeue_after: With `Retry`, the delay before the workload is evicted and requeued, as seconds or a string such
-            as
-        `"5m"`; `None` for no delay.
+            as `"5m"`; `None` for no delay.
         pod_set_updates: Changes to pod sets, written as in a manifest: `{"name": "main", "nodeSelector": {…}}`.
 
     Example:
@@ -180,8 +178,7 @@ def check_updates(workload: Workload, name: str, state: CheckState, updates: tup
 
     Raises:
         InvalidSpecError: A pod set does not exist, an update is not valid, or the updates of a check that is already
-            `Ready`
-        would change.
+            `Ready` would change.
     """
     where = f'Workload "{workload.key}": check "{name}": podSetUpdates'
     names = [pod_set.name for pod_set in workload.pod_sets]
@@ -212,10 +209,8 @@ class Provisioning:
     failures exceeds the limit, the workload is rejected.
 
     Two fields of the check's ProvisioningRequestConfig are used: `managedResources` determines which workloads need
-    nodes,
-    and `retryStrategy` how failures are retried. `podSetMergePolicy` is ignored, because it only affects the format of
-    the
-    request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
+    nodes, and `retryStrategy` how failures are retried. `podSetMergePolicy` is ignored, because it only affects the
+    format of the request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
 
     Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
@@ -254,16 +249,13 @@ class Provisioning:
             delay: The time from the quota reservation to the nodes or the failure, as seconds or a string such as
                 `"5m"`.
             fails: A function of the workload and the attempt (from 1) that returns whether the attempt fails. Default:
-                no
-            attempt fails.
+                no attempt fails.
             backoff_base: The delay after the first failure, which doubles with each further failure. Default: the value
-                of the
-            ProvisioningRequestConfig, or 60 s.
+                of the ProvisioningRequestConfig, or 60 s.
             backoff_max: The maximum delay after a failure. Default: the value of the ProvisioningRequestConfig, or 30
                 min.
             backoff_limit: The number of failures that are retried; the next one rejects the workload. Default: the
-                value of
-            the ProvisioningRequestConfig, or 3.
+                value of the ProvisioningRequestConfig, or 3.
             pod_set_updates: A function of the workload that returns the updates to its pod sets. Default: none.
 
         Raises:
@@ -282,8 +274,7 @@ class Provisioning:
         """Return the answer to a request.
 
         The answer is `Ready` at once if the workload needs no nodes. Otherwise it is `Ready` after the delay, or
-        `Retry` after
-        a failure, or `Rejected` after too many failures.
+        `Retry` after a failure, or `Rejected` after too many failures.
         """
         spec = (request.parameters or {}).get("spec") or {}
         if not _needs_nodes(request.workload, spec.get("managedResources") or ()):

@@ -119,7 +119,7 @@ def _payload(data: bytes, name: str) -> bytes:
     try:
         envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
     except (msgspec.DecodeError, RecursionError):
-        raise InvalidSpecError(f"{name}: is no saved state of a Scheduler, or is cut off") from None
+        raise InvalidSpecError(f"{name}: is not a saved state of a Scheduler, or is cut off") from None
     if envelope.format != FORMAT:
         raise InvalidSpecError(f'{name}: is "{envelope.format}"; it must be "{FORMAT}"')
     if envelope.version != VERSION:

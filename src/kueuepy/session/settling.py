@@ -33,28 +33,25 @@ def settle(
     If no workload is admitted or preempted between two equal states, the heads are blocked and the run is finished.
     Otherwise there is a loop. Only states after cycles that did not simply admit are compared, because admissions alone
     cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after one round, so the period
-    is
-    the shortest one.
+    is the shortest one.
 
     Cohort trees are independent of each other. If several trees loop with different periods, the whole state only
-    repeats
-    after their least common multiple. Therefore each tree is examined alone, on a fork without the workloads of the
-    others.
+    repeats after their least common multiple. Therefore each tree is examined alone, on a fork without the workloads of
+    the others.
 
     With admission fair sharing, a state may never repeat, because each admission adds to the recorded usage of a
     LocalQueue. After 256 cycles, decisions that repeat 8 times in a row therefore also count as a loop.
 
     Comparing states takes time proportional to the number of workloads. The comparison is skipped while no workload has
     been evicted and the number of workloads that are still to become heads is large and decreasing, because no state
-    can
-    repeat then.
+    can repeat then.
 
     Args:
         engine: The engine.
         run: A function that runs the controllers and then one cycle.
         max_cycles: The maximum number of cycles to run; `None` for no limit.
         apart: Whether the cohort trees are independent. They are not if admission in one tree waits for pods of another
-        (`blockAdmission`).
+            (`blockAdmission`).
         retries: Whether functions that answer admission checks can revoke an admission immediately.
     """
     seen: dict[int, int] = {}
@@ -139,8 +136,7 @@ class _Progress:
         """Return whether a cycle made progress that cannot be undone.
 
         This is the case if it only admitted workloads, or if it made one of many heads inadmissible and no workload has
-        been
-        evicted so far.
+        been evicted so far.
         """
         if cycle.admitted_count and not cycle.evicted_count and not self._retries:
             return True
@@ -174,8 +170,7 @@ def _look_apart(engine: Engine, suspects: Iterable[str]) -> tuple[tuple[Loop, ..
     """Return the loops of the suspects' cohort trees, and the number of cycles that the other trees still need.
 
     Returns `None` if there is no loop. A tree that loops alone also loops together with others. The other trees are run
-    to
-    their end without the looping trees, which may reveal further loops; it takes as many cycles as with them.
+    to their end without the looping trees, which may reveal further loops; it takes as many cycles as with them.
     """
     trees = _Trees(engine)
     if len(trees.roots) < 2:  # noqa: PLR2004 - with one tree, the whole state repeats

@@ -31,8 +31,7 @@ class SchedulerState:
         related: Manifests of other kinds that jobs refer to.
         store: Objects and Workloads as they were given.
         count: The number of submitted workloads, including rejected ones. It determines the uid of the next workload
-            without
-        one.
+            without one.
         checks: The functions and controllers that answer admission checks, by controllerName.
     """
 

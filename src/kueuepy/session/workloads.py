@@ -162,8 +162,7 @@ def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:
     Raises:
         NotFoundError: There is no such workload.
         InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a check
-            that
-        is already `Ready` would change.
+            that is already `Ready` would change.
     """
     with session.change():
         state, now, after = session.state, session.state.engine.now, said.requeue_after
@@ -223,7 +222,7 @@ def reclaim(session: Session, key: str, pods: int | Mapping[str, int]) -> None:
     Raises:
         NotFoundError: There is no such workload.
         InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count decreases
-        while the workload holds quota.
+            while the workload holds quota.
     """
     with session.change():
         counted: Any = pods  # `checked` converts a mapping to a dict

@@ -28,15 +28,13 @@ class SchedulerMachine(RuleBasedStateMachine):
     """A Hypothesis state machine that runs random actions on a Scheduler.
 
     The actions submit, finish and delete workloads, change quotas and policies, run cycles, ask questions, fork, save
-    and
-    load. Derive a class and add `@hypothesis.stateful.invariant()` methods that check `self.scheduler`, or override
+    and load. Derive a class and add `@hypothesis.stateful.invariant()` methods that check `self.scheduler`, or override
     `settled`, which is called whenever nothing changes any more. pytest runs `YourMachine.TestCase`.
 
     Attributes:
         clusters: The strategy for the initial cluster.
         workload_lists: A method that returns the strategy for the workloads of one submission, given the cluster and a
-            name
-        prefix.
+            name prefix.
         scheduler: The Scheduler.
 
     Example:

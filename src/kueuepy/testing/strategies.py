@@ -64,8 +64,7 @@ def clusters(
     Args:
         draw: Provided by Hypothesis.
         queues: The maximum number of ClusterQueues, at least 1. They are named `queue-0`, `queue-1` and so on; each has
-            a
-        LocalQueue of the same name. Default: 4.
+            a LocalQueue of the same name. Default: 4.
         cohorts: The maximum number of declared Cohorts; with 0, no queue has a cohort. Default: 3.
         flavors: The names of the ResourceFlavors.
         resources: The resources that every queue covers. Default: cpu and memory.
@@ -175,9 +174,8 @@ def workloads(
     """Generate workloads for the LocalQueues of a Cluster, or for named LocalQueues in the namespace `default`.
 
     If a Cluster is given, each pod requests resources that the ClusterQueue covers, in amounts similar to its quotas.
-    To
-    test a property of a Cluster, pass that Cluster or its `resources`; workloads that request a resource that no queue
-    covers always stay pending.
+    To test a property of a Cluster, pass that Cluster or its `resources`; workloads that request a resource that no
+    queue covers always stay pending.
 
     Args:
         draw: Provided by Hypothesis.
@@ -186,8 +184,7 @@ def workloads(
         max_size: The maximum number of workloads. Default: 8.
         requests: A strategy for the requests of one pod. Default: see above.
         resources: The resources that pods request if only names are given: up to 8 units of the first one, and
-            optionally
-        of the others.
+            optionally of the others.
         prefix: The prefix of their names, which is followed by a number. Default: `workload`.
 
     Returns:

@@ -27,9 +27,8 @@ class World:
 
     After each step, the engine's invariants are checked, and both Schedulers must have the same fingerprint. After each
     recovery or question, and after every tenth step, their saved states must be identical. This verifies that
-    acknowledged
-    calls survive a killed process, that loaded states and forks behave like their originals, and that questions and
-    rejected calls change nothing.
+    acknowledged calls survive a killed process, that loaded states and forks behave like their originals, and that
+    questions and rejected calls change nothing.
     """
 
     def __init__(self, seed: int, number: int, folder: Path) -> None:
