@@ -47,7 +47,7 @@ def test_of_exponential_ends_the_time_is_that_of_theory():
     found = kq.shrink(scheduler_of(), queue_of(5), runtimes=kq.Exponential(1000), n=300)
     assert np.mean(found.seconds) == pytest.approx(1000 * (1 / 9 + 1 / 8 + 1 / 7 + 1 / 6), rel=0.1)
     assert found.p10 < found.p50 < found.p90
-    assert "4 would have to leave" in str(found)
+    assert "4 would have to be removed" in str(found)
 
 
 def test_who_waits_does_not_come_in_before():

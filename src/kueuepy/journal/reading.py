@@ -138,8 +138,8 @@ class Reading:
         self.end = End(*end)
         if token and token not in (self.end.token, *self.end.before.split()):
             raise InvalidSpecError(
-                f"{path}: the log {path}-wal belongs to another file, or to another state of this one; it is not changed; "
-                "remove the log to use the file without it, or restore the file that it belongs to"
+                f"{path}: the log {path}-wal belongs to another file, or to another state of this one; it is not "
+                "changed; remove the log to use the file without it, or restore the file that it belongs to"
             )
         if fault and not self.end.before:
             raise self._damaged(fault)
