@@ -22,10 +22,10 @@ def test_an_estimate_without_arrivals_says_what_it_assumes_and_prints_no_range(b
     assert found.p5 < found.p95
     for text in (str(found), found._repr_html_()):
         assert "assumes that no new job arrives" in text
-    assert "80 of 100" not in str(found)
+    assert "80% interval" not in str(found)
     coming = kq.eta(busy, "default/w11", kq.Exponential("1h"), n=40, future=arrivals)
     assert not coming.closed
-    assert "80 of 100" in str(coming)
+    assert "80% interval" in str(coming)
     assert "assumes" not in str(coming)
 
 
