@@ -60,8 +60,10 @@ class Runtimes:
     def remaining(self, queue: str, ran: float, u: float) -> int:
         """Draw the remaining runtime of a job, in nanoseconds.
 
-        The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If the queue has
-        none, it is drawn from those of all other queues. If these have none either, the job ends at once.
+        The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
+        the total
+        runtime is drawn from the longer runtimes in the entry `""`. If that entry has none either, the job ends at
+        once.
 
         Args:
             queue: The LocalQueue, `namespace/name`.

@@ -179,8 +179,8 @@ def open_for_writing(
         path: The file.
         durability: With `process`, committed calls survive the death of the process. With `power`, they also survive a
             power failure.
-        read: The row of `writer` that was read before, with all tokens that the database file may contain until the new
-            token is written to it.
+        read: The row of `writer` that was read before. Its tokens are all those that the database file may contain
+            until the new token is written to it.
         lock: The identity of the lock file that this process holds. If it differs from the previous one, that lock file
             may have been removed, and then no other process may have the journal open.
 
