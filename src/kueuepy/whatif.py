@@ -253,7 +253,7 @@ class Runs(Protocol):
     def settle(self) -> object:
         """Run cycles until nothing changes."""
 
-    def under(self, configuration: Configuration) -> Self:
+    def with_configuration(self, configuration: Configuration) -> Self:
         """Return a copy with another Configuration."""
 
 
@@ -351,7 +351,7 @@ def edited(scheduler: R, edit: Edit) -> R:
         InvalidSpecError: The edit is not valid.
     """
     if isinstance(edit, Configuration):
-        return scheduler.under(edit)
+        return scheduler.with_configuration(edit)
     if isinstance(edit, Object):
         scheduler.apply(edit)
     elif isinstance(edit, Mapping):
@@ -373,7 +373,7 @@ def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
         scheduler.apply(patched(objects, edit).object)
         return scheduler
     changed, configuration = edited_all(objects, scheduler.configuration, edit)
-    found = scheduler.under(configuration) if configuration else scheduler
+    found = scheduler.with_configuration(configuration) if configuration else scheduler
     found.apply(*changed)
     return found
 
@@ -384,7 +384,7 @@ def objects_of(scheduler: Runs) -> list[Object]:
 
 
 @checked
-def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
+def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     """Return the workloads that would have to be removed for every queue to be within its quota after edits.
 
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
@@ -406,7 +406,7 @@ def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
         >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
         >>> _ = scheduler.submit({"name": "job", "queue": "team", "cpu": 4}), scheduler.settle()
-        >>> who_must_leave(scheduler, {"ClusterQueue/team:quota[f/cpu].nominalQuota": 2})
+        >>> workloads_over_quota(scheduler, {"ClusterQueue/team:quota[f/cpu].nominalQuota": 2})
         ('default/job',)
     """
     trial = scheduler.fork()

@@ -14,7 +14,7 @@ from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.measures import percentile
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
@@ -47,7 +47,8 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
         not_modelled: Effects that the result does not consider.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, cycle_cost
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import cycle_cost
         >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 1}}))
         >>> cycle_cost(cluster, [{"queue": "q", "submit": 0, "runtime": 60, "cpu": 1}]).cycles["heads"].tolist()
         [1.0]
@@ -132,7 +133,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) ->
         >>> cycle_cost(cluster, rows).at(queues=10)["heads"].tolist()
         [10.0, 10.0, 10.0]
     """
-    run = Simulation(cluster, jobs, record=Record(decisions=False, runs=True, usage=False, cycles=True), **settings)
+    run = Simulation(cluster, jobs, record=Recording(decisions=False, runs=True, usage=False, cycles=True), **settings)
     run.run(progress=False)
     result = run.result()
     table = result.cycles

@@ -34,8 +34,8 @@ _MOST = 1000
 
 @guessed(table="frame", matrix_frame="frame")
 @checked_methods
-class Delays(Framed):
-    """How much the jobs of each group delay the jobs of other groups. `delays` creates it.
+class DelayMatrix(Framed):
+    """How much the jobs of each group delay the jobs of other groups. `delay_matrix` creates it.
 
     A waiting time is the total time without quota, in seconds, averaged over the jobs of a group.
 
@@ -52,10 +52,11 @@ class Delays(Framed):
             matrix[r, c]` over the other groups c.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, delays
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import delay_matrix
         >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
         >>> jobs = [{"queue": "team", "user": user, "submit": 0, "runtime": "1h", "cpu": 1} for user in ("ann", "bob")]
-        >>> delays(cluster, jobs, by="user").total_hours.tolist()
+        >>> delay_matrix(cluster, jobs, by="user").total_hours.tolist()
         [1.0, 0.0]
     """
 
@@ -126,9 +127,9 @@ def _shown(name: str, value: Any) -> str:
 
 
 @checked
-def delays(
+def delay_matrix(
     cluster: Cluster, jobs: Any, by: str = "cluster_queue", *, threads: int | None = None, **settings: Any
-) -> Delays:
+) -> DelayMatrix:
     """Measure how much each group's jobs delay those of the others.
 
     The function simulates all jobs, then all jobs without each group, then each group alone. Unlike a share at one
@@ -156,7 +157,7 @@ def delays(
         >>> queues = [ClusterQueue.of(name, {"h100": {"nvidia.com/gpu": 1}}, cohort_name="all") for name in ("a", "b")]
         >>> first = {"queue": "a", "submit": 0, "runtime": 600, "gpu": 2}
         >>> second = {"queue": "b", "submit": 60, "runtime": 1, "gpu": 1}
-        >>> found = delays(Cluster(ResourceFlavor("h100"), *queues), [first, second])
+        >>> found = delay_matrix(Cluster(ResourceFlavor("h100"), *queues), [first, second])
         >>> found.matrix.tolist()
         [[nan, 540.0], [0.0, nan]]
     """
@@ -179,7 +180,7 @@ def delays(
     masks += [groups.codes != code for code in range(n)]
     masks += [groups.codes == code for code in range(n)]
     sums = np.array(in_order(waits, masks, threads))
-    return Delays(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
+    return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:

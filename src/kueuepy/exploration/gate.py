@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 
-class Verdict(NamedTuple):
+class PolicyVerdict(NamedTuple):
     """The result of one target.
 
     Attributes:
@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
         why: The author's comment on the target.
 
     Example:
-        >>> print(Verdict("loops == 0", 0.0, True))
+        >>> print(PolicyVerdict("loops == 0", 0.0, True))
         kept: loops == 0: it is 0
     """
 
@@ -54,18 +54,18 @@ class Verdict(NamedTuple):
 
 
 @checked_methods
-class Gate(Sequence[Verdict], Framed):
-    """The verdicts on all targets, in their order. `gate` creates it.
+class PolicyCheck(Sequence[PolicyVerdict], Framed):
+    """The verdicts on all targets, in their order. `check_policy` creates it.
 
     Example:
-        >>> found = Gate([Verdict("loops == 0", 0.0, True), Verdict("evictions <= 5", 9.0, False)])
+        >>> found = PolicyCheck([PolicyVerdict("loops == 0", 0.0, True), PolicyVerdict("evictions <= 5", 9.0, False)])
         >>> found.passed, [verdict.line for verdict in found.failed]
         (False, ['evictions <= 5'])
     """
 
     __slots__ = ("_verdicts",)
 
-    def __init__(self, verdicts: Iterable[Verdict]) -> None:
+    def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
         """Create a Gate from verdicts."""
         self._verdicts = tuple(verdicts)
 
@@ -75,15 +75,15 @@ class Gate(Sequence[Verdict], Framed):
         return all(verdict.passed for verdict in self._verdicts)
 
     @property
-    def failed(self) -> tuple[Verdict, ...]:
+    def failed(self) -> tuple[PolicyVerdict, ...]:
         """The verdicts on the targets that are not met."""
         return tuple(verdict for verdict in self._verdicts if not verdict.passed)
 
     @overload
-    def __getitem__(self, index: int) -> Verdict: ...
+    def __getitem__(self, index: int) -> PolicyVerdict: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Verdict, ...]: ...
-    def __getitem__(self, index: int | slice) -> Verdict | tuple[Verdict, ...]:
+    def __getitem__(self, index: slice) -> tuple[PolicyVerdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> PolicyVerdict | tuple[PolicyVerdict, ...]:
         """Return one verdict, or a tuple of verdicts for a slice."""
         return self._verdicts[index]
 
@@ -115,7 +115,7 @@ class Gate(Sequence[Verdict], Framed):
 
     def to_table(self) -> Columns:
         """Return one row per target: `line`, `value`, `passed`, `place` and `why`."""
-        return table_of(Verdict._fields, self._verdicts)
+        return table_of(PolicyVerdict._fields, self._verdicts)
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per target."""
@@ -150,7 +150,7 @@ class Written(NamedTuple):
 
 
 @checked
-def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> Gate:
+def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> PolicyCheck:
     """Check whether a simulation result meets performance targets.
 
     Args:
@@ -171,22 +171,22 @@ def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
         >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
         >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
-        >>> print(gate(simulate(cluster, rows), ["wait_p95(team) <= 30m", "loops == 0"]))
+        >>> print(check_policy(simulate(cluster, rows), ["wait_p95(team) <= 30m", "loops == 0"]))
         BROKEN: wait_p95(team) <= 30m: it is 3480
         kept: loops == 0: it is 0
     """
     written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
     if not written:
         raise InvalidSpecError("gate: no promise; give one at least")
-    return Gate(_verdict(result, item) for item in written)
+    return PolicyCheck(_verdict(result, item) for item in written)
 
 
-def _verdict(result: Result, written: Written) -> Verdict:
+def _verdict(result: Result, written: Written) -> PolicyVerdict:
     try:
         value = written.promise.measure.of(result)
     except KueueError as error:
         raise type(error)(f"{written.place}: {error}" if written.place else str(error)) from None
-    return Verdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
+    return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
 
 
 def texts(promises: Iterable[str | Written]) -> list[Written]:

@@ -20,7 +20,7 @@ from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
@@ -50,7 +50,7 @@ _MANY = 10
 _SHOWN = 201  # one more than a notebook shows
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class SelectedPolicy(msgspec.Struct, frozen=True):
     """A selected policy.
 
     Attributes:
@@ -59,7 +59,7 @@ class Chosen(msgspec.Struct, frozen=True):
         figures: The mean of each metric over the seeds.
 
     Example:
-        >>> Chosen(0, {"jobs:scale_load": 2}, {"wait_mean": 60.0}).edits
+        >>> SelectedPolicy(0, {"jobs:scale_load": 2}, {"wait_mean": 60.0}).edits
         {'jobs:scale_load': 2}
     """
 
@@ -265,7 +265,7 @@ class Sweep(Framed):
         ]
         return _taken(self.means, sorted(front, key=lambda i: (*costs[i], i)))
 
-    def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> Chosen | None:
+    def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> SelectedPolicy | None:
         """Return the policy with the smallest mean of a metric, or the largest.
 
         Args:
@@ -297,9 +297,9 @@ class Sweep(Framed):
         by_cell = f"{asked.figure} {asked.group[0]}" if len(asked.group) == 1 and not asked.conditions else ""
         return by_cell if by_cell in self.figures else str(asked)
 
-    def _chosen(self, place: int) -> Chosen:
+    def _chosen(self, place: int) -> SelectedPolicy:
         figures = {name: float(self._means(name)[place]) for name in self.figures}
-        return Chosen(place, self.policies[place], figures)
+        return SelectedPolicy(place, self.policies[place], figures)
 
     def effects(self, figure: str) -> Columns:
         """Return the marginal effect of each value: the mean of a metric over all policies with that value.
@@ -340,7 +340,7 @@ class Sweep(Framed):
         """
         return applied(self.setup, self.policies[self._place(policy)]).cluster
 
-    def result(self, row: int, *, record: Record | None = None) -> Result:
+    def result(self, row: int, *, record: Recording | None = None) -> Result:
         """Repeat one run, and return its result with all tables.
 
         Args:
@@ -354,7 +354,7 @@ class Sweep(Framed):
         if not 0 <= row < len(self.rows):
             raise NotFoundError(f"sweep: {row} names no row; there are {len(self.rows)}, counted from 0")
         policy, seed = divmod(row, len(self.seeds))
-        return result_under(self.setup, self.policies[policy], self.seeds[seed], record or Record())
+        return result_under(self.setup, self.policies[policy], self.seeds[seed], record or Recording())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `frame` as a Parquet file.

@@ -57,7 +57,8 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         not_modelled: Effects that the result does not consider.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, limits
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import limits
         >>> teams = [ClusterQueue.of(name, {"f": {"cpu": 12}}, cohort_name="all") for name in ("a", "b")]
         >>> found = limits(Cluster(ResourceFlavor("f"), *teams), {"a": 9}, "f/cpu")
         >>> found.kept, found.lending
@@ -220,7 +221,7 @@ def _ensured(alone: Cluster, name: str, cell: Cell) -> int:
             scheduler.settle(max_cycles=MOST_CYCLES)
     unit = unit_of(scheduler, cell)
     table = quota_table(scheduler.engine)
-    most = int(table.array("potential")[row_of(scheduler, name), table.cells.index(cell)])
+    most = int(table.array("potential")[row_of(scheduler, name), table.flavor_resources.index(cell)])
 
     def gets(parts: int) -> bool:
         trial = scheduler.fork()
@@ -295,7 +296,7 @@ class _Asker:
         table, row = quota_table(scheduler.engine), row_of(scheduler, name)
         if table.nodes[row].parent < 0:
             return None
-        nominal = int(table.array("nominal_quota")[row, table.cells.index(self.cell)])
+        nominal = int(table.array("nominal_quota")[row, table.flavor_resources.index(self.cell)])
         step = gcd(unit_of(scheduler, self.cell), ensured)
 
         def keeps(parts: int) -> bool:
@@ -311,7 +312,7 @@ class _Asker:
         scheduler = Scheduler(alone, now=0)
         step = gcd(unit_of(scheduler, self.cell), *self._asked.values())
         table = quota_table(scheduler.engine)
-        most = int(table.array("potential")[:, table.cells.index(self.cell)].max())
+        most = int(table.array("potential")[:, table.flavor_resources.index(self.cell)].max())
         present = self._borrowing_limits(scheduler, table)
 
         def keeps(parts: int) -> bool:
@@ -324,7 +325,7 @@ class _Asker:
 
     def _borrowing_limits(self, scheduler: Scheduler, table: QuotaTable) -> dict[str, int]:
         """Return the current limits of all queues in the cohort trees of the queues with required amounts."""
-        limits = table.array("borrowing_limit")[:, table.cells.index(self.cell)]
+        limits = table.array("borrowing_limit")[:, table.flavor_resources.index(self.cell)]
         names = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
         rows = {name: row_of(scheduler, name) for name in names}
         return {name: int(limits[row]) for name, row in rows.items() if table.nodes[row].parent >= 0}

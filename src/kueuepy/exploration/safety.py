@@ -58,7 +58,8 @@ class Safety(msgspec.Struct, Framed, frozen=True):
         not_modelled: Effects that the result does not consider.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, safety
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import safety
         >>> found = safety(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})), "team")
         >>> found.verdict, found.steps
         ('safe', ())
@@ -176,7 +177,7 @@ def _reclaimers(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list
 def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int]:
     """Return the nominal quota of a queue, and the maximum that it could ever use."""
     table = quota_table(empty.engine)
-    row, column = row_of(empty, queue), table.cells.index(cell)
+    row, column = row_of(empty, queue), table.flavor_resources.index(cell)
     return int(table.array("nominal_quota")[row, column]), int(table.array("potential")[row, column])
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kueuepy.cluster import Cluster
-    from kueuepy.exploration.grid import Chosen
+    from kueuepy.exploration.grid import SelectedPolicy
     from kueuepy.exploration.measure import Promise
 
 _AT_ONCE = 4
@@ -34,7 +34,8 @@ class Search(Sweep):
         largest: Whether the metric was maximised.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, search
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import search
         >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
         >>> jobs = [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}]
         >>> space = {"ClusterQueue/team:quota[f/cpu].nominalQuota": [1, 2]}
@@ -48,7 +49,7 @@ class Search(Sweep):
     largest = False
 
     @property
-    def found(self) -> Chosen | None:
+    def found(self) -> SelectedPolicy | None:
         """The best trial that satisfies the conditions; `None` if no trial does."""
         return self.best(self.objective, where=" and ".join(self.subject_to) or None, largest=self.largest)
 

@@ -23,7 +23,7 @@ from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.framed import Framed
-from kueuepy.whatif import Edit, edited, who_must_leave
+from kueuepy.whatif import Edit, edited, workloads_over_quota
 
 if TYPE_CHECKING:
     import threading
@@ -61,7 +61,8 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         not_modelled: Effects that the result does not consider.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler, shrink
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> from kueuepy.lab import shrink
         >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
         >>> str(shrink(scheduler, ClusterQueue.of("team", {"f": {"cpu": 0}}), runtimes="1h", n=1))
         'usage is within quota at once'
@@ -124,7 +125,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         name = cell if cell is not None else next(iter(self.above), "")
         if name not in self.above:
             raise InvalidSpecError(f'shrink: "{name}": is not above its quota; there are {", ".join(self.above)}')
-        column = self.curve["cell"]
+        column = self.curve["flavor_resource"]
         rows = column.codes == list(column.names).index(name)
         ax = axes_of(ax)
         hours = self.curve["seconds"][rows] / 3600
@@ -151,7 +152,7 @@ def shrink(
 
     Kueue does not evict workloads when quota is reduced (kubernetes-sigs/kueue#5176). Each of `n` simulated futures
     draws the remaining runtimes of running workloads; Kueue's rules determine which workloads are admitted meanwhile.
-    After each event, `who_must_leave` determines the workloads that exceed the quota, and the curve records the amounts
+    After each event, `workloads_over_quota` determines the workloads that exceed the quota, and the curve records the amounts
     that they hold.
 
     Args:
@@ -190,7 +191,7 @@ def shrink(
             after = edited(after, one)
     end = moment("shrink: horizon", horizon) / SECOND
     living, known = Living(after), Runtimes(runtimes)
-    leaving = who_must_leave(after)
+    leaving = workloads_over_quota(after)
     above = _held(after, leaving)
     if not leaving:
         return Shrink((), {}, 0.0, 0.0, 0.0, (0.0,) * n, _curve([], above, 0.0), end)
@@ -200,7 +201,7 @@ def shrink(
         points = [(0.0, above)]
         while not stop.is_set() and points[-1][1] and run.step() and run.now <= end:
             now = run.scheduler
-            points.append((run.now, _held(now, who_must_leave(now))))
+            points.append((run.now, _held(now, workloads_over_quota(now))))
         return points
 
     found = in_order(look, range(seed, seed + n), threads)
@@ -232,7 +233,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
     highs = [table[math.ceil(0.9 * len(table)) - 1] for table in levels]
     return Columns(
         {
-            "cell": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
+            "flavor_resource": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
             "seconds": np.tile(times, len(names)),
             "mean": np.concatenate(means) if means else np.zeros(0),
             "p90": np.concatenate(highs).astype(float) if highs else np.zeros(0),

@@ -70,7 +70,8 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
         not_modelled: Effects that the result does not consider.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, starvation
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import starvation
         >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 2}}))
         >>> found = starvation(cluster, [{"queue": "q", "submit": 0, "runtime": 30, "cpu": 2}], period=60)
         >>> found.starved, found.bound

@@ -25,7 +25,7 @@ _ELIGIBLE = ("Taken", "NotNeeded", "NotEnough")
 
 
 class VictimSets(msgspec.Struct, Framed, frozen=True):
-    """The workloads that Kueue preempts for a workload, and the smallest sets that would suffice. `victims` creates it.
+    """The workloads that Kueue preempts for a workload, and the smallest sets that would suffice. `victim_sets` creates it.
 
     Amounts are summed over the flavors and resources in `short`; thousandths for cpu.
 
@@ -43,11 +43,12 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         not_modelled: Effects that the result does not consider.
 
     Example:
-        >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler, victims
+        >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
+        >>> from kueuepy.lab import victim_sets
         >>> queue = ClusterQueue.of("q", {"f": {"cpu": 1}}, preemption=Preemption(within_cluster_queue="LowerPriority"))
         >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue))
         >>> _ = scheduler.submit({"name": "low", "queue": "q", "cpu": 1}), scheduler.settle()
-        >>> found = victims(scheduler, {"name": "high", "queue": "q", "cpu": 1, "priority": 1})
+        >>> found = victim_sets(scheduler, {"name": "high", "queue": "q", "cpu": 1, "priority": 1})
         >>> found.taken, found.more
         (('default/low',), 0)
     """
@@ -107,7 +108,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
-def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
+def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
     """Compare the workloads that Kueue preempts for a workload with the best of all allowed sets.
 
     Kueue selects candidates in a fixed order until the workload fits, and then removes candidates that are not needed.
@@ -137,7 +138,7 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
         >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue), now=0)
         >>> for name, cpu in (("wide", 4), ("a", 1), ("b", 1), ("c", 1)):
         ...     _ = scheduler.submit({"name": name, "queue": "q", "cpu": cpu}), scheduler.settle(), scheduler.advance(1)
-        >>> found = victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+        >>> found = victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
         >>> len(found.taken), found.fewest, found.excess
         (3, ('default/wide',), 0)
     """

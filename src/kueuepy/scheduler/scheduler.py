@@ -370,7 +370,7 @@ class Scheduler(SchedulerQuestions):
         with self.lock:
             return difference(self, edits)
 
-    def under(self, configuration: Configuration) -> Scheduler:
+    def with_configuration(self, configuration: Configuration) -> Scheduler:
         """Return a copy of this Scheduler with another Configuration. Workloads keep their current status.
 
         Args:

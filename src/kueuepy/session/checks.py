@@ -3,7 +3,8 @@
 For each workload with quota, Kueue asks the controller of each AdmissionCheck of its ClusterQueue. The workload is
 admitted when all checks are `Ready`. Pass a Scheduler one function per controller:
 
->>> from kueuepy import AdmissionCheck, AdmissionCheckStrategyRule, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+>>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+>>> from kueuepy.objects import AdmissionCheckStrategyRule
 >>> cluster = Cluster(
 ...     ResourceFlavor("default"),
 ...     AdmissionCheck("budget", controller_name="example.com/budget"),
@@ -215,7 +216,8 @@ class Provisioning:
     Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
 
-    >>> from kueuepy import AdmissionCheck, AdmissionCheckStrategyRule, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+    >>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+    >>> from kueuepy.objects import AdmissionCheckStrategyRule
     >>> rule = AdmissionCheckStrategyRule("nodes")
     >>> cluster = Cluster(
     ...     ResourceFlavor("default"),

@@ -19,7 +19,7 @@ NEVER = -1
 """Stands for a time where there is none."""
 
 
-class Event(msgspec.Struct, frozen=True):
+class SchedulerEvent(msgspec.Struct, frozen=True):
     """Something that happened to a workload.
 
     | kind | what happened | it ends what began `since` |
@@ -82,16 +82,16 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class EventTable(Columns):
-    """Events, oldest first: a column for each attribute of `Event`."""
+    """Events, oldest first: a column for each attribute of `SchedulerEvent`."""
 
 
 @checked
-def event_table(events: Sequence[Event]) -> EventTable:
+def event_table(events: Sequence[SchedulerEvent]) -> EventTable:
     """The events as columns."""
-    return EventTable({name: [getattr(event, name) for event in events] for name in Event.__struct_fields__})
+    return EventTable({name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__})
 
 
 @checked
-def drain_events(engine: Engine) -> Iterator[Event]:
+def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
     """What happened since the last time; the engine forgets it."""
-    return (Event(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())
+    return (SchedulerEvent(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())
