@@ -99,14 +99,14 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     _repr_html_ = repr_html
 
     def plot(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
-        """What would still have to leave of a flavor_resource, over time, on Axes of matplotlib.
+        """What would still have to leave of a flavor and resource, over time, on Axes of matplotlib.
 
         Args:
             flavor_resource: `flavor/resource`; by default the first.
             ax: Axes to draw on.
 
         Raises:
-            InvalidSpecError: There is no such flavor_resource above its quota.
+            InvalidSpecError: There is no such flavor and resource above its quota.
         """
         from kueuepy.simulation.pictures.plot import axes_of  # noqa: PLC0415 - only on use
 
