@@ -23,8 +23,8 @@ from kueuepy.errors.kinds import (
     ScenarioError,
     StateError,
     UnsupportedError,
-    about,
 )
+from kueuepy.errors.kinds import about as about
 from kueuepy.errors.problems import LimitError, ManifestError
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
     "ScenarioError",
     "StateError",
     "UnsupportedError",
-    "about",
 ]
 
 for _name in __all__:

@@ -273,6 +273,12 @@ class SchedulerQuestions:
 
         return workload_table(self._engine)
 
+    @property
+    def consumed(self) -> dict[str, dict[str, str]]:
+        """Past usage of each LocalQueue by resource, under admission fair sharing; it decays with time."""
+        with self._lock:
+            return self._engine.consumed()
+
     # Jobs.
 
     def start_patch(self, key: str) -> dict[str, Any]:
