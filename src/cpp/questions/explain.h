@@ -55,7 +55,7 @@ struct FlavorResourceFacts {
   NodeId where;  // Node whose quota or limit is binding.
   Limit limit;
   bool may_preempt;  // Whether preemption is considered for this flavor resource.
-  Amount missing;    // Amount that would have to be released. May exceed the missing quota, see `shortages`.
+  Amount missing;    // Amount that would have to be released. Exceeds `asked` if quota is over-admitted.
   std::vector<NodeFacts> path;  // From the queue up to the root.
   // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. May
   // be empty for a request that does not fit, because unlimited values cannot be raised.
