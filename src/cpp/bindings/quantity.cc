@@ -9,7 +9,8 @@ namespace {
 
 using namespace py::literals;
 
-// Beyond this many limbs of nine digits a product is refused, so that repeated squaring cannot run away.
+// Maximum number of limbs (of nine digits) of a product. It prevents repeated squaring from exhausting
+// memory.
 constexpr size_t kMaxLimbs = 1024;
 
 Quantity Parse(absl::string_view text) {
@@ -37,7 +38,7 @@ const char* FormatName(const Quantity& quantity) {
   }
 }
 
-// Equal quantities have one hash, whatever they were written as.
+// Equal quantities have equal hashes, whatever their formats.
 py::ssize_t Hash(const Quantity& quantity) {
   const auto [digits, exponent] = quantity.value().ToDigits();
   return py::hash(py::make_tuple(quantity.IsNegative(), digits, exponent));
@@ -59,7 +60,7 @@ void BindArithmetic(py::class_<Quantity>& quantity) {
       .def(py::self >= py::self);
 }
 
-// An argument of a method; `what` and `wanted` are for the error.
+// Converts an argument of a method. `what` and `wanted` are used in the error message.
 template <typename T>
 T Argument(const py::object& value, absl::string_view what, absl::string_view wanted) {
   try {
@@ -140,7 +141,7 @@ Quantity FromTextOrInteger(const py::object& value) {
   } catch (const py::cast_error&) {
     ThrowIfError(absl::InvalidArgumentError("a quantity is a text in Unicode"));
     throw;
-  } catch (const py::error_already_set&) {  // Python writes integers of some thousand digits only
+  } catch (const py::error_already_set&) {  // Python limits integer conversion to a few thousand digits.
     ThrowIfError(absl::InvalidArgumentError("the integer of a quantity has too many digits"));
     throw;
   }
