@@ -167,12 +167,14 @@ py::list MustLeaveOf(SharedEngine& shared) {
 }  // namespace
 
 void BindAsk(py::module_& module) {
-  py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
+  py::class_<Question>(module, "Question",
+                       "A hypothetical workload, converted once so that it can be used in many calls.")
       .def(py::init(&ReadQuestion), py::arg("workload"))
       .def_property_readonly("key", [](const Question& self) { return self.object.Key(); })
       .def_property_readonly("not_modelled",
                              [](const Question& self) { return py::tuple(py::cast(self.not_modelled)); });
-  py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")
+  py::class_<Answers>(module, "Answers",
+                      "Decisions about hypothetical workloads. Names are resolved on access.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))
       .def("verdict", &Answers::VerdictAt, py::arg("index"));

@@ -196,7 +196,7 @@ py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targe
 }
 
 void BindDecision(py::module_& module) {
-  py::class_<Decisions>(module, "Decisions", "The decisions of one cycle, named when they are looked at.")
+  py::class_<Decisions>(module, "Decisions", "Decisions of one cycle. Names are resolved on access.")
       .def("__len__", [](const Decisions& self) { return self.record.decisions.size(); })
       .def("__getitem__", &Decisions::At, py::arg("index"))
       .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })

@@ -106,29 +106,32 @@ std::string Printed(const py::object& value) {
 }
 
 void BindTexts(py::class_<Quantity>& quantity) {
-  quantity.def("__str__", &Quantity::ToText, "The canonical text.")
+  quantity.def("__str__", &Quantity::ToText, "Return the canonical text.")
       .def("__repr__", &Repr)
       .def("__reduce__", &Reduce)
-      .def_property_readonly("format_name", &FormatName, "DecimalSI, BinarySI or DecimalExponent.")
+      .def_property_readonly("format_name", &FormatName,
+                             "Format of the quantity: DecimalSI, BinarySI or DecimalExponent.")
       .def_static(
           "format", &Format, "resource"_a, "value"_a, "as_bytes"_a = false,
-          "The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).")
-      .def_static(
-          "printed", &Printed, "text"_a,
-          "The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept.");
+          "Format an integer of a resource (pkg/resources/resource_formatter.go:ResourceQuantityString).")
+      .def_static("printed", &Printed, "text"_a,
+                  "Return the text that Kubernetes prints for a quantity parsed from `text`; some texts are "
+                  "kept unchanged.");
 }
 
 void BindIntegers(py::class_<Quantity>& quantity) {
   quantity
       .def_property_readonly("as_cpu", &AsCpu,
-                             "Thousandths, as a request of cpu counts: rounded up, clamped to int64.")
+                             "Value in thousandths, as used for cpu: rounded up, clamped to int64.")
       .def_property_readonly(
           "as_units", &AsUnits,
-          "Whole units, as a request of anything but cpu counts: rounded up, clamped to int64.")
+          "Value in whole units, as used for all resources except cpu: rounded up, clamped to int64.")
       .def("request", &AsRequest, "resource"_a,
-           "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
+           "Return the integer for a request or usage of a resource "
+           "(pkg/resources/requests.go:ResourceValue).")
       .def("quota", &AsQuota, "resource"_a,
-           "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).");
+           "Return the integer for a quota; 2**63 - 1 is Unlimited "
+           "(pkg/resources/amount.go:AmountFromQuantity).");
 }
 
 Quantity FromTextOrInteger(const py::object& value) {
@@ -150,8 +153,9 @@ Quantity FromTextOrInteger(const py::object& value) {
 }  // namespace
 
 void BindQuantity(py::module_& module) {
-  py::class_<Quantity> quantity(module, "Quantity", py::is_final(),
-                                "An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3.");
+  py::class_<Quantity> quantity(
+      module, "Quantity", py::is_final(),
+      "An exact resource quantity in the notation of Kubernetes, e.g. 500m, 64Gi or 1e3.");
   quantity.def(py::init(&FromTextOrInteger), "value"_a);
   BindArithmetic(quantity);
   BindTexts(quantity);

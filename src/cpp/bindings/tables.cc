@@ -216,7 +216,7 @@ py::dict Positions(SharedEngine& shared) {
 
 void BindTables(py::module_& module) {
   py::class_<TableView>(module, "Tables",
-                        "The engine's tables as NumPy arrays, as they were when this was made.")
+                        "Tables of an engine as NumPy arrays. They do not reflect later changes.")
       .def(py::init<SharedEngine&>(), py::arg("engine"))
       .def_property_readonly("nodes", &Nodes)
       .def_property_readonly("cells", &Cells)

@@ -114,7 +114,7 @@ void BindThreads(py::module_& module) {
     Turn turn;
     explicit Named(std::string name) : what(std::move(name)) {}
   };
-  py::class_<Named>(module, "Turn", "The right to use an object, which one thread at a time has.")
+  py::class_<Named>(module, "Turn", "Exclusive right to use an object, held by one thread at a time.")
       .def(py::init<std::string>(), py::arg("what"))
       .def("__enter__", [](Named& self) { self.turn.Enter(self.what.c_str(), /*again=*/true); })
       .def("__exit__", [](Named& self, const py::args&) { self.turn.Leave(); });
