@@ -13,7 +13,8 @@ namespace kueue::python {
 struct CycleRecord {
   CycleResult result;
   std::vector<DecisionRecord> decisions;
-  // Active workloads behind the heads of BestEffortFIFO queues, each of which becomes a head once.
+  // Number of active workloads left in BestEffortFIFO queues after the cycle. Each of them will be a head
+  // once.
   int64_t ahead = 0;
 };
 

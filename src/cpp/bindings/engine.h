@@ -52,8 +52,8 @@ struct Legend {
 // parallel. Forks share one state until one of them changes it.
 //
 // A thread must not wait for the mutex while it holds the GIL. The thread that holds the mutex can therefore
-// always acquire the GIL. It may need to, since a call may create Python objects, during which Python may run
-// other threads or finalizers.
+// always acquire the GIL. It may need the GIL to create Python objects, and Python may then run other threads
+// or finalizers.
 class SharedEngine {
  public:
   explicit SharedEngine(std::shared_ptr<Engine> engine)
@@ -98,7 +98,7 @@ class SharedEngine {
     RequireSound(*shared_->engine);
     return result;
   }
-  // Same, for a `use` without a return value.
+  // Same as Write(), for a `use` without a return value.
   template <typename Use>
   void Change(Use use) {
     Write([&use](Engine& engine) {
@@ -118,15 +118,15 @@ class SharedEngine {
     const Lock lock(*this);
     return legend_;
   }
-  // Reads with the state to which the ids of the legend belong.
+  // Calls `use` with the state that defines the ids of the legend.
   template <typename Use>
   auto ReadWith(const Legend& legend, Use use) {
     return Read([&](const Engine& engine) { return use(legend.kept ? *legend.kept : engine.state()); });
   }
 
  private:
-  // Ensures that readers find the state rebuilt. A shared state is always rebuilt, because it was before the
-  // first fork.
+  // Ensures that readers find the state rebuilt. A state that forks share is up to date, because it was
+  // rebuilt before the first fork.
   void Build() {
     State& state = shared_->engine->state();
     if (!state.stale || shared_->users.load(std::memory_order_acquire) > 1) return;

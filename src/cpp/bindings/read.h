@@ -34,7 +34,7 @@ struct PodObject {
   PodTemplate spec;
 };
 PodObject ReadPod(const py::handle& object);
-// Reads from a pod's annotations which workload it belongs to, and whether a topology assignment placed it.
+// Reads from a pod's annotations the workload of the pod, and whether a topology assignment placed the pod.
 void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
                         ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);

@@ -33,8 +33,8 @@ class ForkSafeMutex {
 // Exclusive right to use an object, held by one thread at a time.
 class Turn {
  public:
-  // Acquires the right. If another thread holds it, waits if `waits` is true and otherwise raises StateError.
-  // The thread that holds it may acquire it again if `again` is true.
+  // Acquires the right to use the object. If another thread holds the right, waits if `waits` is true and
+  // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
   // Returns whether the right was held, when this process was forked, by a thread that does not exist in it.

@@ -77,7 +77,8 @@ class Engine {
   void ApplyCheck(AdmissionCheckSpec spec);
   void DeleteCheck(const std::string& name);
   void ApplyTopology(const std::string& name, std::vector<std::string> levels);
-  // Without `ready_since`, the readiness keeps its previous transition time, or starts now if it changed.
+  // `ready_since` is the transition time of the condition Ready. By default, it is kept if the condition has
+  // not changed, and otherwise set to the current time.
   void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
   void DeleteNode(const std::string& name);
   // Creates or replaces a pod of the cluster.
@@ -104,7 +105,8 @@ class Engine {
   // default message of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
-  // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if it holds no quota.
+  // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if the workload holds no
+  // quota.
   void Evict(WorkloadId id, Reason reason, std::string message);
   // Sets the state of an admission check, as its controller would. Omitted values are unchanged.
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,

@@ -9,10 +9,10 @@
 namespace kueue {
 
 // Returns a fingerprint. If two states of one engine, possibly saved and loaded, have equal fingerprints, the
-// same cycles follow as long as the time stands still and no object changes. It covers the pending workloads
-// with their scan progress, quota reservations with their times, and conditions. It ignores counters that
-// only increase, the configuration and the objects. With `root`, it covers only the tree of that root (or
-// ClusterQueue without a cohort).
+// same cycles follow as long as the time stands still and no object changes. The fingerprint covers pending
+// workloads with their scan progress, quota reservations with their times, and conditions. It ignores
+// counters that only increase, the configuration, and the objects. If `root` is given, it covers only the
+// tree of this root or of this ClusterQueue without a cohort.
 uint64_t Fingerprint(const State& state, NodeId root = kNoId);
 
 }  // namespace kueue

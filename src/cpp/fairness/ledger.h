@@ -23,7 +23,7 @@ void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 bool HasPendingPenalty(const State& state, LocalQueueId queue);
 
 // AddPenalty() records an entry penalty when quota is reserved for the workload; it stays pending until the
-// workload is admitted. DropPenalty() removes it again.
+// workload is admitted. DropPenalty() removes the penalty.
 void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);
 // Adds the pending penalty to the consumed usage when the workload is admitted.

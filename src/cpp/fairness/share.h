@@ -13,7 +13,7 @@ namespace kueue {
 
 struct Share {
   double weight = 1.0;
-  double ratio = 0.0;  // Of the dominant resource: borrowed amount in thousandths of the lendable amount.
+  double ratio = 0.0;  // Borrowed amount of the dominant resource, in thousandths of the lendable amount.
   ResourceId dominant = kNoId;
   bool borrowing = false;  // Usage exceeds the quota of at least one flavor resource.
   absl::InlinedVector<FlavorResourceId, 4> borrowed;

@@ -19,7 +19,7 @@ struct FlavorChoice {
   FlavorId flavor;
   Mode mode;
   int borrow;  // Borrowing level.
-  int tried;   // Index of the flavor at which the scan stopped; -1: the last one.
+  int tried;   // Index of the flavor at which the scan stopped; -1 if it reached the last flavor.
 };
 
 // A flavor that was evaluated, and its worst result over the requested resources.

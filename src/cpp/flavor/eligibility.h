@@ -39,8 +39,9 @@ inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);
 
-// Returns the first reason why the pod set may not use the flavor, or nullopt if it may. Of the pod set's
-// node selectors, only keys of the flavor's labels are considered or, if given, those in `group_keys`.
+// Returns the first reason why the pod set may not use the flavor, or nullopt if it may. Ignores node
+// selectors of the pod set whose key is not a label key of the flavor or, if `group_keys` is given, not in
+// `group_keys`.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 // Returns all reasons.

@@ -38,7 +38,7 @@ inline constexpr GranularMode kBestMode{PreemptionMode::kFit, 0};
 bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility,
                  bool without_candidates_compete = false);
 
-// Returns whether the scan continues with the next flavor after a flavor with this mode.
+// Returns whether the scan also tries the next flavor, given the mode of the current one.
 bool ShouldTryNextFlavor(GranularMode mode, const FlavorFungibility& fungibility);
 
 }  // namespace kueue

@@ -47,8 +47,8 @@ class Placer {
   // the elastic slice that the workload replaces, or kNoId.
   TopologyDemands DemandsOf(Assignment& assignment, NodeId queue, WorkloadId workload) const;
 
-  // Places the pod sets. On a failure, the answers before it still contain placements. With `as_if_empty`,
-  // ignores the topology usage of all workloads.
+  // Places the pod sets. If a pod set cannot be placed, the answers for the pod sets before it contain
+  // placements. With `as_if_empty`, ignores the topology usage of all workloads.
   std::vector<TopologyAnswer> Find(const TopologyDemands& demands, WorkloadId workload, bool as_if_empty,
                                    WorkloadId replaced);
   bool Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced);
@@ -95,7 +95,8 @@ class Placer {
                                    Search& search);
   void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
   std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
-  // Returns the resource of which each pod assumed for the workload being placed takes one unit, or kNoId.
+  // Returns the resource of which each pod uses one unit in addition to its requests, or kNoId. Applies to
+  // pods of the workload that is being placed.
   ResourceId SlotResource() const;
   void Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId workload);
   void AssumeFromOthers(FlavorId flavor);

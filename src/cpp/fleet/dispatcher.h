@@ -95,11 +95,11 @@ class Dispatcher {
   // Reconciles a workload once: runs the incremental dispatcher, if configured, and the MultiKueue
   // controller. Returns whether anything changed.
   bool Look(WorkloadId id);
-  // Same, for a workload that was deleted.
+  // Same as Look(), for a workload that was deleted.
   bool LookAtDeleted(Serial serial);
   // Deletes the copies of deleted workloads on connected clusters.
   void CollectGarbage();
-  // Sets the nominations of a workload, as an external dispatcher does.
+  // Sets the clusters to which a workload is nominated, on behalf of an external dispatcher.
   void Nominate(WorkloadId id, std::vector<int32_t> clusters);
   void SetConnected(int32_t cluster, bool connected);
   // Removes the record of a deleted workload that has no copies.
@@ -189,7 +189,8 @@ class Dispatcher {
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
   std::vector<std::vector<int32_t>>
-      ranks_;                       // By check and cluster: position in the configuration; kNoId: not in it.
+      // By check and cluster: position in the configuration, or kNoId if the configuration lacks the cluster.
+      ranks_;
   std::vector<CheckId> check_ids_;  // On the manager.
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;

@@ -148,9 +148,11 @@ class FleetRun : public RunListener, public DispatchListener {
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
   std::vector<uint8_t> awake_,
-      entered_;  // By site: may have decisions to make; is being processed at the current time.
+      // By site: whether the site may have decisions to make, and whether it is being processed at the
+      // current time.
+      entered_;
   std::vector<size_t> present_,
-      due_;  // Sites processed at the current time; sites with events of their own at the current time.
+      due_;  // Sites that are processed at the current time, and those of them that have scheduled events.
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
   std::vector<Time> next_;         // By site: time of its next scheduled event.
   CopyTable table_;

@@ -22,9 +22,8 @@ bool ReconcileJob(State& state, WorkloadId id);
 // Returns whether all workloads with a quota reservation, in any queue, have their pods ready. Mirrors
 // pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads.
 bool AllPodsReady(const State& state);
-// Marks a cycle that is blocked by pods as released if all pods are ready now. It then continues at the next
-// requested cycle, even if pods become unready again before (Kueue's WaitForPodsReady wakes up at every
-// change).
+// Releases a blocked cycle if all pods are ready now. The next call that runs a cycle continues it, even if
+// pods are no longer ready by then (Kueue's WaitForPodsReady wakes up at every change).
 void ReleaseWaitingCycle(State& state);
 
 // Completes an eviction whose job has stopped: releases the quota and requeues the workload.
@@ -35,9 +34,9 @@ void ReturnToPending(State& state, WorkloadId id);
 // Removes a finished, deactivated or deleted workload from its queue and its charges, and schedules a retry
 // of inadmissible workloads.
 void LeaveEverything(State& state, WorkloadId id);
-// Handles a write of the workload's status or metadata. A finished workload is removed everywhere, which
-// wakes up others; a workload with quota is charged again; a pending workload is enqueued if it is not in its
-// queue. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
+// Handles a write of the workload's status or metadata. A finished workload is removed from its queue and its
+// charges, which triggers retries. A workload with quota is charged again. A pending workload is enqueued if
+// it is not in its queue. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
 // Handles the admission of a workload with a quota reservation: settles its pending penalty.
 void AfterAdmission(State& state, WorkloadId id);

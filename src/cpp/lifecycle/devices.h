@@ -13,7 +13,7 @@ namespace kueue {
 
 // Returns whether only the workload controller enqueues the workload while it is pending.
 bool NeedsDevices(const State& state, const Workload& workload);
-// Same, for given pod templates, which may have defaults filled in.
+// Same as above, for the given pod templates, which may have defaults filled in.
 bool NeedsDevices(const State& state, const Workload& workload, const std::vector<PodTemplate>& templates);
 
 // Returns the current charge of the workload for its devices, or why it is refused. Never null.
@@ -30,7 +30,8 @@ struct DeviceLook {
 };
 DeviceLook LookAtDevices(State& state, WorkloadId id);
 
-// Counts the devices of a hypothetical workload. If it is refused, adds a condition with the reason.
+// Counts the devices of a hypothetical workload. If the devices cannot be counted, adds a condition with the
+// reason.
 void CountForQuestion(State& state, WorkloadId id);
 // Returns whether the message is one that LookAtDevices() writes.
 bool IsDeviceRefusal(const Message& message);

@@ -12,7 +12,7 @@ Reason InternReason(State& state, const char* name);
 
 // Returns whether a closed preemption gate forbids the workload to preempt.
 bool HasClosedPreemptionGate(const State& state, const Workload& workload);
-// Opens a preemption gate. If it was the last closed one, a pending workload is retried.
+// Opens a preemption gate. If it was the last closed gate, the workload is retried if it is pending.
 void OpenPreemptionGate(State& state, WorkloadId id, const std::string& gate);
 // Records that a closed gate prevents preemption. Returns whether this is new.
 bool BlockOnPreemptionGates(State& state, WorkloadId id);

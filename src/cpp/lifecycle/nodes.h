@@ -18,7 +18,7 @@ void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> n
 // Deletes the pods of a workload whose job has ended.
 void RemovePodsOf(State& state, const Workload& workload);
 
-// Adds the node to, or removes it from, the failed nodes of the workloads that have pods on it.
+// Updates the list of failed nodes of each workload that has pods on the node.
 void ReconcileNode(State& state, const std::string& name);
 // Reconciles nodes that have not been ready for too long by State::now.
 void ReconcileWaitingNodes(State& state);

@@ -19,8 +19,7 @@ enum class RequeueReason : uint8_t {
 
 // Sets the workload's equivalence class, with its total requests, and its priority.
 void Classify(State& state, WorkloadId id);
-// Classifies a hypothetical workload. If its class is new, it becomes the last class and no other workload
-// can find it.
+// Classifies a hypothetical workload. A new class is added at the end and is not shared with other workloads.
 void ClassifyHypothetical(State& state, WorkloadId id);
 // Gives a workload that was never queued a class for the lifetime of this object, without leaving a trace.
 class TemporaryClass {
@@ -44,10 +43,10 @@ void Reclassify(State& state, WorkloadId id);
 // unknown. `changed` tells whether its spec, its reclaimable pods, or its Evicted or Requeued condition
 // changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
-// Same, with devices just counted by the workload controller. Returns whether there is a queue for the
-// workload.
+// Same as AddOrUpdate(), with the given charge for devices, which the workload controller has just counted.
+// Returns whether there is a queue for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
-// Same, without a charge for devices.
+// Same as AddOrUpdateCounted(), without a charge for devices.
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);

@@ -68,7 +68,7 @@ struct DeviceCapacity {
   std::optional<CapacityRequestPolicy> request_policy;
 };
 
-// Result of evaluating a selector expression against a device.
+// Result of evaluating a selector expression on a device.
 struct SelectorAnswer {
   bool matches = false;
   std::string error;  // Error of the evaluation; empty if it succeeded.
@@ -117,17 +117,19 @@ struct DeviceCharges {
   std::vector<DeviceCharge> pod_sets;
   bool IsEmpty() const;
 };
-// Compares two sets of charges. A null pointer equals charges of nothing.
+// Compares two sets of charges. A null pointer is equal to charges without amounts.
 bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 
 // Queue manager's view of a workload with devices.
 struct DeviceQueueing {
   std::shared_ptr<const DeviceCharges> charges;  // Charges from the last successful computation; null: none.
-  bool listed = false;   // In the list of its LocalQueue, from which a new ClusterQueue enqueues workloads.
+  // The workload is in the list of its LocalQueue, from which a new ClusterQueue enqueues workloads.
+  bool listed = false;
   bool changed = false;  // The spec, reclaimable pods or conditions changed after it was enqueued.
   // The copy in the queue lacks the condition Requeued=False, which the API object still has.
   bool ignores_requeued = false;
-  // The spec changed after the Admitted condition, which records its observed generation, was last written.
+  // The spec changed since the Admitted condition, which records the generation of the spec, was last
+  // written.
   bool respecified = false;
 };
 

@@ -30,8 +30,8 @@ enum class RefusalKind : uint8_t {
   kTopologyUnknown,       // The flavor's topology has no tree.
   kTopologyLevelMissing,  // The topology lacks a requested level.
   kPlacement,             // No domain fits, independently of quota; see `placement`.
-  // The kinds from here on are errors and end the search. kNoTopologyFlavor: no flavor assigned to the pod
-  // set has a topology. kManyTopologyFlavors: more than one does; `text` holds their names.
+  // All kinds from here on are errors, which end the search. kNoTopologyFlavor: none of the assigned flavors
+  // has a topology. kManyTopologyFlavors: several of them have one; `text` contains their names.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
   // No flavor of the queue has a topology.

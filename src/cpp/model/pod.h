@@ -13,7 +13,7 @@ namespace kueue {
 
 using ResourceList = std::map<std::string, Quantity>;
 
-// A container. Also represents the pod as a whole if the pod has pod-level resources.
+// A container. Also used for the resources of a pod as a whole.
 struct Container {
   ResourceList requests, limits;
   bool restarts_always = false;  // Restart policy Always: on an init container, marks a sidecar.

@@ -77,7 +77,7 @@ inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b)
   return a.levels == b.levels && a.domains == b.domains;
 }
 
-// Why a pod set could not be placed, as data; room `text` renders it. The comments below list the fields that
+// Why a pod set could not be placed, as data. text/text.h renders it. The comments below list the fields that
 // each kind uses.
 struct PlacementFailure {
   enum class Kind : uint8_t {

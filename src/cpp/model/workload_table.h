@@ -21,9 +21,8 @@ class WorkloadTable {
   WorkloadId Add();
   // Removes a workload. No references to its id may remain.
   void Remove(WorkloadId id);
-  // Adds a temporary workload without a serial number, used to answer hypothetical questions. It must be
-  // removed by RemoveGuest() before anything else changes; the table is then as before. Invalidates
-  // references to workloads.
+  // Adds a temporary workload without a serial number, used to answer hypothetical questions. Remove it with
+  // RemoveGuest() before anything else changes; this restores the table. Invalidates references to workloads.
   WorkloadId AddGuest();
   void RemoveGuest(WorkloadId id);
 

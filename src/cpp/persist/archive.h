@@ -34,7 +34,7 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration may have values without an enumerator, which refer to values stored in the state.
+// Whether an enumeration may have values without an enumerator, whose meaning is stored in the state.
 template <typename T>
 inline constexpr bool kIsOpen = false;
 
@@ -73,8 +73,8 @@ class ArchiveWriter {
     });
   }
 
-  // Writes objects that pointers refer to into a pool, equal objects once, and their number in place of the
-  // pointer. Objects that a pool entry refers to precede it in the pool.
+  // Writes the target of a pointer into a pool and the number of the pool entry in place of the pointer.
+  // Equal targets share one entry. Objects that a pool entry refers to precede it in the pool.
   template <typename T>
   void WriteShared(const std::shared_ptr<const T>& pointer) {
     if (!pointer) return out_.Nil();
@@ -200,7 +200,7 @@ class ArchiveReader {
   static Field FieldOf(T& field) {
     return {&field, [](ArchiveReader& reader, void* at) { reader.Read(static_cast<T*>(at)); }};
   }
-  // Reads the fields in the given order. Indexes out of range were rejected before.
+  // Reads the fields in the given order. The caller has already rejected indexes out of range.
   void ReadFields(const Field* fields, size_t count, const std::vector<size_t>& order) {
     for (const size_t place : order) {
       if (place < count) fields[place].read(*this, fields[place].at);

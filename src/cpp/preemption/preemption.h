@@ -37,9 +37,9 @@ struct FairComparison {
   WorkloadId candidate;
   FairSharingStrategy strategy;
   NodeId ours, theirs;  // The compared nodes: children of the lowest common ancestor.
-  Share our_share;      // Including the request.
-  Share their_share;    // With the candidate.
-  Share final_share;    // Without the candidate; used by LessThanOrEqualToFinalShare.
+  Share our_share;      // Share including the request.
+  Share their_share;    // Share with the candidate.
+  Share final_share;    // Share without the candidate; used by LessThanOrEqualToFinalShare.
   bool holds;
 };
 

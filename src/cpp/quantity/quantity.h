@@ -50,7 +50,7 @@ class Quantity {
   // this function.
   double AsDouble() const;
 
-  // Addition and subtraction. A zero adopts the format of the other operand.
+  // Addition and subtraction. If one operand is zero, the result has the format of the other operand.
   Quantity& operator+=(const Quantity& other);
   Quantity& operator-=(const Quantity& other);
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }

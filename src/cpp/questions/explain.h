@@ -131,7 +131,7 @@ struct Facts {
   std::vector<FlavorResourceId> contested;
   std::vector<CandidateFacts> candidates;  // Targets first, in order, then at most kMostCandidates others.
   std::vector<int> counts;                 // Number of all candidates by verdict.
-  std::vector<ShareFacts> shares;          // From the queue up to the child of the root.
+  std::vector<ShareFacts> shares;          // Ordered from the queue upwards, without the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 

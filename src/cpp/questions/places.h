@@ -41,7 +41,7 @@ struct PlaceFacts {
   std::shared_ptr<const PlacementFailure> failure, if_empty;
   std::vector<DomainCount> workers, leaders;  // Current placement, if the pods fit.
   int32_t largest = 0, largest_if_empty = 0;  // Largest number of workers that would fit, in whole slices.
-  int32_t most_on_a_node = 0;                 // Largest number of workers that fit in a single empty leaf.
+  int32_t most_on_a_node = 0;  // Largest number of workers that would fit in a single empty leaf.
   // From the highest level down to the requested one. Sorted by decreasing number of pods within each level,
   // and limited to kMostDomains per level.
   std::vector<DomainFacts> domains;

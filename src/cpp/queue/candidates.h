@@ -11,8 +11,8 @@
 
 namespace kueue {
 
-// Restricts a cycle to these queues, so that empty queues cost nothing. Every queue with a head is in the
-// set; the set may also contain queues without a head.
+// A cycle visits only these queues, so that empty queues cost nothing. Every queue with a head is in the set;
+// the set may also contain queues without a head.
 class HeadCandidates {
  public:
   // Resets the set to all queues. Call when the set of queues changed.

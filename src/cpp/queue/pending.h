@@ -23,7 +23,8 @@ namespace kueue {
 // sharing, a separate heap determines the next workload.
 class PendingQueue {
  public:
-  // The workload table, and the usage of each LocalQueue, which orders workloads with admission fair sharing.
+  // The workload table, and the usage of each LocalQueue, by which workloads are ordered with admission fair
+  // sharing.
   struct Tables {
     WorkloadTable& workloads;
     const std::vector<double>& usage;
@@ -69,8 +70,8 @@ class PendingQueue {
   // First() returns the first of them, or kNoId if there is none. Both inspect buckets, not every workload.
   int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
   WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
-  // Returns the active workloads in heap order, which determines the next heads once usage has changed. Empty
-  // unless usage orders the queue.
+  // Returns the active workloads in heap order. This order affects the next heads after usage has changed.
+  // Empty unless usage orders the queue.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // Returns the numbers of active and inadmissible workloads by class. The workload in flight counts as
   // active.

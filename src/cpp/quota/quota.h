@@ -92,9 +92,9 @@ class Quota {
 
   struct Height {
     int height;
-    bool smaller_than_tree;  // The subtree that fits is smaller than the whole tree.
+    bool smaller_than_tree;  // The subtree is smaller than the whole tree.
   };
-  // Returns the height of the lowest subtree around `queue` whose quota fits `amount` more. Mirrors
+  // Returns the height of the lowest subtree around `queue` in whose quota `amount` more fits. Mirrors
   // pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
   Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 

@@ -25,7 +25,7 @@ struct Entry {
   bool is_preemptor = false;
   // Iteration of a second pass, for a workload with a quota reservation; 0: not a second pass.
   int second_pass = 0;
-  // Has an assignment. If false, `inadmissibility` is the reason why none was computed.
+  // Has an assignment. If false, `inadmissibility` tells why no assignment was computed.
   bool nominated = false;
   Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
   bool decided = false;  // Decided in this run of the cycle, not before it was blocked.
@@ -59,9 +59,8 @@ class Cycle {
     memory_ = &memory;
     entries_.swap(memory);
   }
-  // Resumes a cycle that was blocked by waitForPodsReady. The cycle is replayed on a copy of its start state;
-  // `live`, which has changed since, is not modified until the replay reaches the point where the cycle was
-  // blocked.
+  // Resumes a cycle that was blocked by waitForPodsReady. The cycle is replayed on a copy of its start state.
+  // The replay modifies `live`, the current state, only after the point where the cycle was blocked.
   Cycle(State& start, State& live, WaitingCycle waiting)
       : state_(start),
         live_(live),
@@ -142,7 +141,8 @@ class Cycle {
   bool recalls_ = false;
   // The second passes of this cycle, in the order of the first entries.
   std::vector<SecondPass> second_passes_;
-  // By workload: its current failed nodes and admission, saved while those recorded in its pass are shown.
+  // Current failed nodes and admissions of the workloads in `second_passes_`. They are saved here while the
+  // workloads have the values recorded in their passes.
   std::vector<SecondPass> as_is_;
   // Victims of this cycle, by the root of their tree. Victims of other trees free no quota here.
   absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
@@ -153,7 +153,7 @@ class Cycle {
   // so the first `written_` of these admissions were written by the time of the last eviction.
   std::vector<WorkloadId> assigned_again_;
   size_t written_ = 0;
-  // Evictions of those workloads, by entry, which are applied after the admissions.
+  // Evictions of those workloads by the index of the preempting entry. They are applied after the admissions.
   std::vector<std::pair<size_t, Target>> late_;
   CycleResult result_;
 };

@@ -13,8 +13,8 @@
 
 namespace kueue {
 
-// Values drawn before the run. The value used depends only on the job and the number of its run, so policies
-// with different numbers of evictions use the same values for the same runs.
+// Values drawn before the run. The n-th run of a job always uses the same value, so the values are equal for
+// all policies, whatever their numbers of evictions.
 class Draws {
  public:
   explicit Draws(std::vector<Time> values) : values_(std::move(values)) {}
@@ -39,7 +39,8 @@ struct Provisioning {
   std::vector<std::string> queues;  // ClusterQueues changed by `capacity`.
 };
 
-// Time between admission and pods ready on a flavor, during which the job makes no progress.
+// Time between admission on a flavor and the readiness of the pods. The job makes no progress during this
+// time.
 struct Startup {
   std::string flavor;
   Draws delay;

@@ -57,7 +57,7 @@ struct CellFigures {
 struct QueueFigures {
   int32_t waiting = 0, recorded_waiting = 0;
   Integral waits;           // Number of pending jobs.
-  Integral blocked;         // Used divided by entitled amount, while jobs are pending.
+  Integral blocked;         // Used amount divided by entitled amount, while jobs are pending; otherwise 0.
   Integral somebody_waits;  // 1 while jobs are pending, otherwise 0.
   double recorded_blocked = -1;
   std::vector<std::pair<FlavorResourceId, CellFigures>> cells;

@@ -32,7 +32,7 @@ struct JobColumns {
   void Append(JobColumns more);
 
   Times submit;
-  Times runtime;                      // Of all pods, without evictions; -1: unlimited.
+  Times runtime;                      // Runtime with all pods and without evictions; -1: unlimited.
   absl::Span<const int32_t> shape;    // Index in `shapes`.
   absl::Span<const int32_t> row;      // Number used for names, UIDs and tables; empty: the index of the job.
   Times created;                      // Optional: creationTimestamp; otherwise the submission time.
@@ -43,8 +43,9 @@ struct JobColumns {
 
   // Workload specs without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;
-  std::vector<std::string> names;  // By index; empty: generated from `prefix` and the row number.
-  std::vector<std::string> uids;   // By index; no list or an empty entry: generated from the row number.
+  // By index; if empty, names are generated from `prefix` and the row number.
+  std::vector<std::string> names;
+  std::vector<std::string> uids;  // By index. UIDs that are not given here are generated from the row number.
   std::string prefix = "j";
   int digits = 7, uid_digits = 12;
 
@@ -94,7 +95,7 @@ struct Job {
   int32_t term = 0;      // Incremented whenever the job gets or loses quota.
   int32_t runs = 0, evictions = 0;
   FlavorId flavor = kNoId;               // Flavor of the first resource in the last admission.
-  int32_t assigned = -1;                 // All assigned flavors: index in the Recorder's list.
+  int32_t assigned = -1;                 // Code of all assigned flavors; see Recorder::AssignedOf().
   int32_t preemptor = -1;                // Last preemptor.
   int32_t outcome_reason = 0, rule = 0;  // Reason of the last eviction, and of the preemption.
   JobState state = JobState::kToCome;
@@ -103,7 +104,7 @@ struct Job {
   bool losing = false;    // Evicted, but still holds quota.
   Time done = 0;          // Progress that is kept.
   Time wanted = 0;        // Runtime with the admitted number of pods.
-  Time startup = 0;       // Of the current run: restore time plus pod startup.
+  Time startup = 0;       // Restore time plus pod startup of the current run.
   Time reserved = -1;     // Time of the quota reservation; -1: none.
   Time started = -1;      // Time of the admission; -1: not admitted.
   Time first_start = -1, end = -1;

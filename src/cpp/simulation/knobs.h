@@ -11,7 +11,7 @@ namespace kueue {
 
 struct Knobs {
   std::vector<int64_t> low, high;
-  // For each parameter, the number of its sum, from 0; empty: no constant sums.
+  // Number of the sum to which each parameter belongs, starting at 0; empty: no constant sums.
   std::vector<int32_t> sums;
 
   // Changes the values, which must be within bounds, by `by`. Rounding keeps the sums constant: remainders

@@ -27,8 +27,8 @@ class Pool {
   void Do(int threads, size_t pieces, const std::function<void(size_t)>& work);
 
  private:
-  // State shared by the threads. Owned jointly, so that a forked child process, which has no such threads,
-  // can abandon it.
+  // State shared by the threads. It has shared ownership, so that a forked child process can abandon it: the
+  // threads do not exist there.
   struct Shared {
     std::mutex mutex;
     std::condition_variable begins, is_done;

@@ -13,7 +13,7 @@ namespace kueue {
 
 struct QueueView {
   int64_t waiting = 0;      // Jobs without quota.
-  int64_t top_waiting = 0;  // Of these, jobs with the highest pending priority of the queue.
+  int64_t top_waiting = 0;  // Jobs without quota whose priority is the highest pending priority of the queue.
   Time oldest = -1;         // Submission time of the job that has been pending longest; -1: none.
   // Fractions of the tree's quota, for the flavor resource of which the queue uses the largest fraction.
   double used = 0, nominal = 0, borrowed = 0;

@@ -50,7 +50,7 @@ struct IdleTable {
   std::vector<double> idle;
 };
 
-// Used divided by entitled amount of a ClusterQueue while jobs are pending; -1 while none are.
+// Used amount of a ClusterQueue divided by its entitled amount; -1 while no jobs are pending.
 struct BlockedTable {
   std::vector<double> seconds;
   std::vector<int32_t> cluster_queue;

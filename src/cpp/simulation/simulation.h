@@ -50,7 +50,7 @@ struct SimulationOptions {
   std::optional<Time> start;  // Default: the first submission or change.
   int32_t site = kNoId;       // In a fleet: number of this cluster; kManager is the manager.
   // Run like Kueue's scheduler performance test: without controllers, and a cycle that admits and evicts no
-  // workload ends the processing of the current time. Otherwise a cycle that changes nothing ends it.
+  // workload ends the processing of the current time. Otherwise, a cycle that changes nothing ends it.
   bool as_performance_test = false;
 };
 
@@ -155,7 +155,7 @@ class Simulation {
   // Settles and runs a cycle. Returns whether another cycle is needed.
   bool Decide();
   void EndMoment();
-  // Handle the copy of a job: it was created, it is deleted, or its job was created.
+  // Handle the creation of a job's copy, its deletion, and the creation of its job on the worker.
   void AddCopy(int32_t job, WorkloadId workload, const Job& before);
   // Returns the final record of the job, whose runs have ended.
   Job RemoveCopy(int32_t job);
@@ -217,14 +217,15 @@ class Simulation {
   RunColumns columns_;
   SimulationOptions options_;
   std::vector<Job> jobs_;
-  // On a worker: indexes of the jobs it has copies of, -1 for other jobs; and indexes to reuse.
+  // Used on a worker. `slots_` maps each job to its index in `jobs_`, or to -1 if there is no copy.
+  // `free_slots_` contains indexes to reuse.
   std::vector<int32_t> slots_, free_slots_;
   int32_t next_term_ = 0;        // Term of the next copy, higher than those of all earlier copies.
   std::vector<int32_t> job_of_;  // By workload.
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
-  int32_t next_ = 0;              // Of the jobs present at the start: the first that has not arrived.
+  int32_t next_ = 0;              // First of the jobs present at the start that has not arrived.
   int32_t given_;                 // Number of jobs present at the start.
   std::vector<Arrival> later_;    // A heap of added jobs that have not arrived.
   std::vector<int32_t> arrived_;  // All jobs that have arrived.
@@ -248,7 +249,7 @@ class Simulation {
   std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.
   std::vector<LoweredQuota> lowered_;  // Quotas lowered because of failed nodes.
   std::vector<std::vector<size_t>>
-      broken_;  // By index in Delays::failures: indexes in `lowered_` of the failed nodes, oldest first.
+      broken_;  // By index in Delays::failures: for each failed node, oldest first, its index in `lowered_`.
 
   SimulationStats stats_;
   Recorder recorder_;

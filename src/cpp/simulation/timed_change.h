@@ -14,10 +14,11 @@ struct TimedChange {
   enum class What : uint8_t { kApply, kFinish, kEvict, kPriority };
   Time at = 0;
   What what = What::kApply;
-  std::function<void(Engine&)> apply;  // For kApply: applies objects that are already parsed.
-  std::vector<std::string> queues;     // For kApply: the ClusterQueues among the objects.
-  int32_t job = -1;                    // For all other kinds.
-  int64_t value = 0;                   // For kPriority.
+  // For kApply: a function that applies objects, which are already parsed.
+  std::function<void(Engine&)> apply;
+  std::vector<std::string> queues;  // For kApply: the ClusterQueues among the objects.
+  int32_t job = -1;                 // The job, for all kinds except kApply.
+  int64_t value = 0;                // For kPriority.
 };
 
 }  // namespace kueue

@@ -109,7 +109,7 @@ struct Namespace {
 struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
-  std::vector<PodSetTotals> totals;              // For a pending workload.
+  std::vector<PodSetTotals> totals;              // Requests of a pending workload, i.e. before admission.
   std::shared_ptr<const DeviceCharges> devices;  // Devices included in `totals`; null: none.
   std::vector<PodTemplate>
       adjusted;  // Adjusted templates for the LimitRange checks; empty if there is nothing to check.
@@ -152,7 +152,7 @@ enum class EventKind : uint8_t {
   // The workload has preemption targets, but another workload of the same cycle needs the same targets or
   // their quota.
   kPreemptionSkipped,
-  // Targets recomputed because another workload of the same cycle has overlapping targets.
+  // The targets were recomputed, because another workload of the same cycle has overlapping targets.
   kTargetsRecomputed,
   kAssigned,       // An admitted workload's topology assignment changed.
   kUnhealthyNodes  // The set of failed nodes of the topology assignment changed.
@@ -186,7 +186,8 @@ struct Step {
   WorkloadId by = kNoId;  // kEvicted by preemption: the preemptor.
 };
 
-// Data of a simulation that drives the state. Not part of the state's meaning and not saved.
+// Data that a running simulation uses. It affects no decision except through `held_back`, and it is not
+// saved.
 struct Followed {
   bool on = false;
   std::vector<Step> steps;  // Steps since they were last taken.
@@ -196,8 +197,8 @@ struct Followed {
 
 // Caches. They are not saved; a loaded state starts with empty caches.
 struct Caches {
-  // Classes created from each template object. Cleared when an object that templates are adjusted with
-  // changes.
+  // Classes created from each template object. Cleared when a LimitRange, a RuntimeClass or another object
+  // used to adjust templates changes.
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
   std::vector<Message> reserved;                   // By queue: the "Quota reserved" message.
   HeadCandidates heads;                            // Cleared when the set of queues changes.
@@ -213,7 +214,8 @@ struct State;
 struct WaitingCycle {
   std::shared_ptr<const State> start;  // Null: no cycle is blocked.
   int passed = 0;
-  // All pods were ready at some time since, even if briefly; the cycle is no longer blocked.
+  // All pods have been ready at some time since the cycle was blocked, even if briefly, so the cycle may
+  // continue.
   bool released = false;
 };
 
@@ -268,10 +270,10 @@ struct State {
   absl::flat_hash_map<std::string, ClassId> class_of_key;
   Caches caches;
 
-  // Set by a change of configuration; Rebuild() clears it before derived values are read.
+  // Derived values are out of date. Rebuild() updates them before they are read.
   bool stale = true;
   std::vector<NodeId> requoted;  // Nodes whose quotas are not yet in the tables.
-  // Nodes whose trees were changed by the current call, which increments their generations.
+  // Nodes whose trees the current call changed. The generations of their queues will be incremented.
   std::vector<NodeId> changed_nodes;
   bool only_added = false;  // The current call only adds a ClusterQueue to its tree.
   // Queues added by earlier calls whose generations are not yet incremented.
@@ -356,7 +358,8 @@ struct State {
   void UnmarkDirty(WorkloadId id);
   // Returns all workloads that are not deleted, in the order of submission.
   std::vector<WorkloadId> Living() const;
-  // Frees the slots of deleted workloads unless a cycle is blocked, which may refer to them.
+  // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer
+  // to them.
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
     if (followed.on) followed.steps.push_back({kind, workload});

@@ -65,8 +65,8 @@ struct FlavorCapacity {
   // of the workload being placed, placed before the current one.
   std::vector<int64_t> free, used, assumed;
   ChangeLog changed_used, changed_free;  // `changed_free` also records changes of `assumed`.
-  // Versions of `used`, and of `free` and `assumed` together. Equal versions imply equal contents: each
-  // change assigns a new version, and undoing it restores the previous version.
+  // Version numbers of the contents of `used`, and of `free` and `assumed` together. Equal versions imply
+  // equal contents: each change assigns a new version, and undoing it restores the previous version.
   uint64_t used_version = 0, free_version = 0;
   CapacityCache cache;
 

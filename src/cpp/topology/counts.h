@@ -32,8 +32,8 @@ struct CountQuery {
   bool by_affinity = false;  // Whether preferred node affinity is counted.
   int32_t slice_size = 1;
   int slice_level = 0;
-  // By level: the pods of a domain count in multiples of this number; 0: of one. Empty: at most one slice
-  // layer.
+  // By level: the pods of a domain are rounded down to a multiple of this number; 0: no rounding. Empty: at
+  // most one slice layer.
   std::vector<int32_t> inner_sizes;
 
   // Returns a key that is equal only for queries with equal results.
@@ -54,7 +54,7 @@ class CountTable {
   const Counts& At(int32_t domain) const { return counts_[static_cast<size_t>(domain)]; }
   const std::vector<Counts>& counts() const { return counts_; }
   const CountQuery& query() const { return query_; }
-  // Returns the resource of which an eligible leaf has too little for a single pod, or kNoId.
+  // Returns the resource that is insufficient for a single pod in an eligible leaf, or kNoId.
   ResourceId LimitingOf(int32_t leaf) const { return limiting_[static_cast<size_t>(leaf)]; }
 
   // Recounts the subtree of `domain`, children first. `counts` is indexed like the counts of this table and
@@ -93,9 +93,10 @@ class CountTable {
   const TopologyTree* tree_ = nullptr;  // Tree of the last refresh.
   std::vector<Ask> asks_, leader_asks_;
   std::vector<Counts> counts_;
-  // By leaf: the resource of which it has too little for a single pod; kNoId: none.
+  // By leaf: the resource that is insufficient for a single pod; kNoId: none.
   std::vector<ResourceId> limiting_;
-  std::vector<bool> outside_;  // By leaf: outside of the counted part of the tree. Empty: all leaves count.
+  // By leaf: whether the leaf is outside of the counted part of the tree. Empty: all leaves count.
+  std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };
 

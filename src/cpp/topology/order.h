@@ -57,9 +57,9 @@ class OrderedChoices {
   // domains.
   Choice& At(size_t i);
   void SortAll();
-  // Returns the position, from `i` on, of the domain with the smallest count that still fits `need` and
-  // `leaders`; ties go to the first in sort order. Returns `i` if no domain fits. With preferred affinity,
-  // only domains with the same affinity as the i-th are considered.
+  // Returns the position, from `i` on, of the domain with the smallest count that is at least `need`, among
+  // domains with enough leaders. Ties go to the first in sort order. Returns `i` if there is no such domain.
+  // With preferred affinity, only domains with the same affinity as the i-th are considered.
   size_t BestFit(size_t i, int32_t need, int32_t leaders, Metric metric);
   // Moves to the front the first domain that can host the leader without reducing the total below `count`.
   void PrioritizeLeader(int32_t count, int32_t leaders, int32_t unit, Metric metric);

@@ -61,7 +61,7 @@ class Descent {
   struct Start {
     int level = 0;
     Choices domains;
-    // If nothing fits: the number that fits at the level searched last.
+    // Set if not everything fits: the number of slices that fit at the level searched last.
     bool fits = true;
     int32_t fit = 0;
     bool no_domains = false;
@@ -70,7 +70,7 @@ class Descent {
     static Start NotFit(int level, int32_t fit) { return {level, {}, false, fit}; }
     static Start NoDomains(int level) { return {level, {}, false, 0, true}; }
   };
-  // Returns the level to start from and the domains at that level that together fit all pods.
+  // Returns the level to start from, and domains at that level in which all pods fit together.
   Start FindLevel(int level) const;
   // Distributes the pods from the start domains down to the leaves.
   Choices Descend(Start start, bool balanced) const;
@@ -91,13 +91,14 @@ class Descent {
   bool HoldsAll(const Counts& counts) const {
     return counts.slices_with_leader >= slices_ && counts.leaders >= parameters_.leaders;
   }
-  // Returns the position of the domain with the least free capacity that fits all pods, or list.size() if
-  // none does.
+  // Returns the position of the domain with the least free capacity in which all pods fit, or list.size() if
+  // there is none.
   size_t LeastFree(OrderedChoices& list) const;
-  // Called if the first domain at the required level does not fit all pods. With preferred affinity, returns
-  // a domain with a lower affinity that does.
+  // Called if the pods do not all fit in the first domain at the required level. With preferred affinity,
+  // returns a domain with a lower affinity in which all pods fit.
   Start FindRequired(int level, OrderedChoices& list) const;
-  // Called if no single domain fits all pods. Returns several domains, those with leaders first.
+  // Called if the pods do not all fit in any single domain. Returns several domains, those with leaders
+  // first.
   Start Spread(int level, Choices domains) const;
   // Chooses domains for the leaders and returns the remaining domains.
   Choices SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const;
@@ -111,10 +112,11 @@ class Descent {
   Choices DistributeBelow(const Choice& parent, int32_t unit) const;
   // Distributes `count` pods, or slices of `unit` pods, over the domains of the list.
   Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
-  // Returns the position of the domain for the next leader: `i`, or the best fit if the i-th domain fits
-  // everything that remains.
+  // Returns the position of the domain for the next leader: `i`, or the best fit if everything that remains
+  // fits in the i-th domain.
   size_t ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const;
-  // Assign to a domain the pods it fits; PlaceLeader() also assigns a leader. Return true if nothing remains.
+  // Assign to a domain as many of the remaining pods as fit in it. PlaceLeader() also assigns a leader.
+  // Return true if nothing remains.
   bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
                    Choices& chosen) const;
   bool PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,

@@ -21,7 +21,7 @@ using NodeTable = std::map<std::string, std::shared_ptr<const Node>>;
 bool NodeMatchesFlavor(const Node& node, const std::map<std::string, std::string>& flavor_labels,
                        const std::vector<std::string>& levels);
 
-// Joins level values with commas, and splits them again. Label values contain no commas.
+// Join level values with commas, and split joined values. Label values contain no commas.
 std::string JoinValues(const std::vector<std::string>& values);
 std::vector<std::string> SplitValues(const std::string& joined);
 
@@ -72,7 +72,7 @@ class TopologyTree {
     return it == leaf_of_node_.end() ? kNoId : it->second;
   }
   // Returns the node of a leaf, whose labels and taints apply; of several nodes with one hostname, the first
-  // by name. Null if leaves are not nodes. Valid as long as the tree.
+  // by name. Null if leaves are not nodes. The pointer is valid as long as the tree exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
   // Number of resources that at least one node has. Each has a slot, i.e. a column in the capacity tables.
@@ -105,7 +105,7 @@ class TopologyTree {
   std::vector<DomainId> leaf_ids_;
   std::vector<std::shared_ptr<const Node>> leaf_nodes_;
   std::vector<int64_t> capacity_;
-  std::vector<int32_t> leaf_of_id_;  // By DomainId, which may belong to other trees; kNoId: not in this tree.
+  std::vector<int32_t> leaf_of_id_;  // Leaf by DomainId; kNoId if the domain is not in this tree.
   absl::flat_hash_map<std::string, int32_t> leaf_of_node_;
 };
 

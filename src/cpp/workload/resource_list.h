@@ -9,9 +9,9 @@ namespace kueue {
 
 // Adds `more` to `sum`.
 void AddTo(ResourceList* sum, const ResourceList& more);
-// Raises each value to that of `other` if that is higher.
+// Replaces each value by the maximum of both lists.
 void RaiseTo(ResourceList* highest, const ResourceList& other);
-// Lowers each value to that of `other` if that is lower.
+// Replaces each value by the minimum of both lists.
 void LowerTo(ResourceList* lowest, const ResourceList& other);
 // Adds the defaults of resources that are not in the list.
 void FillIn(ResourceList* list, const ResourceList& defaults);

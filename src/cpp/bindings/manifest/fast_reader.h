@@ -18,8 +18,8 @@ namespace kueue::python {
 // memory as a whole.
 class FastReader {
  public:
-  // The range to parse, from `start` to `stop`, and the line number of `start`. Bounds limits nesting and
-  // length.
+  // The range to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains the maximum
+  // nesting depth and the maximum length of a text.
   struct Span {
     size_t start, stop, line;
   };
@@ -133,14 +133,15 @@ class FastReader {
   py::bytes data_;
   const char *begin_, *end_, *at_;
   size_t line_;
-  int indent_ = 0;  // Of the line whose content starts at `at_`; -1 at the end.
+  int indent_ = 0;  // Indentation of the line whose content starts at `at_`; -1 at the end.
   size_t depth_ = 0, most_deep_, longest_;
   size_t pod_sets_ = 0;  // Number of enclosing fields named podSets.
   std::map<Written, py::object> templates_;
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  bool is_stuck_ = false;    // At an unsupported item, or directly before the next one.
+  // The cursor is at an unsupported item, or directly before the item that follows it.
+  bool is_stuck_ = false;
   bool is_in_item_ = false;  // An item has begun.
   int list_indent_ = 0;
   size_t item_start_ = 0, item_line_ = 0;
