@@ -17,7 +17,8 @@ std::string RequestPath(const std::string& claim_path, size_t request);
 // Returns the text of a "not found" error of the Kubernetes client.
 std::string NotFoundText(absl::string_view resource, const std::string& name);
 
-// Returns the template of a claim, or null if there is none with this name. Owned by `context.objects`.
+// Returns the template of a claim, or null if there is none with this name. `context.objects` owns the
+// template.
 const ResourceClaimTemplate* FindTemplate(const DeviceContext& context, const std::string& ns,
                                           const std::string& name);
 

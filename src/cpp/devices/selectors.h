@@ -18,7 +18,7 @@ class SelectorLanguage {
   virtual std::string Compile(const std::string& expression) = 0;
   virtual SelectorAnswer Evaluate(const std::string& expression, const std::string& subject) = 0;
 };
-// Sets the evaluator of all engines. Not owned; it must outlive all calls and be safe to call from any
+// Sets the evaluator of all engines. The evaluator must outlive all calls and must be safe to call from any
 // thread.
 void SetSelectorLanguage(SelectorLanguage* language);
 

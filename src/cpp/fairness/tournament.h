@@ -19,7 +19,7 @@ struct Head {
   Time queue_time;
   bool is_preemptor;
   bool fits;  // Fits without preemption.
-  // Usage that an admission would charge. Not owned; must outlive the tournament.
+  // Usage that an admission would charge. The array must outlive the tournament.
   const FlavorResourceAmount* usage;
   size_t usage_size;
 };
@@ -32,8 +32,8 @@ class Tournament {
   bool HasNext() const { return !by_queue_.empty(); }
   // Returns the index of the next head at the current usage, and removes it. Cohort trees, and ClusterQueues
   // without a cohort, share no quota; Kueue processes them in the random order of a Go map, which matters
-  // only if they share nodes. Here the next tree is that of the first remaining head, where heads that fit
-  // precede others, then earlier queue times precede later ones, then names are compared.
+  // only if they share nodes. Here, the next tree is that of the first remaining head. Heads that fit come
+  // first, then heads are ordered by queue time and by queue name.
   size_t Pop();
 
  private:
@@ -53,7 +53,7 @@ class Tournament {
   State& state_;
   const std::vector<Head>& heads_;
   std::map<std::string, size_t> by_queue_;  // Remaining heads by queue name.
-  std::vector<size_t> order_;               // Order of all heads.
+  std::vector<size_t> order_;               // Indexes of all heads, in the order in which trees are selected.
   size_t next_ = 0;                         // No head before this position of `order_` remains.
   std::vector<AncestorShares> standings_;
 };

@@ -25,7 +25,8 @@ struct TopologyAnswer {
   std::shared_ptr<const PlacementFailure> failure;
 };
 
-// Returns the workload's admission of the pod set with this name, or null. Owned by the workload's admission.
+// Returns the workload's admission of the pod set with this name, or null. The workload's admission owns the
+// result.
 const PodSetAdmission* AdmittedAs(const Workload& workload, const std::string& pod_set);
 
 class Placer {

@@ -32,7 +32,8 @@ struct DispatcherOptions {
   // Minimum time between opening two gates of one workload, in nanoseconds.
   Time gate_timeout = 300 * kSecond;
   bool is_virtual_time = false;  // A round ends at its deadline, not only after it.
-  bool finds_by_name = false;  // Treat workloads with the same name that others created on workers as copies.
+  // Workloads with the same name that others created on workers are treated as copies.
+  bool finds_by_name = false;
 };
 
 // A MultiKueue admission check and the clusters of its MultiKueueConfig, in order.
@@ -86,7 +87,7 @@ class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks);
 
-  // Sets the objects that the following calls work on. Not owned; they must outlive those calls. The names of
+  // Sets the objects that the following calls work on. The objects must outlive those calls. The names of
   // clusters must not change.
   void Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener);
 

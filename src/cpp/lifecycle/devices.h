@@ -18,8 +18,8 @@ bool NeedsDevices(const State& state, const Workload& workload, const std::vecto
 
 // Returns the current charge of the workload for its devices, or why it is refused. Never null.
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload);
-// Returns the charge of a pod set from the last count, or null if there is none. Invalidated by
-// EditDevices().
+// Returns the charge of a pod set from the last count, or null if there is none. EditDevices() invalidates
+// the pointer.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
 // Result of the first steps of reconciling a pending workload. `is_over` ends the reconciliation; `changed`
@@ -36,8 +36,8 @@ void CountForQuestion(State& state, WorkloadId id);
 // Returns whether the message is one that LookAtDevices() writes.
 bool IsDeviceRefusal(const Message& message);
 
-// Returns a copy-on-write reference, adding an entry if there is none. Invalidated by the next call for the
-// same workload.
+// Copies the workload's entry, which other workloads may share, or adds one, and returns a reference to it.
+// The next call for the same workload invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
 // Records an event that would requeue or move a workload without devices.
 void NoteChange(Workload& workload);

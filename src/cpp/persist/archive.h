@@ -107,7 +107,7 @@ class ArchiveWriter {
     for (size_t i = 0; i < count; ++i) fields[i].write(*this, fields[i].at);
   }
 
-  // Returns true at the first call for each kind of record.
+  // Returns true only at the first call for each kind of record.
   template <typename T>
   bool Listed() {
     static const char mark = 0;

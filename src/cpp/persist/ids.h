@@ -185,7 +185,7 @@ using Workload = Of<IdKind::kWorkload>;
 using Reason = Of<IdKind::kReason>;
 using Domain = Of<IdKind::kDomain>;
 
-// Same, for the values of a map whose keys are of another kind.
+// Visits the values of a map and its keys, which are ids of another kind.
 template <typename Key, typename Value>
 struct Map {
   template <typename Use, typename V>

@@ -72,7 +72,8 @@ class Preemptor : public PreemptionOracle {
     Forget();
   }
   Placer& placer() { return placer_; }
-  // Sets where searches record their steps; nullptr: nowhere. Not owned.
+  // Sets the trace in which searches record their steps; nullptr disables tracing. The trace must outlive the
+  // searches.
   void SetTrace(SearchTrace* trace) { trace_ = trace; }
   // Starts a new cycle and drops the collected candidates.
   void BeginCycle() {

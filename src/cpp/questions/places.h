@@ -33,7 +33,7 @@ struct PlaceFacts {
   FlavorId flavor = kNoId;
   int32_t count = 0;  // Number of workers.
   bool implied = false;
-  // Request of the workers; null: none. Owned by the workload's spec.
+  // Request of the workers; null: none. The workload's spec owns the request.
   const TopologyRequest* request = nullptr;
   PlacementParameters parameters;  // Valid unless `unresolved`.
   bool unresolved = false;         // The request is invalid for this topology.

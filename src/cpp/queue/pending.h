@@ -18,9 +18,9 @@
 
 namespace kueue {
 
-// Workloads are grouped into buckets by equivalence class and LocalQueue. Whole runs are moved when a class
-// becomes inadmissible or a queue is requeued, in time independent of the run's length. With admission fair
-// sharing, a separate heap determines the next workload.
+// Workloads are grouped into buckets by equivalence class and LocalQueue. When a class becomes inadmissible
+// or a queue is requeued, whole runs are moved instead of single workloads. With admission fair sharing, a
+// separate heap determines the next workload.
 class PendingQueue {
  public:
   // The workload table, and the usage of each LocalQueue, by which workloads are ordered with admission fair
@@ -56,8 +56,8 @@ class PendingQueue {
   // Makes all active workloads of the class inadmissible, and also those that are added before the next
   // QueueInadmissible().
   void MarkInadmissible(Tables tables, ClassId cls, Reason reason);
-  // Returns the reason for which the class was marked inadmissible, or nullptr if it is not. Invalidated by
-  // the next non-const call.
+  // Returns the reason for which the class was marked inadmissible, or nullptr if it is not. The next
+  // non-const call invalidates the pointer.
   const Reason* InadmissibleReason(ClassId cls) const;
   // Makes inadmissible workloads active again if `may_requeue` is true for their LocalQueue and, for delayed
   // workloads, `expired` is true for their backoff.
@@ -93,9 +93,9 @@ class PendingQueue {
   bool sticky = false;
   // Whether LocalQueue usage orders the workloads, as the ClusterQueue specified when it was created.
   bool by_usage = false;
-  // Number of pops that returned a workload, and its value when inadmissible workloads were last requeued.
-  // Kueue also counts unsuccessful pops, but uses the numbers only to check whether workloads were requeued
-  // since the pop of the workload in flight.
+  // `pop_cycle` is the number of pops that returned a workload. `queue_inadmissible_cycle` is the value of
+  // `pop_cycle` when inadmissible workloads were last requeued. Kueue also counts unsuccessful pops, but uses
+  // the numbers only to check whether workloads were requeued since the pop of the workload in flight.
   int64_t pop_cycle = 0;
   int64_t queue_inadmissible_cycle = -1;
 

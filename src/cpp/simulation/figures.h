@@ -58,7 +58,7 @@ struct QueueFigures {
   int32_t waiting = 0, recorded_waiting = 0;
   Integral waits;           // Number of pending jobs.
   Integral blocked;         // Used amount divided by entitled amount, while jobs are pending; otherwise 0.
-  Integral somebody_waits;  // 1 while jobs are pending, otherwise 0.
+  Integral somebody_waits;  // The value is 1 while jobs are pending, otherwise 0.
   double recorded_blocked = -1;
   std::vector<std::pair<FlavorResourceId, CellFigures>> cells;
 };
@@ -138,7 +138,7 @@ class Figures {
   std::map<FlavorResourceId, double> lost_, overhead_;
   SubmissionFigures submissions_;
   Integral waits_;      // Number of pending jobs in all queues.
-  Integral borrowing_;  // 1 while a queue borrows, otherwise 0.
+  Integral borrowing_;  // The value is 1 while a queue borrows, otherwise 0.
   int64_t waiting_ = 0;
   int borrowers_ = 0;  // Number of (queue, flavor resource) pairs that borrow.
 };

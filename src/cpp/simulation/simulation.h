@@ -72,7 +72,7 @@ struct Loop {
 struct LoweredQuota {
   std::string queue, flavor, resource;
   int64_t declared = 0;  // As last applied.
-  int64_t broken = 0;    // Amount on failed nodes.
+  int64_t broken = 0;    // Amount of the quota that belongs to failed nodes.
 };
 
 // An added job and its arrival time. Ordered so that a heap has the earliest arrival at its front.

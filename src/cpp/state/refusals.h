@@ -43,7 +43,7 @@ class KnownRefusals {
   }
   KnownRefusals& operator=(KnownRefusals&&) = default;
 
-  // Drops all entries. Call when an object changed or classes were renumbered.
+  // Drops all entries. Must be called when an object changes or classes are renumbered.
   void Forget() { known_.clear(); }
 
   // Returns the refusal that a new evaluation would produce, or nullptr if it is unknown. The pointer is

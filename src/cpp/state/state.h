@@ -365,8 +365,8 @@ struct State {
     if (followed.on) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
-  // Returns a copy-on-write reference to the status details. Invalidated by the next EditStatus() of the
-  // workload.
+  // Copies the status details of the workload, which other workloads or states may share, and returns a
+  // reference to the copy. The next EditStatus() of the workload invalidates the reference.
   StatusDetails& EditStatus(Workload& workload);
 
  private:

@@ -78,7 +78,7 @@ struct Topologies {
   NodeTable nodes;
   std::map<std::string, ClusterPod> pods;  // By `namespace/name`.
   Interner domains;
-  // Times and nodes at which pods outside of topology assignments released capacity.
+  // Pairs of a time and a node on which pods outside of topology assignments released capacity.
   std::set<std::pair<Time, std::string>> freed;
   // Nodes that are not ready, with the time at which they count as failed.
   std::map<std::string, Time> waiting;

@@ -72,7 +72,7 @@ class TopologyTree {
     return it == leaf_of_node_.end() ? kNoId : it->second;
   }
   // Returns the node of a leaf, whose labels and taints apply; of several nodes with one hostname, the first
-  // by name. Null if leaves are not nodes. The pointer is valid as long as the tree exists.
+  // by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
   // Number of resources that at least one node has. Each has a slot, i.e. a column in the capacity tables.

@@ -106,7 +106,8 @@ class FastReader {
   bool ReadItem(py::list* items);
 
   void Put(const py::object& map, const py::object& key, const py::object& value);
-  // Identity of a template: its length, which distinguishes most templates, its indentation and its bytes.
+  // Key of a template: its length, its indentation and its bytes. The length comes first, because it
+  // distinguishes most templates.
   using Written = std::tuple<size_t, int, absl::string_view>;
   static Written WrittenAs(const char* from, const char* to, int indent) {
     const auto size = static_cast<size_t>(to - from);
