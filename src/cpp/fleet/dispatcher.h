@@ -189,9 +189,8 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
-  std::vector<std::vector<int32_t>>
-      // By check and cluster: position in the configuration, or kNoId if the configuration lacks the cluster.
-      ranks_;
+  // By check and cluster: position in the configuration, or kNoId if the configuration lacks the cluster.
+  std::vector<std::vector<int32_t>> ranks_;
   std::vector<CheckId> check_ids_;  // On the manager.
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;

@@ -147,12 +147,11 @@ class FleetRun : public RunListener, public DispatchListener {
   std::vector<std::vector<Open>> open_;  // By worker's site, then by the index of its job there.
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
-  std::vector<uint8_t> awake_,
-      // By site: whether the site may have decisions to make, and whether it is being processed at the
-      // current time.
-      entered_;
-  std::vector<size_t> present_,
-      due_;  // Sites that are processed at the current time, and those of them that have scheduled events.
+  // By site: whether the site may have decisions to make, and whether it is being processed at the current
+  // time.
+  std::vector<uint8_t> awake_, entered_;
+  // Sites that are processed at the current time, and those of them that have scheduled events.
+  std::vector<size_t> present_, due_;
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
   std::vector<Time> next_;         // By site: time of its next scheduled event.
   CopyTable table_;

@@ -100,10 +100,10 @@ enum class CandidateVerdict : uint8_t {
   kCohortIsNotBorrowing,
   kShare,  // No fair sharing strategy permits the preemption.
   kQueueIsInactive,
-  // The preemptor would have to borrow, and
-  kBorrowNever,      // borrowWithinCohort is Never.
-  kBorrowPriority,   // borrowWithinCohort requires a lower priority.
-  kBorrowThreshold,  // the priority is above maxPriorityThreshold.
+  // If this candidate is preempted, the preemptor has to borrow, which borrowWithinCohort forbids:
+  kBorrowNever,      // The policy is Never.
+  kBorrowPriority,   // The candidate's priority is not lower than the preemptor's.
+  kBorrowThreshold,  // The candidate's priority is above maxPriorityThreshold.
 };
 inline constexpr size_t kCandidateVerdicts = CountOf<CandidateVerdict>();
 

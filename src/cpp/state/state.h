@@ -133,9 +133,9 @@ struct LedgerEntry {
   bool is_sampled = false;  // Sampled at least once; the first sample includes `history`.
   NanoAmounts history;      // Consumption before this engine started, from the LocalQueue's status.
   NanoAmounts consumed;
-  std::map<WorkloadId, NanoAmounts>
-      // By workload. Key kNoId: sum of all workloads, in releases that do not track penalties by workload.
-      penalties;
+  // By workload. The key kNoId holds the sum of all workloads in releases that do not track penalties by
+  // workload.
+  std::map<WorkloadId, NanoAmounts> penalties;
   Time last_update = 0;
 };
 
