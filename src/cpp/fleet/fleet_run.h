@@ -69,7 +69,7 @@ class FleetRun : public RunListener, public DispatchListener {
 
   // Runs for about `work` units of work, but not beyond `until`. Returns whether anything is left.
   bool Run(int64_t work, Time until = INT64_MAX);
-  // Processes the events of one time. Returns whether there were any.
+  // Processes the events of one time. Returns whether there were any events.
   bool RunMoment(Time until = INT64_MAX);
   void Close();
   // Sets the function that selects clusters for the dispatcher kExternal.

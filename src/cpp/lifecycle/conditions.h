@@ -39,7 +39,7 @@ bool HasAllRequiredChecks(const State& state, NodeId queue, const Workload& work
 bool IsAdmissible(const State& state, const Workload& workload);
 bool IsOnHold(const Workload& workload);
 bool HasAdmissionGate(const State& state, const Workload& workload);
-// Returns whether no requeue backoff is running.
+// Returns true unless a requeue backoff is running.
 bool IsBackoffExpired(const State& state, const Workload& workload);
 // Returns the timestamp used for queue ordering (Ordering.GetQueueOrderTimestamp).
 Time QueueOrderTime(const State& state, const Workload& workload);

@@ -11,7 +11,7 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
 // Sets the Requeued condition and handles the write. Returns whether anything changed.
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
-// Result of a step of the reconciliation: continue; stop after a change; stop and wait.
+// Whether the reconciliation continues after a step, stops because of a change, or stops to wait.
 enum class Outcome { kGoOn, kChanged, kWait };
 
 // Applies the retry delay requested by a check in state Retry. Returns whether anything changed.

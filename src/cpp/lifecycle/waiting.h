@@ -31,8 +31,8 @@ QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
 // Updates QuotaReserved for the workload's admission gate. Returns whether anything changed.
 bool ReconcileGate(State& state, WorkloadId id);
-// Writes to QuotaReserved why the workload is pending, unless the scheduler writes it. Returns whether
-// anything changed.
+// Writes into the QuotaReserved condition why the workload is pending, unless the scheduler does so. Returns
+// whether anything changed.
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
 // Returns whether a reason does not come from a scheduling attempt, so that bypassing the workload may
 // overwrite it (shouldCheckEquivalenceHash).

@@ -70,7 +70,7 @@ struct Codec<Quantity> {
   }
 
  private:
-  static constexpr size_t kMost = 1000;  // Far above the exponent of any product of quantities.
+  static constexpr size_t kMost = 1000;  // Limit of the exponent; products of quantities stay far below it.
 };
 
 // Written by Kueue's names, so that releases can add gates.

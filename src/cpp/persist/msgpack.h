@@ -45,14 +45,14 @@ class MsgpackReader {
   bool AtEnd() const { return at_ == text_.size(); }
   absl::string_view Rest() const { return text_.substr(at_); }
 
-  // Consumes a nil if it is the next value. Returns whether it was.
+  // Consumes a nil if it is the next value. Returns whether the next value was nil.
   bool TakeNil() { return TakeByte(0xc0); }
   bool Bool();
   int64_t Int();
   double Double();
   absl::string_view Text();
   absl::string_view Binary();
-  // Consumes the header of an array with this size (less than 16) if it is next. Returns whether it was.
+  // Consumes the header of an array with this size (less than 16) if it is next. Returns whether it did.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
   // Returns the number of items that follow. It never exceeds the number of bytes left, since each item takes
   // at least one byte.

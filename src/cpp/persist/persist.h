@@ -10,9 +10,9 @@
 
 namespace kueue {
 
-// Returns MessagePack: ["kueuepy-state", version, [kind of record, its fields]s, pool of shared objects,
-// state]. Removed objects are omitted and ids are canonical (persist/compact.h), so the bytes depend only on
-// the present contents and not on the history.
+// Returns MessagePack: ["kueuepy-state", version, list of [kind of record, its fields], pool of shared
+// objects, state]. Removed objects are omitted and ids are canonical (persist/compact.h), so the bytes depend
+// only on the present contents and not on the history.
 std::string SaveState(const State& state);
 
 // Loads a saved state. Returns InvalidArgument if the text was not written by SaveState(), and

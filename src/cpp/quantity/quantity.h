@@ -46,8 +46,8 @@ class Quantity {
   // keep the suffix E; Kubernetes would drop the power of ten.
   std::string ToText() const;
 
-  // Returns the nearest double. Where Kubernetes first rounds to 64 bits (quantity.go:AsFloat64Slow), so does
-  // this function.
+  // Returns the nearest double. Rounds to 64 bits first in the same cases as Kubernetes
+  // (quantity.go:AsFloat64Slow).
   double AsDouble() const;
 
   // Addition and subtraction. If one operand is zero, the result has the format of the other operand.

@@ -73,7 +73,7 @@ struct FlavorFacts {
   bool chosen = false;                   // The flavor was chosen for at least one resource.
   FlavorAttempt attempt;                 // Set if `tried`.
   std::vector<Refusal> ineligible;       // All reasons why the pods may not use the flavor.
-  std::vector<FlavorResourceFacts> frs;  // Of the requested resources.
+  std::vector<FlavorResourceFacts> frs;  // Facts about the requested resources.
   // Topology placement of the first pod set of a group; null if the pods get no topology assignment.
   std::shared_ptr<const PlaceFacts> place;
 };
@@ -141,7 +141,7 @@ Facts ExplainWaiting(State& state, WorkloadId id);
 // Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id);
 
-// Returns path, users and limits of one flavor resource for a request of `asked` in the queue.
+// Returns the path, users and limits of one flavor resource for a request of `asked` in the queue.
 FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
                                           Amount asked);
 // Explains for each workload that uses a contested flavor resource whether it is preempted. Fills in

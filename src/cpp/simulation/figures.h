@@ -47,7 +47,8 @@ class Integral {
 struct CellFigures {
   CellUse use;
   double asked = 0;  // Amount requested by pending jobs.
-  // Fraction, by fair sharing weight, of the tree's quota in excess of its queues' nominal quotas.
+  // The queue's portion, by fair sharing weight, of the quota that the tree has in addition to its queues'
+  // nominal quotas.
   double extra = 0;
   int32_t tree = -1;  // Index in Figures::trees().
   bool recorded = false;

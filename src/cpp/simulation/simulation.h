@@ -82,8 +82,8 @@ struct Arrival {
   bool operator<(const Arrival& other) const { return at != other.at ? at > other.at : job > other.job; }
 };
 
-// Result of advancing a run: no events are left; the current time is not finished; the current time is
-// finished.
+// Result of advancing a run: no events are left (kNothing), the current time is not finished (kOn), or it is
+// finished (kOver).
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
 class Simulation {

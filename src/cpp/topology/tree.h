@@ -75,7 +75,8 @@ class TopologyTree {
   // by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
-  // Number of resources that at least one node has. Each has a slot, i.e. a column in the capacity tables.
+  // Number of resources that at least one node has. Each of these resources has a slot, i.e. a column in the
+  // capacity tables.
   int slots() const { return slots_; }
   // Returns kNoId if no node has the resource.
   int SlotOf(ResourceId resource) const {
