@@ -15,8 +15,8 @@ namespace kueue {
 // Maximum number of alternatives in an answer.
 inline constexpr size_t kMostAlternatives = 6;
 
-// A domain, and the number of pods of a pod set that fit in it, in whole slices and, if the pod set has a
-// leader, next to the leader.
+// A domain, and the number of pods of a pod set that fit in it. Only whole slices count. If the pod set has a
+// leader, the leader must fit as well.
 struct DomainFacts {
   int32_t domain;  // Index in the flavor's tree.
   int level;

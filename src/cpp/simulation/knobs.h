@@ -14,8 +14,9 @@ struct Knobs {
   // Number of the sum to which each parameter belongs, starting at 0; empty: no constant sums.
   std::vector<int32_t> sums;
 
-  // Changes the values, which must be within bounds, by `by`. Rounding keeps the sums constant: remainders
-  // are assigned to the parameters with the largest fractional parts, ties to the first.
+  // Adds `by` to `values` and clamps the results to the bounds. The values must be within the bounds before.
+  // Rounding keeps the sums constant: remainders are assigned to the parameters with the largest fractional
+  // parts, ties to the first.
   void Move(absl::Span<const double> by, absl::Span<int64_t> values) const;
 };
 
