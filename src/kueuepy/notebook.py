@@ -1,6 +1,7 @@
-"""The one hook by which a notebook shows what the rooms hold: each class says `_repr_html_ = repr_html`.
+"""The hook for HTML output in notebooks: each class that supports it sets `_repr_html_ = repr_html`.
 
-That shows the tables that its method `sheets` gives, unless `kueuepy.display` has a form of its own for it.
+By default, the HTML shows the tables that the object's method `sheets` returns. `kueuepy.display` has special forms for
+some classes.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ class Sheet(NamedTuple):
 
     Attributes:
         header: The names of the columns.
-        rows: As many cells a row.
-        caption: What stands above it, if anything.
+        rows: The rows, each with one cell per column.
+        caption: The title of the table; an empty string for none.
     """
 
     header: Sequence[str]
@@ -29,18 +30,18 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """From now on this function makes the HTML of everything; `kueuepy` gives the one of `kueuepy.display`."""
+    """Set the function that renders every object as HTML. The package sets it to that of `kueuepy.display`."""
     _renderers[:] = [render]
 
 
 def repr_html(value: object) -> str:
-    """The value as HTML, for notebooks."""
+    """Return a value as HTML."""
     (render,) = _renderers
     return render(value)
 
 
 def repr_text(sheets: Iterable[Sheet]) -> str:
-    """Return the tables that a notebook shows as plain text, with the same cells."""
+    """Return tables as plain text, with the same cells as in a notebook."""
     return "\n\n".join(map(_table_text, sheets))
 
 

@@ -189,7 +189,7 @@ def test_a_picture_of_what_was_not_recorded_says_so():
         result.plot.usage()
     with pytest.raises(kq.errors.StateError, match="runs=True"):
         result.picture("gantt")
-    with pytest.raises(kq.errors.InvalidSpecError, match=f'cell: "h100"; it must be one of {CELL}'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'flavor_resource: "h100"; it must be one of {CELL}'):
         kq.simulate(cluster(queue("q", 2)), rows).picture("usage", flavor_resource="h100")
 
 

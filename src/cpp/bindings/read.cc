@@ -17,7 +17,8 @@ std::string Text(const py::handle& value) {
 std::string Briefly(const py::handle& value) {
   try {
     return py::cast<std::string>(py::repr(value));
-  } catch (const py::error_already_set&) {  // it is nested too deeply, or its repr is somebody else's
+    // The value is nested too deeply, or its class has a faulty repr().
+  } catch (const py::error_already_set&) {
     return absl::StrCat("a ", Py_TYPE(value.ptr())->tp_name);
   }
 }
@@ -194,7 +195,7 @@ CohortSpec ReadCohort(const py::handle& object) {
 
 namespace {
 
-// In 10^-9 units; what no 128 bits hold is the most that they do.
+// Converts to units of 10^-9, saturating at the range of Int128.
 Int128 Nano(const Quantity& quantity) {
   constexpr size_t kMostDigits = 38;
   const Decimal::Digits written = quantity.value().ToDigits();
@@ -343,7 +344,7 @@ AdmissionFairSharing ReadAdmissionFairSharing(const py::handle& usage) {
           usage.attr("resource_weights").cast<std::map<std::string, double>>()};
 }
 
-// Feature gates, and the rules of an earlier release.
+// Reads the feature gates, and the rules of an earlier release.
 void ReadGates(const py::handle& configuration, Config& config) {
   for (const auto& [name, value] : configuration.attr("gates").cast<std::map<std::string, bool>>()) {
     config.gates.Set(name, value);

@@ -13,7 +13,7 @@ std::string Annotation(const py::handle& annotations, const char* key) {
   return value ? Text(value) : std::string();
 }
 
-// Base 10 with an optional sign; anything else counts as 0, as Kueue has it.
+// Parses a decimal integer with an optional sign; like Kueue, treats anything else as 0.
 int64_t ReadBoost(const std::string& text) {
   int32_t boost = 0;
   const bool bare = !text.empty() && !absl::ascii_isspace(static_cast<unsigned char>(text.front())) &&
@@ -59,7 +59,7 @@ PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
   return pod_set;
 }
 
-// The JSON of a sequence of objects; empty for none.
+// Returns the JSON of a sequence of objects; empty for an empty sequence.
 std::string JsonOf(const py::handle& sequence) {
   if (py::len(sequence) == 0) return std::string();
   return Text(py::module_::import("json").attr("dumps")(sequence));
@@ -143,7 +143,7 @@ void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
   }
 }
 
-// What is left of earlier admissions.
+// Reads the status fields that describe earlier admissions.
 void ReadPast(const py::handle& object, WorkloadStatus& status) {
   if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();

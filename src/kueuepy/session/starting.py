@@ -1,4 +1,4 @@
-"""How a session begins."""
+"""Create a session from a cluster."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 def start(
     cluster: Cluster, *, now: Moment | None = None, checks: Mapping[str, Check] | None = None, stopping: Duration = 0
 ) -> Session:
-    """Starts with everything in the cluster: objects, Workloads with their status, jobs.
+    """Create a session with all objects, Workloads (with their status) and jobs of a cluster.
 
     Raises:
-        InvalidSpecError: This is no Cluster, or a job is not valid.
-        NotFoundError: A job names a priority class that isn't there.
+        InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
+        NotFoundError: A job names a priority class that does not exist.
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"Scheduler: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(f"Scheduler: {cluster!r} is not a Cluster; make one of objects: Cluster(*objects)")
     related = tuple(map(plain, cluster.manifest.others))
     engine = Engine(cluster.configuration)
     state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))

@@ -1,4 +1,4 @@
-"""A workload's status, read off the engine."""
+"""Build the status of a Workload from the engine's data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
-    """The Workload as submitted, with the status that it has now."""
+    """Return a Workload as submitted, with its current status."""
     admission, status = admission_of(engine, found), status_of(engine, found)
     again = status.requeue_count
     held = None
@@ -44,7 +44,6 @@ def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
 
 
 def _check(view: CheckView) -> AdmissionCheckState:
-    """One check, with what it adds to pod sets."""
     added = msgspec.json.decode(view.updates, type=tuple[dict[str, Any], ...]) if view.updates else ()
     return AdmissionCheckState(
         view.name, view.state, view.message, view.transition, view.retries, view.retry_after_seconds, added
@@ -52,7 +51,7 @@ def _check(view: CheckView) -> AdmissionCheckState:
 
 
 def conditions(engine: Engine, found: int) -> tuple[Condition, ...]:
-    """The workload's conditions."""
+    """Return the conditions of a workload."""
     return tuple(
         Condition(name, _status(view.is_true), view.reason, view.message, view.transition)
         for name, view in conditions_of(engine, found).items()

@@ -1,4 +1,4 @@
-"""Times at the surface: seconds, or text such as `"2h"`; the engine counts nanoseconds."""
+"""Conversion of times and durations (seconds, or text such as `"2h"`) to nanoseconds."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import LATEST, LONGEST, numpy_kind, numpy_ns, parse_duration, parse_time
 
 Duration: TypeAlias = float | str | timedelta
-"""Seconds, a text such as `"2h"` or `"1m30s"`, or a timedelta."""
+"""Seconds, text such as `"2h"` or `"1m30s"`, or a timedelta."""
 
 Moment: TypeAlias = float | str | datetime
-"""Seconds since the Unix epoch, a text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
+"""Seconds since the Unix epoch, text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def duration_ns(value: Duration) -> int:
-    """A duration in nanoseconds.
-
-    >>> duration_ns("2h"), duration_ns(0.5)
-    (7200000000000, 500000000)
+    """Return a duration in nanoseconds.
 
     Raises:
-        InvalidSpecError: It is none, below 0, or too long for 64 bits.
+        InvalidSpecError: The duration is malformed, negative, or too long for 64 bits.
+
+    Example:
+        >>> duration_ns("2h"), duration_ns(0.5)
+        (7200000000000, 500000000)
     """
     read: int | None
     if numpy_kind(value) in ("M", "m"):
@@ -49,10 +50,10 @@ def duration_ns(value: Duration) -> int:
 
 
 def moment_ns(value: Moment) -> int:
-    """A time in nanoseconds since the Unix epoch.
+    """Return a time in nanoseconds since the Unix epoch.
 
     Raises:
-        InvalidSpecError: It is none, before 1970, or too late for 64 bits.
+        InvalidSpecError: The time is malformed, before 1970, or too late for 64 bits.
     """
     if numpy_kind(value) in ("M", "m"):
         read = numpy_ns(value) if numpy_kind(value) == "M" else None
@@ -75,10 +76,10 @@ def moment_ns(value: Moment) -> int:
 
 
 def later(now: int, duration: Duration) -> int:
-    """The time, in nanoseconds, when a duration has passed.
+    """Return the time after a duration has passed, in nanoseconds since the Unix epoch.
 
     Raises:
-        InvalidSpecError: It is no duration, or the time is too late for 64 bits.
+        InvalidSpecError: The duration is not valid, or the time is too late for 64 bits.
     """
     then = now + duration_ns(duration)
     if then > LONGEST:
@@ -89,7 +90,7 @@ def later(now: int, duration: Duration) -> int:
 
 
 def _seconds(value: object) -> int | None:
-    """Seconds in nanoseconds, exactly as the decimal digits say."""
+    """Return seconds in nanoseconds, converted exactly from their decimal digits."""
     if numpy_kind(value) in ("i", "u", "f"):
         value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):

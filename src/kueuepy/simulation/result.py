@@ -350,7 +350,8 @@ class Result(Recorded, Framed):
 
         Args:
             name: `usage` (the default), `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
-            options: The arguments of the method of `plot` with the same name, such as `flavor_resource="h100/nvidia.com/gpu"`.
+            options: The arguments of the method of `plot` with the same name, such as
+                `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
             InvalidSpecError: There is no such picture.

@@ -134,7 +134,7 @@ def pending_workloads(
         assert local_queue is not None
         found = _of_local_queue(engine, local_queue)
     page = found[offset : offset + max(limit, 0)]
-    return PendingWorkloadsSummary(tuple(page if source is engine else _with_owners(source, page)))
+    return PendingWorkloadsSummary(tuple(page if isinstance(source, Engine) else _with_owners(source, page)))
 
 
 def engine_of(source: Scheduler | Engine) -> Engine:
@@ -152,9 +152,9 @@ def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
     ]
 
 
-def _with_owners(source: Any, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
+def _with_owners(source: Scheduler, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
     """The workloads of a Scheduler with their jobs."""
-    jobs = source.state.store.jobs
+    jobs = session_of(source).state.store.jobs
     for waiting in page:
         job = jobs.get(waiting.key)
         if job is None:

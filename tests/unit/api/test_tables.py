@@ -60,7 +60,7 @@ def test_quota_tells_limits_and_what_follows_from_them(busy):
     assert quota.value("team-a", "default", "cpu", "borrowing_limit") == UNLIMITED
     assert quota.value("team-a", "default", "cpu", "potential") == 21000
     assert quota.value("all", "default", "cpu", "subtree_quota") == 21000
-    with pytest.raises(kq.errors.NotFoundError, match="no such node"):
+    with pytest.raises(kq.errors.NotFoundError, match="no such name"):
         quota.value("nobody", "default", "cpu")
 
 
