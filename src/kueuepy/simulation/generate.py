@@ -148,6 +148,9 @@ def gpu_mix(
     as a Poisson process whose rate makes the mean load `load` times `gpus`; pods have at most 8 GPUs. Draws: `gap`,
     `size`, `queue` and `runtime SIZE`.
     """
+    for name, value in (("load", load), ("gpus", gpus), ("days", days)):
+        if not 0 < value < float("inf"):
+            raise InvalidSpecError(f"gpu_mix: {name}: is {value!r}; it must be more than 0")
     sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
     work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
     count = _enough(load * gpus / work, days * _DAY)
