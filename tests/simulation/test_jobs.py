@@ -321,3 +321,10 @@ def test_two_jobs_have_different_uids():
     rows = [{"queue": "a", "submit": 0, "runtime": 60, "uid": "same"} for _ in range(2)]
     with pytest.raises(kq.errors.InvalidSpecError, match="row 0 has it, too"):
         kq.Jobs.of(rows)
+
+
+@pytest.mark.parametrize("option", ["load", "gpus", "days"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_gpu_mix_needs_numbers_above_0(option, value):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f"gpu_mix: {option}: is {value}; it must be more than 0"):
+        kq.Jobs.gpu_mix(**{option: value})

@@ -206,6 +206,9 @@ def gpu_mix(
         load: The mean fraction of the GPUs in use; 0.9 by default. It determines the arrival rate.
         queues: The LocalQueues, which receive jobs with equal probability; `jobs` by default.
     """
+    for name, value in (("load", load), ("gpus", gpus), ("days", days)):
+        if not 0 < value < float("inf"):
+            raise InvalidSpecError(f"gpu_mix: {name}: is {value!r}; it must be more than 0")
     sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
     work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
     count = _enough(load * gpus / work, days * _DAY)
