@@ -130,7 +130,7 @@ class Living:
         names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
         left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
-        created = [min(workload.creation_timestamp or 0, self._now) for workload in self.workloads]
+        created = [min(_created(workload), self._now) for workload in self.workloads]
         return Jobs(
             {
                 "name": names,
@@ -152,6 +152,10 @@ class Living:
         return concat([table, coming.moved_to(coming["submit"] + self._now).assign(name=names)])
 
 
+def _created(workload: Workload) -> int:
+    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
+
+
 def _is(workload: Workload, condition: str) -> bool:
     return workload.status is not None and workload.status.is_true(condition)
 
@@ -163,5 +167,5 @@ def _ran(workload: Workload, now: int) -> float | None:
     if not _is(workload, "Admitted"):
         return 0.0
     conditions = () if workload.status is None else workload.status.conditions
-    since = next(c.last_transition_time for c in conditions if c.type == "Admitted")
+    since = next(c.last_transition_time.value for c in conditions if c.type == "Admitted")
     return max(0, now - since) / SECOND

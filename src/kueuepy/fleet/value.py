@@ -17,7 +17,7 @@ from kueuepy.fleet.automation import CONTROLLER, automated
 from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
 from kueuepy.fleet.manager import manager_of
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.session.time import duration_ns
+from kueuepy.objects.times import duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.fleet.dispatchers import Dispatcher, DispatcherName
@@ -136,7 +136,7 @@ class Fleet:
             "step": rounds.step,
             "round": duration_ns(rounds.round),
             "in_config_order": self.manager.configuration.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder"),
-            "worker_lost_timeout": settings.worker_lost_timeout,
+            "worker_lost_timeout": settings.worker_lost_timeout.value,
         }
 
     def numbered_checks(self) -> list[tuple[str, list[int]]]:

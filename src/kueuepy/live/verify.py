@@ -11,7 +11,7 @@ from kueuepy.live.agreement import Agreement, Difference, JudgedDecision
 from kueuepy.live.following import CONFIGURATION, Follower
 from kueuepy.live.recorded import RecordedDecision, placed_pods, recorded_decisions
 from kueuepy.live.recording import Change, read_events
-from kueuepy.session.time import Duration, duration_ns
+from kueuepy.objects.times import Duration, duration_ns
 
 if TYPE_CHECKING:
     import os

@@ -1,16 +1,15 @@
 """The objects of Kueue's API, as frozen records with the meaning of version v1beta2.
 
 Each record flattens `metadata` and `spec`; its fields have Kueue's names in snake_case, and enumerated values are the
-texts that Kueue uses. Times are nanoseconds since the Unix epoch, durations nanoseconds unless the name says
-otherwise, quantities are kept as written. Nothing is checked on construction: `kueuepy.manifest.check` does that, and
-so does every call that takes them.
+texts that Kueue uses. Times are given as text, datetimes or seconds since 1970, and read as datetimes; durations are
+given as text, timedeltas or seconds, and read as seconds. Quantities are kept as written. Nothing else is checked on
+construction: `kueuepy.manifest.check` does that, and so does every call that takes objects.
 """
 
 from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList
 from kueuepy.objects.check import AdmissionCheck
 from kueuepy.objects.cohort import Cohort
 from kueuepy.objects.configuration import (
-    SECOND,
     AdmissionFairSharing,
     CapacitySource,
     Configuration,
@@ -62,6 +61,7 @@ from kueuepy.objects.status import (
     RequeueState,
     WorkloadStatus,
 )
+from kueuepy.objects.times import SECOND, Seconds, Timestamp
 from kueuepy.objects.topology import (
     HOSTNAME_LABEL,
     Topology,
@@ -134,7 +134,9 @@ __all__ = [
     "ResourceTransformation",
     "Resources",
     "RuntimeClass",
+    "Seconds",
     "Taint",
+    "Timestamp",
     "Toleration",
     "Topology",
     "TopologyAssignment",

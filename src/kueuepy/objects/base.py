@@ -14,7 +14,7 @@ from msgspec import field
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
-from kueuepy.objects.times import nanoseconds, numpy_kind
+from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, default, moment_ns, numpy_kind
 
 QuantityText: TypeAlias = str | int
 """A quantity as written: `9`, `"500m"`, `"64Gi"`. `kueuepy._core.Quantity` parses it exactly."""
@@ -23,7 +23,7 @@ ResourceList: TypeAlias = dict[str, QuantityText]
 """Quantities by resource name, as in `resources.requests` of a container."""
 
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer of 64 bits, such as a time in nanoseconds: from 1677-09-21 to 2262-04-11 they fit."""
+"""An integer of 64 bits."""
 
 
 def is_finite(value: Real | Decimal | float) -> bool:
@@ -71,7 +71,7 @@ def _decimal(value: Real) -> Decimal:
 def without_numpy(value: Any) -> Any:
     """The same with Python's own numbers, truth values and texts where NumPy's are; records are changed in place."""
     if kind := numpy_kind(value):
-        return nanoseconds(value, "time") if kind == "M" else value.item()
+        return Timestamp.of(moment_ns(value)) if kind == "M" else value.item()
     if isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             before = getattr(value, name)
@@ -162,29 +162,25 @@ class Object(Named, frozen=True, kw_only=True):
         labels: `metadata.labels`.
         annotations: `metadata.annotations`.
         uid: `metadata.uid`, the last tie-breaker in several of Kueue's orders; empty if unknown.
-        creation_timestamp: `metadata.creationTimestamp` in nanoseconds since the Unix epoch; given as RFC 3339 text, or
-            as a datetime with a time zone, it becomes that.
+        creation_timestamp: `metadata.creationTimestamp`, a datetime in UTC; it may be given as RFC 3339 text, as any
+            datetime with a time zone, or in seconds since the Unix epoch.
         deletion_timestamp: `metadata.deletionTimestamp` likewise; set while the object is being deleted.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
     annotations: dict[str, str] = field(default_factory=dict)
     uid: str = ""
-    creation_timestamp: Int64 | None = None
-    deletion_timestamp: Int64 | None = None
+    creation_timestamp: OptionalTimeField = default(None)
+    deletion_timestamp: OptionalTimeField = default(None)
 
     def __post_init__(self) -> None:
-        """Turns times into nanoseconds, and what was given for a tuple into one.
+        """Turns times into Timestamps, and what was given for a tuple into one.
 
         Raises:
             InvalidSpecError: A time is none, or a list is none.
         """
         super().__post_init__()
-        for name in ("creation_timestamp", "deletion_timestamp"):
-            value = getattr(self, name)
-            if value is not None and type(value) is not int:
-                found = nanoseconds(value, f"{type(self).__name__}: {name}")
-                msgspec.structs.force_setattr(self, name, found)
+        convert_times(self, "creation_timestamp", "deletion_timestamp")
 
     @property
     def key(self) -> str:

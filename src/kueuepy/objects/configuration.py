@@ -9,10 +9,8 @@ from msgspec import field
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
+from kueuepy.objects.times import SECOND, DurationField, OptionalDurationField, Seconds, convert_durations, default
 from kueuepy.profiles import DEVELOPMENT, Release, effective, release_of, rules_of
-
-SECOND = 10**9
-"""Nanoseconds in a second; every duration in a Configuration is in nanoseconds."""
 
 PreemptionStrategy: TypeAlias = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 QuotaCheckStrategy: TypeAlias = Literal["BlockUndeclared", "IgnoreUndeclared"]
@@ -36,16 +34,24 @@ class AdmissionFairSharing(Value, frozen=True):
     """Fair sharing between LocalQueues by their usage in the past; its presence turns it on (KEP-4136).
 
     Attributes:
-        usage_half_life_time: After how many nanoseconds past usage counts half; 0 forgets it at once
+        usage_half_life_time: Duration after which past usage counts half, in seconds; 0 forgets it at once
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
-        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0; that much of the request of
+        usage_sampling_interval: Duration between two samples, in seconds, more than 0; that much of the request of
             one that gets quota is its entry penalty (`CalculateEntryPenalty` there).
         resource_weights: How much a core, a byte or a unit of a resource counts; 1 if not given.
     """
 
-    usage_half_life_time: Int64 = 0
-    usage_sampling_interval: Int64 = 300 * SECOND
+    usage_half_life_time: DurationField = default(Seconds.of(0))
+    usage_sampling_interval: DurationField = default(Seconds.of(300 * SECOND))
     resource_weights: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Turns the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self, "usage_half_life_time", "usage_sampling_interval")
 
 
 class RequeuingStrategy(Value, frozen=True):
@@ -68,16 +74,26 @@ class WaitForPodsReady(Value, frozen=True):
     """Eviction of admitted workloads whose pods don't become ready; its presence turns it on (KEP-349).
 
     Attributes:
-        timeout: For how many nanoseconds after admission the pods may take to become ready.
-        recovery_timeout: The same after a pod failed; `None` for no limit. A manifest's absent field means `timeout`.
+        timeout: How long after admission the pods may take to become ready, in seconds; like all durations, it may be
+            given as text such as `"5m"` or as a timedelta.
+        recovery_timeout: How long they may take after a pod failed; `None` for no limit. A manifest's absent field
+            means `timeout`.
         block_admission: Whether nothing else is admitted while an admitted workload's pods are not ready.
         requeuing_strategy: How evicted workloads come back.
     """
 
-    timeout: Int64 = 1800 * SECOND
-    recovery_timeout: Int64 | None = None
+    timeout: DurationField = default(Seconds.of(1800 * SECOND))
+    recovery_timeout: OptionalDurationField = default(None)
     block_admission: bool = False
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
+
+    def __post_init__(self) -> None:
+        """Turns the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self, "timeout", "recovery_timeout")
 
 
 class ResourceTransformation(Value, frozen=True):
@@ -177,18 +193,26 @@ class MultiKueueSettings(Value, frozen=True):
     """Dispatching of workloads to worker clusters: the field `multiKueue` of a manager's Configuration.
 
     Attributes:
-        gc_interval: Interval in nanoseconds between two runs of the garbage collector; 0 turns it off.
+        gc_interval: Interval in seconds between two runs of the garbage collector; 0 turns it off.
         origin: Value of the label that marks what this manager creates on workers.
-        worker_lost_timeout: Time in nanoseconds after which a workload on a lost worker is dispatched again.
+        worker_lost_timeout: Time in seconds after which a workload on a lost worker is dispatched again.
         dispatcher_name: The dispatcher; a name that Kueue does not know means an external one.
         step_size: Number of clusters that a round of the incremental dispatcher adds; `None` for 3.
     """
 
-    gc_interval: Int64 = 60 * SECOND
+    gc_interval: DurationField = default(Seconds.of(60 * SECOND))
     origin: str = "multikueue"
-    worker_lost_timeout: Int64 = 900 * SECOND
+    worker_lost_timeout: DurationField = default(Seconds.of(900 * SECOND))
     dispatcher_name: str = ALL_AT_ONCE
     step_size: Int64 | None = None
+
+    def __post_init__(self) -> None:
+        """Turns the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self, "gc_interval", "worker_lost_timeout")
 
 
 MANAGED_NAMESPACES = LabelSelector(

@@ -11,8 +11,9 @@ from msgspec import field
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects.base import Int64, NamespacedObject, Object, QuantityText, ResourceList, quantity
+from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList, quantity
 from kueuepy.objects.flavor import Taint
+from kueuepy.objects.times import OptionalTimeField, convert_times, default
 from kueuepy.objects.topology import HOSTNAME_LABEL, Topology
 
 PodPhase: TypeAlias = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
@@ -39,8 +40,8 @@ class Node(Object, frozen=True, kw_only=True):
             workloads, as each change of a node does.
         other_conditions: The status of each condition but `Ready`, by type; a change wakes who waits, as any change of
             a node does.
-        ready_since: When the condition took its status, in nanoseconds since the Unix epoch; `None` for when it was
-            applied so first.
+        ready_since: When the condition took its status, a datetime; `None` for when it was applied so first. It may be
+            given as text or in seconds since 1970.
     """
 
     capacity: ResourceList = field(default_factory=dict)
@@ -50,11 +51,12 @@ class Node(Object, frozen=True, kw_only=True):
     ready: bool | None = True
     ready_unknown: bool = False
     other_conditions: dict[str, str] = field(default_factory=dict)
-    ready_since: Int64 | None = None
+    ready_since: OptionalTimeField = default(None)
 
     def __post_init__(self) -> None:
         """A node's whole capacity is allocatable unless it says otherwise."""
         Object.__post_init__(self)
+        convert_times(self, "ready_since")
         if not self.allocatable:
             msgspec.structs.force_setattr(self, "allocatable", self.capacity)
 

@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import field
 
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
+from kueuepy.objects.times import EPOCH, OptionalTimeField, TimeField, convert_times, default
 from kueuepy.objects.topology import TopologyAssignment
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
@@ -20,14 +21,22 @@ class Condition(Value, frozen=True):
         status: `"True"`, `"False"` or `"Unknown"`, as text.
         reason: A word for programs.
         message: A sentence for people.
-        last_transition_time: When the status last changed, in nanoseconds since the Unix epoch.
+        last_transition_time: When the status last changed, a datetime (or text, or seconds since 1970).
     """
 
     type: str
     status: ConditionStatus
     reason: str = ""
     message: str = ""
-    last_transition_time: Int64 = 0
+    last_transition_time: TimeField = default(EPOCH)
+
+    def __post_init__(self) -> None:
+        """Turns the time into a Timestamp.
+
+        Raises:
+            InvalidSpecError: It is not a time.
+        """
+        convert_times(self, "last_transition_time")
 
 
 class PodSetAssignment(Value, frozen=True):
@@ -67,11 +76,19 @@ class RequeueState(Value, frozen=True):
 
     Attributes:
         count: How often.
-        requeue_at: Until when it waits, in nanoseconds since the Unix epoch; `None` if it doesn't.
+        requeue_at: Until when it waits, a datetime (text, or seconds since 1970); `None` if it doesn't.
     """
 
     count: int = 0
-    requeue_at: Int64 | None = None
+    requeue_at: OptionalTimeField = default(None)
+
+    def __post_init__(self) -> None:
+        """Turns the time into a Timestamp.
+
+        Raises:
+            InvalidSpecError: It is not a time.
+        """
+        convert_times(self, "requeue_at")
 
 
 class ReclaimablePod(Value, frozen=True):
@@ -93,7 +110,7 @@ class AdmissionCheckState(Collection, frozen=True):
         name: The AdmissionCheck's name.
         state: `Retry` and `Rejected` evict; all checks `Ready` admit.
         message: A sentence for people.
-        last_transition_time: When the state last changed, in nanoseconds since the Unix epoch.
+        last_transition_time: When the state last changed, a datetime (or text, or seconds since 1970).
         retry_count: How often the check asked for a retry.
         requeue_after_seconds: For how long the Workload waits after a retry.
         pod_set_updates: What the check adds to pod sets, as in the manifest.
@@ -102,10 +119,19 @@ class AdmissionCheckState(Collection, frozen=True):
     name: str
     state: CheckState
     message: str = ""
-    last_transition_time: Int64 = 0
+    last_transition_time: TimeField = default(EPOCH)
     retry_count: Int64 | None = None
     requeue_after_seconds: Int64 | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Turns the time into a Timestamp, and lists into tuples.
+
+        Raises:
+            InvalidSpecError: The time is not a time, or a list is none.
+        """
+        super().__post_init__()
+        convert_times(self, "last_transition_time")
 
 
 class WorkloadStatus(Collection, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_updates
 from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
 from kueuepy.objects.status import CheckState
-from kueuepy.session.time import Duration, duration_ns
+from kueuepy.objects.times import Duration, duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.objects import AdmissionCheckState
@@ -94,7 +94,7 @@ class CheckRequest(NamedTuple):
     @property
     def _since(self) -> int:
         assert self.workload.status is not None
-        return next(c.last_transition_time for c in self.workload.status.conditions if c.type == "QuotaReserved")
+        return next(c.last_transition_time.value for c in self.workload.status.conditions if c.type == "QuotaReserved")
 
 
 class CheckController(Protocol):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
-from kueuepy.objects import SECOND, Workload
-from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.objects import Workload
 from kueuepy.simulation.arrow import arrow_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
@@ -166,12 +165,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
 
 def _created(workload: Workload) -> int:
     """When it comes, in nanoseconds since the epoch."""
-    at = workload.creation_timestamp or 0
-    if at > LONGEST:
-        raise InvalidSpecError(
-            f'Workload "{workload.key}": comes {at // SECOND} s after 1970; it must be {LATEST} at most'
-        )
-    return at
+    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
 
 
 def concat(tables: Sequence[JobColumns]) -> JobColumns:

@@ -204,7 +204,7 @@ def _has_place(workload: Workload) -> bool:
 def _reserved(workload: Workload) -> int:
     """When it got its quota."""
     assert workload.status is not None
-    return next(c.last_transition_time for c in workload.status.conditions if c.type == "QuotaReserved")
+    return next(c.last_transition_time.value for c in workload.status.conditions if c.type == "QuotaReserved")
 
 
 def text_of(requests: Mapping[str, Any]) -> str:
