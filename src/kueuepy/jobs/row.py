@@ -14,7 +14,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.base import is_finite
-from kueuepy.objects.times import Timestamp, datetime_ns, parse_duration, parse_time, timedelta_ns
+from kueuepy.objects.times import Duration, Seconds, Timestamp, datetime_ns, parse_duration, parse_time, timedelta_ns
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
@@ -28,11 +28,11 @@ class Submission(NamedTuple):
 
     Attributes:
         workload: The Workload; it was created when the row was submitted.
-        duration: How long it runs, in nanoseconds; `None` if the row doesn't say.
+        duration: How long it runs, in seconds; `None` if the row doesn't say. A text or a timedelta may be given.
     """
 
     workload: Workload
-    duration: int | None
+    duration: Duration | None
 
 
 @checked
@@ -98,7 +98,8 @@ def from_row(
         priority=_whole(where, values, "priority", 0),
         creation_timestamp=None if submitted is None else Timestamp.of(submitted),
     )
-    return Submission(workload, _time(where, values, "duration"))
+    runs = _time(where, values, "duration")
+    return Submission(workload, None if runs is None else Seconds.of(runs))
 
 
 def _is_request(column: str) -> bool:

@@ -326,7 +326,7 @@ def decode_time(cls: type[Any], value: Any) -> Any:
     if cls not in (Timestamp, Seconds):
         raise NotImplementedError(cls.__name__)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"Expected `int`, got `{type(value).__name__}`")
+        raise TypeError(f"Expected `int`, got `{'null' if value is None else type(value).__name__}`")
     if abs(value) > LONGEST:
         raise ValueError(f"Expected `int` <= {LONGEST}")
     return cls.of(value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import Workload
+from kueuepy.objects.times import duration_ns
 from kueuepy.simulation.arrow import arrow_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
@@ -104,7 +105,8 @@ def _of_workloads(item: Any, around: JobContext) -> JobColumns:
 
     duration = None
     if isinstance(item, Submission):
-        item, duration = item.workload, item.duration
+        item, runs = item.workload, item.duration
+        duration = None if runs is None else duration_ns(runs, "Submission: duration")
     if isinstance(item, str | bytes):
         raise _no_job(item)
     workloads = [workload for workload, *_ in submissions([item], around)]

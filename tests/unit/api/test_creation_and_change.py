@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from datetime import datetime, timezone
 
 import msgspec
 import pytest
@@ -124,7 +125,11 @@ def test_a_change_keeps_the_status_and_the_creation(scheduler):
     scheduler.apply(workload("w", 5, annotations={"why": "x"}, status=kq.WorkloadStatus()))
     after = scheduler.workload("w")
     assert after.annotations == {"why": "x"}
-    assert (after.uid, after.creation_timestamp, after.status) == (before.uid, 1000 * SECOND, before.status)
+    assert (after.uid, after.creation_timestamp, after.status) == (
+        before.uid,
+        datetime.fromtimestamp(1000, timezone.utc),
+        before.status,
+    )
 
 
 # A question is as valid as what is submitted.

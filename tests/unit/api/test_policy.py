@@ -97,7 +97,7 @@ def _policy(objects, **fields):
 
 
 def test_pods_of_admitted_jobs_are_ready_at_once():
-    waits = kq.WaitForPodsReady(timeout=60 * 10**9, block_admission=True)
+    waits = kq.WaitForPodsReady(timeout=60, block_admission=True)
     cluster = _policy([queue("a", 2)], wait_for_pods_ready=waits)
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i // 3 * 30, "duration": 1000} for i in range(4)]
     run = kq.compare(cluster, cluster, jobs).before
@@ -125,7 +125,7 @@ def test_workloads_of_the_cluster_itself_are_among_the_jobs():
 
 
 def test_usage_decays_between_the_events():
-    usage = kq.AdmissionFairSharing(100 * 10**9, 10 * 10**9, {})
+    usage = kq.AdmissionFairSharing(100, 10, {})
     team = queue("a", 1, admission_scope="UsageBasedAdmissionFairSharing")
     cluster = kq.Cluster(DEFAULT, team, configuration=kq.Configuration(admission_fair_sharing=usage))
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i * 500, "duration": 100} for i in range(2)]
@@ -216,9 +216,6 @@ def test_a_job_beyond_the_last_time_that_fits_is_refused(fair):
     row = {"name": "a", "queue": "a", "cpu": 1, "submit": 9_223_372_000, "duration": 60}
     with pytest.raises(kq.InvalidSpecError, match=f'column "runtime": ends 9223372060 s after 1970; {last}'):
         kq.compare(fair, fair, [row])
-    late = kq.Workload("late", queue_name="a", creation_timestamp=10**20)
-    with pytest.raises(kq.InvalidSpecError, match=f'Workload "default/late": comes 100000000000 s after 1970; {last}'):
-        kq.compare(fair, fair, [late])
 
 
 @pytest.mark.parametrize("seed", ["000/team-ab", "001/team-ab", "002/two-teams", "003/two-queues"])
