@@ -16,13 +16,34 @@ class Sheet(NamedTuple):
 
     Attributes:
         header: The names of the columns.
-        rows: As many cells a row.
+        rows: As many cells a row; of a long table the first `MOST_ROWS` are enough, as no others are shown.
         caption: What stands above it, if anything.
+        total: The number of rows of the whole table; `None` if `rows` has all of them.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
+    total: int | None = None
+
+    @property
+    def hidden(self) -> int:
+        """The number of rows that are not shown."""
+        return max(0, (len(self.rows) if self.total is None else self.total) - MOST_ROWS)
+
+
+MOST_ROWS = 20
+"""The number of rows of a table that a notebook and `print` show."""
+
+
+def hidden_rows(number: int, value: object) -> str:
+    """Return the note on the rows that are not shown.
+
+    >>> hidden_rows(1204, None)
+    '... 1,204 more rows'
+    """
+    source = next((name for name in ("to_pandas", "to_table") if hasattr(value, name)), "")
+    return f"... {number:,} more row{'s' * (number != 1)}" + (f"; .{source}() has all" if source else "")
 
 
 _renderers: list[Callable[[Any], str]] = []
@@ -39,13 +60,14 @@ def repr_html(value: object) -> str:
     return render(value)
 
 
-def repr_text(sheets: Iterable[Sheet]) -> str:
-    """Return the tables that a notebook shows as plain text, with the same cells."""
-    return "\n\n".join(map(_table_text, sheets))
+def repr_text(sheets: Iterable[Sheet], value: object = None) -> str:
+    """Return the tables that a notebook shows of a value as plain text, with the same cells and notes."""
+    return "\n\n".join(_table_text(sheet, value) for sheet in sheets)
 
 
-def _table_text(sheet: Sheet) -> str:
-    rows = [[str(cell) for cell in row] for row in (sheet.header, *sheet.rows)]
+def _table_text(sheet: Sheet, value: object) -> str:
+    rows = [[str(cell) for cell in row] for row in (sheet.header, *sheet.rows[:MOST_ROWS])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([sheet.caption, *lines] if sheet.caption else lines)
+    note = [hidden_rows(sheet.hidden, value)] if sheet.hidden else []
+    return "\n".join([*([sheet.caption] if sheet.caption else []), *lines, *note])

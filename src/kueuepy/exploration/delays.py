@@ -85,7 +85,7 @@ class Delays(Framed):
 
     def __str__(self) -> str:
         """The group that costs the others most, and the matrix, with units."""
-        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets())}"
+        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Show the matrix in readable units: how much longer the jobs of a column wait because of a row."""

@@ -120,7 +120,7 @@ class Plan(Framed):
 
     def __str__(self) -> str:
         """The answer, and the values that were tried, with units."""
-        return f"{self!r}\n{repr_text([self.sheets()[-1]])}"
+        return f"{self!r}\n{repr_text([self.sheets()[-1]], self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Show warnings, the answer, and the curve in readable units."""

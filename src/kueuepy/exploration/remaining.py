@@ -37,7 +37,7 @@ class Runtimes:
         """Reads what is known."""
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
-            given = _of_log(known)
+            given = _of_log(known.exact())
         self._by_queue: dict[str, Distribution] = {name: distribution_of(value) for name, value in given.items()}
         self._ordered: dict[str, NDArray[np.float64]] = {}
         self._values = {  # of what was measured all values, which need no table
@@ -146,10 +146,10 @@ class Living:
         coming = future(seed) if callable(future) else future
         if coming is None:
             return table
-        coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)
+        coming = Jobs.of(coming).exact()
         # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
         names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
-        return concat([table, coming.moved_to(coming["submit"] + self._now).assign(name=names)])
+        return concat([table, coming._moved_to(coming["submit"] + self._now).assign(name=names)])  # noqa: SLF001 - exact
 
 
 def _created(workload: Workload) -> int:

@@ -108,9 +108,17 @@ class JobColumns(Columns):
 
     # What it is.
 
+    def exact(self) -> JobColumns:
+        """Return the private columns: whole nanoseconds, -1 for none, and whole amounts, thousandths for cpu."""
+        if type(self) is JobColumns:
+            return self
+        found = JobColumns.__new__(JobColumns)
+        found._hold(self._columns, self.notes, self.header, self.templates, self.quota_events)  # noqa: SLF001 - its own
+        return found
+
     def _changed(self, **columns: Any) -> Self:
         """A table in which these columns, which are known to be sound, are others."""
-        return self._with({**{name: self[name] for name in self.names}, **columns})
+        return self._with({**dict(self._columns), **columns})
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -120,7 +128,7 @@ class JobColumns(Columns):
     @property
     def span(self) -> float:
         """Seconds from the first submission to the last; 0 if there is none."""
-        submit = self["submit"]
+        submit = self._columns["submit"]
         return float(submit.max() - submit.min()) / SECOND if len(submit) else 0.0
 
     def name_of(self, row: int) -> str:
@@ -131,11 +139,11 @@ class JobColumns(Columns):
         """
         if not 0 <= row < len(self):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
-        return str(self["name"][row]) if "name" in self.names else name_of_row(row)
+        return str(self._columns["name"][row]) if "name" in self.names else name_of_row(row)
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
         """A column of whole numbers, or as many of the default."""
-        found: NDArray[np.int64] = self[name] if name in self.names else np.full(len(self), default, np.int64)
+        found: NDArray[np.int64] = self._columns[name] if name in self.names else np.full(len(self), default, np.int64)
         return found
 
     # Other tables from it.
@@ -148,7 +156,7 @@ class JobColumns(Columns):
         Raises:
             InvalidSpecError: A value is none for its column.
         """
-        found = {name: self[name] for name in self.names}
+        found = dict(self._columns)
         said = list(self.notes)
         for name, values in columns.items():
             given = values(self) if callable(values) else values
@@ -169,38 +177,40 @@ class JobColumns(Columns):
 
     def window(self, start: Any, end: Any = None) -> Self:
         """The jobs submitted from `start` to before `end` after the first one, which are then counted from `start`."""
-        first = int(self["submit"].min()) if len(self) else 0
+        first = int(self._columns["submit"].min()) if len(self) else 0
         low = min(LONGEST, first + span("window: start", start))
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
-        submit = self["submit"]
+        submit = self._columns["submit"]
         found = self.where((submit >= low) & (submit < high))
-        moved = {name: found[name] - low for name in ("submit", CREATED, "recorded_start") if name in found.names}
+        own = found._columns  # noqa: SLF001 - of its own class
+        moved = {name: own[name] - low for name in ("submit", CREATED, "recorded_start") if name in own}
         return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:
         """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
-        first = self["submit"].min() if len(self) else 0
-        gaps = np.round((self["submit"] - first) / factor)
-        self._expect(gaps < LONGEST - np.maximum(self["runtime"], 0) - first, "scale_load", "submit", factor)
-        return self.moved_to(first + gaps.astype(np.int64))
+        first = self._columns["submit"].min() if len(self) else 0
+        gaps = np.round((self._columns["submit"] - first) / factor)
+        self._expect(gaps < LONGEST - np.maximum(self._columns["runtime"], 0) - first, "scale_load", "submit", factor)
+        return self._moved_to(first + gaps.astype(np.int64))
 
     def scale_runtime(self, factor: float) -> Self:
         """The runtimes multiplied by the factor; jobs that never end stay so."""
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
-        runtime = self["runtime"]
+        runtime = self._columns["runtime"]
         scaled = np.where(runtime < 0, 0, np.round(runtime * float(factor)))
-        self._expect(scaled < LONGEST - self["submit"], "scale_runtime", "runtime", factor)
+        self._expect(scaled < LONGEST - self._columns["submit"], "scale_runtime", "runtime", factor)
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
     def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
         """Find a row that a factor moves beyond the largest time."""
         if not allowed.all():
             row = int((~allowed).argmax())
+            seconds = int(self._columns[column][row]) / SECOND
             raise InvalidSpecError(
-                f'{method}: {factor!r}: jobs row {row}, column "{column}": {int(self[column][row]) / SECOND:g} s '
+                f'{method}: {factor!r}: jobs row {row}, column "{column}": {seconds:g} s '
                 f"becomes too large; the job must end by {LATEST}"
             )
 
@@ -212,10 +222,10 @@ class JobColumns(Columns):
 
     def shuffle_days(self, seed: int = 0) -> Self:
         """Whole days of 24 h after the first job in a random order, which keeps the curve of the day."""
-        first = int(self["submit"].min()) if len(self) else 0
-        day, rest = np.divmod(self["submit"] - first, 86400 * SECOND)
+        first = int(self._columns["submit"].min()) if len(self) else 0
+        day, rest = np.divmod(self._columns["submit"] - first, 86400 * SECOND)
         place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
-        return self.moved_to(first + place[day] * 86400 * SECOND + rest).sort()
+        return self._moved_to(first + place[day] * 86400 * SECOND + rest).sort()
 
     def with_runtime(self, distribution: Distribution, by: str | None = None, seed: int = 0) -> Self:
         """With runtimes drawn anew; `by` a column, those of each of its values are draws of their own."""
@@ -223,7 +233,7 @@ class JobColumns(Columns):
         for name, rows in self._groups(by):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
         twin = self._changed(runtime=runtime)
-        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
+        twin._expect(runtime < LONGEST - self._columns["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
         return twin
 
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
@@ -253,7 +263,7 @@ class JobColumns(Columns):
         return self._with(
             {
                 name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
-                for name, column in ((name, self[name]) for name in self.names)
+                for name, column in self._columns.items()
             }
         )
 
@@ -289,21 +299,27 @@ class JobColumns(Columns):
         return change_table(cleaned(self)[1])
 
     def _with_notes(self, notes: tuple[Note, ...]) -> Self:
-        return self._with({name: self[name] for name in self.names}, notes=notes)
+        return self._with(dict(self._columns), notes=notes)
 
     def sort(self) -> Self:
         """By submission; of equal ones the earlier row first."""
-        return self.take(np.argsort(self["submit"], kind="stable"))
+        return self.take(np.argsort(self._columns["submit"], kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
-        """The same jobs with these times of submission, in nanoseconds.
+        """The same jobs with these times of submission: an array of seconds or datetimes, as `jobs["submit"]` is.
 
         Raises:
-            InvalidSpecError: They are no array of as many whole numbers.
+            InvalidSpecError: They are not an array of a time for each row.
         """
-        if not isinstance(submit, np.ndarray) or submit.dtype != np.int64 or submit.shape != (len(self),):
-            raise InvalidSpecError(f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} int64")
-        bad = (submit < 0) | (submit > LONGEST - np.maximum(self["runtime"], 0))
+        if not isinstance(submit, np.ndarray) or submit.dtype.kind not in "iufM" or submit.shape != (len(self),):
+            raise InvalidSpecError(
+                f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} numbers or datetimes"
+            )
+        return self._moved_to(read_column(Column("submit", submit, lambda row: f"Jobs.moved_to: row {row}"), []))
+
+    def _moved_to(self, submit: NDArray[np.int64]) -> Self:
+        """Return the same jobs with these times of submission, in nanoseconds."""
+        bad = (submit < 0) | (submit > LONGEST - np.maximum(self._columns["runtime"], 0))
         if bad.any():
             row = int(bad.argmax())
             raise InvalidSpecError(

@@ -14,7 +14,7 @@ from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,7 +52,7 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     if name == "runtime":
         found = _runtimes(column, notes)
     elif name in SPANS:
-        found = column.spans()
+        found = column.spans(never=name == "limit")
     elif name in _READERS:
         found = _READERS[name](column)
     else:
@@ -61,6 +61,23 @@ def read_column(column: Column, notes: list[Note]) -> Any:
         notes.append(("priority is missing; treated as 0", absent))
     notes += column.notes
     return found
+
+
+def public_column(name: str, columns: Mapping[str, Any]) -> Any:
+    """Return a column of jobs in the units of the public table; dates, devices and bytes are not copied."""
+    column = columns[name]
+    if name in ("submit", "recorded_start", CREATED):
+        absent = column < 0
+        if len(column) and int(columns["submit"].min()) >= EPOCHAL:
+            return (np.where(absent, _NAT, column) if absent.any() else column).view("M8[ns]")
+        return np.where(absent, np.nan, column / SECOND)
+    if name in SPANS:
+        never = np.inf if name in ("runtime", "limit") else np.nan
+        return np.where(column < 0, never, column / SECOND)
+    return column / 1000 if name == "cpu" else column
+
+
+_NAT = np.iinfo(np.int64).min
 
 
 def _absent(column: Column) -> int:

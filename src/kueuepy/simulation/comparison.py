@@ -11,15 +11,15 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
@@ -49,7 +49,6 @@ _TITLES = {
     "waiting": "workloads that wait in each ClusterQueue",
     "consumed": "decayed usage of each LocalQueue",
 }
-_SHOWN = 20
 _TWO = 2
 _MOST_MOVES = 4
 
@@ -204,7 +203,7 @@ class Comparison:
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
-    def hurt(self, most: int = _SHOWN) -> list[JobChange]:
+    def hurt(self, most: int = MOST_ROWS) -> list[JobChange]:
         """The jobs that wait longer under the last policy than under the first, the worst first."""
         worse = [change for change in self.changes if change.after.waited > change.before.waited]
         return sorted(worse, key=lambda change: change.before.waited - change.after.waited)[:most]
@@ -256,33 +255,22 @@ class Comparison:
         return [f"{name}: {text}" for name, text in every if AFTER_LAST not in text]
 
     def __str__(self) -> str:
-        """Warnings, all policies queue by queue, and the first of the jobs that fare otherwise."""
-        lines = [*self._warnings(), *_aligned([_HEADER, *self.rows()])]
-        changes = self.changes
-        lines.append(
-            f"{len(changes)} of {counted(len(self.before.jobs), 'job')} {verb(len(changes), 'fare')} otherwise"
-            f"{self._pair()}"
-        )
-        lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes[:_SHOWN]]
-        if len(changes) > _SHOWN:
-            lines.append(f"  and {len(changes) - _SHOWN} more: see .changes")
-        return "\n".join(lines)
+        """Return the tables that a notebook shows, as text."""
+        return repr_text(self.sheets(), self)
 
-    def __repr__(self) -> str:
-        """Warnings, and the figures of all policies side by side."""
-        return "\n".join([*self._warnings(), *_aligned([("", *self.names), *self.figures()])])
+    __repr__ = __str__
 
     def sheets(self) -> tuple[Sheet, ...]:
         """What to know before, figures, queues, and the first jobs that fare otherwise."""
         first, last = self.names[0], self.names[-1]
-        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:_SHOWN]]
+        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:MOST_ROWS]]
         caption = f"jobs that fare otherwise{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
         warned = [Sheet(("to know before",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,
             Sheet(("figure", *self.names), self.figures()),
             Sheet(_HEADER, self.rows()),
-            Sheet(("job", first, last), changes, caption),
+            Sheet(("job", first, last), changes, caption, len(self.changes)),
         )
 
     _repr_html_ = repr_html
@@ -357,11 +345,6 @@ def _moves(moves: tuple[Move, ...]) -> str:
     return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
 def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
     used = [f"{cell} {amount(cell.partition('/')[2], round(value))}" for cell, value in outcome.mean_usage.items()]
     return (
@@ -369,14 +352,14 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
         ", ".join(used) or "0",
         share_text(outcome.mean_share),
         share_text(outcome.peak_share),
-        f"{outcome.waited:g} s",
-        f"{outcome.longest:g} s",
+        span_text(outcome.waited),
+        span_text(outcome.longest),
         str(outcome.evictions),
     )
 
 
 def _job(outcome: JobOutcome) -> str:
-    start = f"started at {outcome.started:g} s" if outcome.started is not None else "never started"
+    start = f"started after {span_text(outcome.started)}" if outcome.started is not None else "never started"
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
     times = "once" if outcome.evictions == 1 else f"{outcome.evictions} times"
     evicted = f", evicted {times}" if outcome.evictions else ""

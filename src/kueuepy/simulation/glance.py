@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.notebook import Sheet
+from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
 from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
-    from kueuepy.tables import Columns
+    from kueuepy.simulation.base import JobColumns
 
-_SHOWN = 20
 _GIB = 2**30
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 
-def sheet_of(jobs: Columns) -> Sheet:
+def sheet_of(jobs: JobColumns) -> Sheet:
     """Return the first 20 rows: dates, spans such as `1 h 30 min`, cores and GiB, and how many rows there are."""
     head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
-    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(_SHOWN)]
-    caption = counted(len(jobs), "job")
-    return Sheet(tuple(head), rows, f"{caption}; the first {_SHOWN}" if len(jobs) > _SHOWN else caption)
+    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.exact().rows(MOST_ROWS)]
+    return Sheet(tuple(head), rows, counted(len(jobs), "job"), len(jobs))
 
 
 def _text(name: str, value: Any) -> Any:

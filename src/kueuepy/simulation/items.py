@@ -40,7 +40,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
         InvalidSpecError: An item is no job.
     """
     if isinstance(items, JobColumns):
-        return items
+        return items.exact()
     if _is_frame(items):
         return _of_columns({str(name): items[name] for name in items.columns})
     if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):
@@ -76,7 +76,7 @@ def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
             found.append(_of_columns(row_columns(rows)))
             rows = []
         if isinstance(item, JobColumns):
-            found.append(item)
+            found.append(item.exact())
         elif _is_frame(item):
             found.append(jobs_of(item))
         elif item is not None:

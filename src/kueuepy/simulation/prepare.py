@@ -176,7 +176,7 @@ class Prepared:
         table = self._with_known(table, known)
         submit = np.array(table["submit"])
         submit[list(self._known)] = np.minimum(submit[list(self._known)], self.base.engine.now)
-        return table.moved_to(submit)
+        return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
         """With the workloads of these keys, of which some may be among the jobs."""
@@ -350,7 +350,7 @@ class Prepared:
         """Takes in more jobs; those whose submission is over come now."""
         now = self.now
         new, notes = self._with_queues(jobs_of(given, self.base.job_context()))
-        new = new.moved_to(np.maximum(new["submit"], now))
+        new = new._moved_to(np.maximum(new["submit"], now))  # noqa: SLF001 - of one room
         if not len(new):
             return
         shapes, own_codes = self._shapes_of(new)

@@ -9,6 +9,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.simulation import generate, items, load, lublin
 from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
+from kueuepy.simulation.columns import public_column
 from kueuepy.simulation.read import read
 
 if TYPE_CHECKING:
@@ -31,27 +32,27 @@ class Jobs(JobColumns):
     | `name` | the Workload's name | `j0000000` by row |
     | `uid` | the Workload's UID, which breaks ties | the row, in 12 digits |
     | `queue` | the LocalQueue, `namespace/name`; in `default` the name alone | must be given |
-    | `submit` | nanoseconds after the epoch, or after the first job | must be given |
-    | `runtime` | nanoseconds from admission to the end without evictions; -1 never ends | must be given |
+    | `submit` | datetimes (`datetime64[ns]`, UTC) where the log has dates, otherwise seconds | must be given |
+    | `runtime` | seconds from admission to the end without evictions; infinite: it never ends | must be given |
     | `pods`, `min_pods` | how many pods, and the fewest that will do (partial admission); -1: all | 1, all |
     | `elastic` | with fewer pods it runs longer: `runtime * pods / admitted` | runs as long |
-    | `cpu`, `memory`, any name with a `/` | what each pod asks for; thousandths for cpu; 0: none | asks for none |
+    | `cpu`, `memory`, any name with a `/` | what each pod asks for: cores, bytes, devices; 0: none | asks for none |
     | `priority` | the Workload's priority | 0 |
     | `flavor` | the only flavor that it may have | any |
-    | `limit` | nanoseconds after which it is deactivated (`maximumExecutionTimeSeconds`); -1: never | never |
-    | `every`, `cost`, `restore`, `grace` | nanoseconds: its own run model; -1: that of the run | that of the run |
+    | `limit` | seconds after which it is deactivated (`maximumExecutionTimeSeconds`); infinite: never | never |
+    | `every`, `cost`, `restore`, `grace` | seconds: its own run model; NaN: that of the run | that of the run |
     | `namespace` | the namespace of `queue`, which becomes part of `queue` | `default` |
-    | `recorded_start` | nanoseconds: when the job started in the log, for `Result.compare_recorded`; -1: unknown | |
+    | `recorded_start` | when the job started in the log, as `submit`; NaN or NaT: unknown | |
     | `template`, `kueuepy:created` | reserved: made by the package, refused in what is given | |
     | any other | kept, for groups in figures; `recorded_NAME` in a result that has a column NAME itself | |
 
     In what is given, numbers of seconds, texts (`1h30m`, `7d`, Slurm's `1-02:30:00`, `2024-05-01T12:00:00Z`) and
     datetimes stand for times, and quantities for amounts; `gpu` is `nvidia.com/gpu`, `mem` memory, `duration` the
-    runtime. Times end at 2262-04-11T23:47:16Z, which 64 bits of nanoseconds hold; a larger one is refused by its row.
+    runtime. Times end at 2262-04-11T23:47:16Z; a larger one is refused by its row.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
-    >>> jobs["nvidia.com/gpu"].tolist(), jobs.span
-    ([1, 8], 60.0)
+    >>> jobs["runtime"].tolist(), jobs["nvidia.com/gpu"].tolist(), jobs.span
+    ([3600.0, 90.0], [1, 8], 60.0)
 
     Attributes:
         notes: What was left out or taken for something else, each with the number of rows.
@@ -60,7 +61,18 @@ class Jobs(JobColumns):
         quota_events: Changes of nominal quota that a log records: (seconds, queue, resource, amount).
     """
 
-    __slots__ = ()
+    __slots__ = ("_read",)
+
+    _read: dict[str, Any]
+
+    def _column(self, name: str) -> Any:
+        """Return a column in public units, which is converted once."""
+        if not hasattr(self, "_read"):
+            self._read = {}
+        known = self._read
+        if name not in known:
+            known[name] = public_column(name, self._columns)
+        return known[name]
 
     # Where jobs come from.
 
@@ -70,8 +82,7 @@ class Jobs(JobColumns):
         if isinstance(table, cls):
             return table
         found = cls.__new__(cls)
-        columns = {name: table[name] for name in table.names}
-        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - its own
+        found._hold(table._columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - of one room
         return found
 
     @classmethod
@@ -188,16 +199,16 @@ class Jobs(JobColumns):
 
     def describe(self, cluster: Cluster | None = None) -> Columns:
         """By queue: jobs, their part of all, and the mean load of each resource; with a cluster, over nominal quota."""
-        return load.describe(self, cluster)
+        return load.describe(self.exact(), cluster)
 
     def check(self, cluster: Cluster) -> tuple[str, ...]:
         """What will go wrong on a cluster: queues that are not there, jobs that can never fit, a load over 1."""
-        return load.check(self, cluster)
+        return load.check(self.exact(), cluster)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes the columns, in nanoseconds and whole amounts, as `Jobs.read` reads them again.
+        """Writes the columns, times as Parquet's timestamps and durations, as `Jobs.read` reads them again.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        write_parquet(self, path)
+        write_parquet(self.exact(), path)

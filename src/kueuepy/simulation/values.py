@@ -59,6 +59,8 @@ class Column:
     def spans(self, *, never: bool = False) -> Ints:
         """Time spans in nanoseconds; numbers are seconds, a missing one is -1, and with `never` -1 is as well.
 
+        An infinite number is -1, too.
+
         Raises:
             InvalidSpecError: A value is not a time span, is negative, or is too large.
         """
