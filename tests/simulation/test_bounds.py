@@ -107,8 +107,8 @@ def test_a_date_of_arrow_beyond_64_bits_of_nanoseconds_is_refused():
 def test_dates_and_spans_of_each_unit_within_64_bits_are_exact(unit):
     when, span = np.array(["2001-01-01"], f"M8[{unit}]"), np.array([1], f"m8[{unit}]")
     jobs = kq.Jobs({"queue": ["a"], "submit": when, "runtime": span})
-    assert jobs["submit"].tolist() == when.astype("M8[ns]").astype(np.int64).tolist()
-    assert jobs["runtime"].tolist() == span.astype("m8[ns]").astype(np.int64).tolist()
+    assert jobs.exact()["submit"].tolist() == when.astype("M8[ns]").astype(np.int64).tolist()
+    assert jobs.exact()["runtime"].tolist() == span.astype("m8[ns]").astype(np.int64).tolist()
 
 
 LONG = [
@@ -131,8 +131,8 @@ def test_a_duration_beyond_64_bits_of_nanoseconds_is_refused(runtime):
 
 def test_scaling_beyond_64_bits_is_refused_with_the_row():
     jobs = kq.Jobs.of([job(submit=n) for n in range(3)])
-    assert jobs.scale_runtime(1e8)["runtime"].tolist() == [6 * 10**18] * 3
-    assert jobs.scale_load(1e-5)["submit"].tolist() == [0, 10**14, 2 * 10**14]
+    assert jobs.scale_runtime(1e8).exact()["runtime"].tolist() == [6 * 10**18] * 3
+    assert jobs.scale_load(1e-5).exact()["submit"].tolist() == [0, 10**14, 2 * 10**14]
     with pytest.raises(kq.InvalidSpecError, match=r'scale_runtime: .*jobs row 0, column "runtime"'):
         jobs.scale_runtime(1e9)
     with pytest.raises(kq.InvalidSpecError, match=r'scale_load: .*jobs row 1, column "submit"'):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.values import Column
+    from kueuepy.tables import Columns
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """What columns may be called, too."""
@@ -63,7 +64,7 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     return found
 
 
-def public_column(name: str, columns: Mapping[str, Any]) -> Any:
+def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
     """Return a column of jobs in the units of the public table; dates, devices and bytes are not copied."""
     column = columns[name]
     if name in ("submit", "recorded_start", CREATED):
@@ -78,6 +79,12 @@ def public_column(name: str, columns: Mapping[str, Any]) -> Any:
 
 
 _NAT = np.iinfo(np.int64).min
+
+
+def core_amounts(table: Columns, name: str) -> NDArray[Any]:
+    """Return what each pod of the jobs of a result asks for in the integers of usage tables: thousandths for cpu."""
+    amounts: NDArray[Any] = np.rint(table[name] * 1000) if name == "cpu" else table[name]
+    return amounts
 
 
 def _absent(column: Column) -> int:

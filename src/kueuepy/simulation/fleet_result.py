@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import Kpis, hours, kpis_of, unit
+from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import columns_of, job_columns
 from kueuepy.simulation.recorded import (
@@ -172,10 +172,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
     starts = int(jobs["starts"].sum())
     wins = np.bincount(copies["cluster"].codes[is_named(copies["outcome"], "Won")], minlength=len(result.clusters))
     resources = [name for name in jobs.names if "/" in name or name in ("cpu", "memory")]
-    idle = {
-        name: float((jobs[name] * jobs["pods"] * jobs["manager_idle"]).sum()) / unit(f"/{name}") / 3600
-        for name in resources
-    }
+    idle = {name: float((jobs[name] * jobs["pods"] * jobs["manager_idle"]).sum()) / 3600 for name in resources}
     found = FleetKpis(
         **{name: getattr(kpis, name) for name in Kpis.__struct_fields__},
         copies=len(copies),

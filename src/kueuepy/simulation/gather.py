@@ -8,7 +8,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
-from kueuepy.simulation.columns import EPOCHAL, RESERVED
+from kueuepy.simulation.columns import EPOCHAL, RESERVED, public_column
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
@@ -166,7 +166,7 @@ def job_columns(
         found["recorded_start"] = np.where(began < 0, np.nan, (began - start) / SECOND)
     for name in jobs.names:
         if name not in (*_OWN, *RESERVED, "recorded_start"):
-            found[_free(name, found, jobs.names)] = jobs[name]
+            found[_free(name, found, jobs.names)] = public_column(name, jobs)
     if start >= EPOCHAL:
         moments = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
         found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in moments.items()}

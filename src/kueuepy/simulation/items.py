@@ -172,7 +172,7 @@ def _created(workload: Workload) -> int:
 
 def concat(tables: Sequence[JobColumns]) -> JobColumns:
     """The rows of all tables, one after another; a column that one has not is absent there."""
-    tables = [table for table in tables if len(table)]
+    tables = [table.exact() for table in tables if len(table)]
     if len(tables) == 1:
         return tables[0]
     if not tables:

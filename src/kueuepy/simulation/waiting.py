@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import is_named
 
@@ -52,7 +53,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
         resource: Of what; the first resource of the jobs without it.
 
     Returns:
-        `seconds`, `cluster_queue`, `amount` (thousandths for cpu; -1: nobody waits).
+        `seconds`, `cluster_queue`, `amount` (cores, bytes or devices; -1: no job waits).
 
     Raises:
         StateError: The runs were not recorded.
@@ -62,7 +63,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
     resource = resource or (names[0] if names else "")
     if resource not in names:
         raise InvalidSpecError(f'smallest_waiting: "{resource}"; it must be one of {", ".join(names) or "none"}')
-    asked = (run.jobs[resource] * run.jobs["pods"]).tolist()
+    asked = (core_amounts(run.jobs, resource) * run.jobs["pods"]).astype(np.int64).tolist()
     queues = run.jobs["cluster_queue"]
     heaps: dict[int, list[tuple[int, int]]] = {}
     waits: set[int] = set()
@@ -97,11 +98,12 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
         else:
             waits.discard(job)
     look()
+    size = unit(f"/{resource}")
     return Columns(
         {
             "seconds": np.array([at for at, _, _ in rows], np.float64),
             "cluster_queue": Categorical(np.array([code for _, code, _ in rows], np.int32), queues.names),
-            "amount": np.array([least for *_, least in rows], np.int64),
+            "amount": np.array([least if least < 0 else least / size for *_, least in rows], np.float64),
         }
     )
 
