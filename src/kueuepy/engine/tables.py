@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
+from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kueuepy.notebook import Sheet
 
 UNLIMITED = 2**63 - 1
 """What stands in a table for a limit that isn't given."""
@@ -24,7 +25,7 @@ UNLIMITED = 2**63 - 1
 class WorkloadTable(Columns):
     """Every workload: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
-    Times are nanoseconds since the Unix epoch; `reserved` is -1 without quota. `reason` is that of `QuotaReserved`.
+    Times are `datetime64[ns]` in UTC; `reserved` is NaT without quota. `reason` is that of `QuotaReserved`.
     """
 
 
@@ -39,7 +40,7 @@ class ShareTable(Columns):
     """Shares: `name`, `kind`, `weight`, `share`, `rounded`, `resource`, `borrowed`, `lendable`.
 
     `rounded` is what Kueue's status shows as weightedShare (2^63 - 1 for infinity); amounts are of the dominant
-    resource, thousandths for cpu.
+    resource: cores, bytes or devices.
 
     Source: KEP-1714; `pkg/cache/scheduler/fair_sharing.go:dominantResourceShare`.
     """
@@ -53,8 +54,9 @@ class Grid(Columns):
     cell; they lie in the engine's memory, are read-only, and show the moment at which the table was made. As long as
     one is alive, the engine keeps that state, and copies it when it next changes, as with a fork.
 
-    Amounts are thousandths for cpu and units for everything else, the engine's integers; `UNLIMITED` stands for a limit
-    that isn't given. `quantities` has them as Kubernetes writes them, and so has what a notebook shows.
+    Amounts of the table are in the unit of the resource: cores, bytes, devices; a limit that isn't given is infinite.
+    `quantities` has them as Kubernetes writes them, and so has what a notebook shows. Those of the arrays are the
+    engine's integers: thousandths for cpu, and `UNLIMITED` for a limit that isn't given.
 
     Attributes:
         nodes: What stands in each row of the arrays.
@@ -105,14 +107,29 @@ class Grid(Columns):
         """The rows with amounts as Kubernetes writes them, such as `9` and `32Gi`; `unlimited` without a limit."""
         resources = self["resource"]
         texts = {
-            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self[fact])]
+            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self._columns[fact])]
             for fact in self.facts
         }
         return Columns({name: texts.get(name, self[name]) for name in self.names})
 
+    def _column(self, name: str) -> Column:
+        """Return a column; amounts in the unit of the resource."""
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        column = self._columns[name]
+        if name not in self.facts:
+            return column
+        resources = self._columns["resource"]
+        units = np.array([*(1000 if resource == "cpu" else 1 for resource in resources.names), 1])
+        return np.where(column == UNLIMITED, np.inf, column / units[resources.codes])
+
     def sheets(self) -> tuple[Sheet]:
         """The first rows, with amounts as Kubernetes writes them."""
-        return self.quantities().sheets()
+        rows = [
+            [_written(row["resource"], row[name]) if name in self.facts else row[name] for name in self.names]
+            for row in Columns(self._columns).rows(MOST_ROWS)
+        ]
+        return (Sheet(self.names, rows, total=len(self)),)
 
     def _long(self) -> dict[str, Column]:
         import numpy as np  # noqa: PLC0415 - only on use
@@ -175,8 +192,8 @@ def share_table(engine: Engine) -> ShareTable:
             "share": np.array([share["share"] for share in facts], dtype=np.float64),
             "rounded": np.array([share["rounded"] for share in facts], dtype=np.int64),
             "resource": [share["resource"] for share in facts],
-            "borrowed": np.array([_number(share["borrowed"]) for share in facts], dtype=np.int64),
-            "lendable": np.array([_number(share["lendable"]) for share in facts], dtype=np.int64),
+            "borrowed": np.array([_own(share["resource"], share["borrowed"]) for share in facts], dtype=np.float64),
+            "lendable": np.array([_own(share["resource"], share["lendable"]) for share in facts], dtype=np.float64),
         }
     )
 
@@ -188,7 +205,15 @@ def queue_table(engine: Engine) -> QueueTable:
 
 def workload_table(engine: Engine) -> WorkloadTable:
     """All workloads now."""
-    return WorkloadTable(_columns(engine.workload_columns()))
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    columns = _columns(engine.workload_columns())
+    columns["created"] = columns["created"].view("M8[ns]")
+    columns["reserved"] = np.where(columns["reserved"] < 0, _NAT, columns["reserved"]).view("M8[ns]")
+    return WorkloadTable(columns)
+
+
+_NAT = -(2**63)
 
 
 def _columns(view: Mapping[str, Any]) -> dict[str, Column]:
@@ -199,5 +224,6 @@ def _written(resource: str, amount: int) -> str:
     return "unlimited" if amount == UNLIMITED else Quantity.format(resource, amount)
 
 
-def _number(value: int | None) -> int:
-    return UNLIMITED if value is None else value
+def _own(resource: str, amount: int | None) -> float:
+    """Return an amount in the unit of its resource; infinite without a limit."""
+    return math.inf if amount is None else amount / (1000 if resource == "cpu" else 1)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.objects import SECOND
+from kueuepy.objects import Timestamp  # noqa: TC001 - msgspec reads it
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ class JudgedDecision(msgspec.Struct, frozen=True):
     """A recorded decision, and whether kueuepy decides the same.
 
     Attributes:
-        time: When its write was received, in nanoseconds since the Unix epoch.
+        time: When its write was received, a datetime.
         kind: What was decided.
         workload: The workload, `namespace/name`.
         outcome: `same`; `moment` if it is the same at another moment within the latency; `different`.
     """
 
-    time: int
+    time: Timestamp
     kind: Kind
     workload: str
     outcome: str
@@ -39,14 +39,14 @@ class Difference(msgspec.Struct, frozen=True):
     """A decision in which kueuepy and the cluster differ.
 
     Attributes:
-        time: When it was made, in nanoseconds since the Unix epoch.
+        time: When it was made, a datetime.
         kind: What was decided.
         workload: The workload, `namespace/name`.
         here: What kueuepy decides instead.
         cause: The likely cause.
     """
 
-    time: int
+    time: Timestamp
     kind: Kind
     workload: str
     here: str
@@ -54,7 +54,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """The difference in one line."""
-        at = datetime.fromtimestamp(self.time / SECOND, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        at = self.time.strftime("%Y-%m-%d %H:%M:%S")
         return f"{at} {self.kind} of {self.workload}: {self.here} ({self.cause})"
 
 
@@ -83,7 +83,8 @@ class Agreement:
     def decisions(self) -> Columns:
         """One row for each recorded decision: the columns `time`, `kind`, `workload` and `outcome`."""
         names = JudgedDecision.__struct_fields__
-        return Columns({name: [getattr(one, name) for one in self._decisions] for name in names})
+        columns: dict[str, Any] = {name: [getattr(one, name) for one in self._decisions] for name in names}
+        return Columns(columns | {"time": times(columns["time"])})
 
     @property
     def share(self) -> float:

@@ -33,7 +33,7 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_updates
 from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
 from kueuepy.objects.status import CheckState
-from kueuepy.objects.times import Duration, duration_ns
+from kueuepy.objects.times import Duration, Timestamp, duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.objects import AdmissionCheckState
@@ -61,19 +61,19 @@ class CheckRequest(NamedTuple):
     Attributes:
         workload: The workload, with the quota that it holds in its status.
         check: The AdmissionCheck.
-        time: The time, in nanoseconds since the Unix epoch.
+        time: The time, a datetime.
         parameters: The object that the check's `spec.parameters` names, as it was loaded; `None` if it was not.
     """
 
     workload: Workload
     check: AdmissionCheck
-    time: int
+    time: Timestamp
     parameters: Mapping[str, Any] | None = None
 
     @property
     def now(self) -> float:
         """The time, in seconds since the Unix epoch."""
-        return self.time / SECOND
+        return self.time.value / SECOND
 
     @property
     def state(self) -> AdmissionCheckState:
@@ -89,7 +89,7 @@ class CheckRequest(NamedTuple):
     @property
     def elapsed(self) -> float:
         """For how long the workload has had its quota, in seconds, and exactly: the difference of two times is not."""
-        return (self.time - self._since) / SECOND
+        return (self.time.value - self._since) / SECOND
 
     @property
     def _since(self) -> int:

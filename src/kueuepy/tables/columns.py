@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from kueuepy.objects import Timestamp
+
 
 _NO_CODE = -2  # that no row has
 _FEW = 6
@@ -91,6 +93,14 @@ def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
     return found
 
 
+def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
+    """Return a column of times as `datetime64[ns]` in UTC, NaT for `None`."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    return np.array([_NAT if value is None else value.value for value in values], np.int64).view("M8[ns]")
+
+
+_NAT = -(2**63)
 Column = Any  # an array, a Categorical, or a list of texts
 
 

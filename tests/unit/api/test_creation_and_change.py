@@ -36,7 +36,7 @@ def forged(name="forged", cpu=500):
 
 def used(scheduler, queue="a"):
     """The CPUs in use by a queue."""
-    return dict(zip(scheduler.usage["name"], scheduler.usage["usage"], strict=True))[queue] / 1000
+    return dict(zip(scheduler.usage["name"], scheduler.usage["usage"], strict=True))[queue]
 
 
 def states(scheduler):
