@@ -87,7 +87,7 @@ def test_names_and_groups_of_pandas():
         ("queue", pd.array(["a", "b", None], dtype="string"), r'row 2, column "queue": None; it must be given'),
         ("runtime", [10, -5, 3], r'row 1, column "runtime": -5; it must be a number of seconds of 0 or more'),
         ("runtime", pd.to_timedelta([10, -5, 3], unit="s"), r'row 1, column "runtime": .*timedelta'),
-        ("runtime", [10, np.inf, 3], r'row 1, column "runtime": inf'),
+        ("runtime", [10, -np.inf, 3], r'row 1, column "runtime": -inf'),
         ("runtime", [True, False, True], r'row 0, column "runtime": True'),
         ("gpu", [1, -1, 0], r'row 1, column "nvidia.com/gpu": -1; it must be 0 or more'),
         ("gpu", pd.array([1, None, 2.5], dtype="Float64"), r'row 2, column "nvidia.com/gpu": 2.5; it must be a whole'),

@@ -30,10 +30,10 @@ _LONGEST_TEXT = 400
 @singledispatch
 def html(value: Any) -> str:
     """What a notebook shows of a value: its `sheets()`, or its text where it has none; some kinds have a form below."""
-    return "".join(_sheet(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
+    return "".join(sheet_html(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
 
 
-def _sheet(sheet: Sheet, value: object) -> str:
+def sheet_html(sheet: Sheet, value: object = None) -> str:
     """Return a table, its first rows and a note on the rest; numbers are at the right, everything else at the left."""
     shown = sheet.rows[:MOST_ROWS]
     body: list[str] = []
@@ -85,13 +85,13 @@ _DECISION = ("workload", "ClusterQueue", "decision", "")
 @html.register(Preempting)
 @html.register(Pending)
 def _decision(decision: Decision) -> str:
-    return _sheet(Sheet(_DECISION, [decision_row(decision)]), decision)
+    return sheet_html(Sheet(_DECISION, [decision_row(decision)]), decision)
 
 
 @html.register
 def _cycle(cycle: Cycle) -> str:
     rows = [decision_row(decision) for decision in islice(cycle, MOST_ROWS)]
-    return _sheet(Sheet(_DECISION, rows, repr(cycle).strip("<>"), len(cycle)), cycle)
+    return sheet_html(Sheet(_DECISION, rows, repr(cycle).strip("<>"), len(cycle)), cycle)
 
 
 @html.register
@@ -99,7 +99,7 @@ def _settled(settled: Settled) -> str:
     rows = ((i, *decision_row(decision)) for i, cycle in enumerate(settled, 1) for decision in cycle)
     total = sum(map(len, settled))
     sheet = Sheet(("cycle", *_DECISION), list(islice(rows, MOST_ROWS)), repr(settled).strip("<>"), total)
-    return _sheet(sheet, settled)
+    return sheet_html(sheet, settled)
 
 
 @html.register

@@ -195,6 +195,10 @@ class Timestamp(datetime):
         """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
         return self.value == other.value if isinstance(other, Timestamp) else super().__eq__(other)
 
+    def __ne__(self, other: object) -> bool:
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return not self == other
+
     def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
         """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
         return self.value < other.value if isinstance(other, Timestamp) else super().__lt__(other)

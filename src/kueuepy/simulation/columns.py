@@ -97,6 +97,12 @@ def _absent(column: Column) -> int:
     return sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else 0
 
 
+def _infinite(column: Column) -> int:
+    """Count the rows of a column whose number is infinite, as `Jobs` itself gives it."""
+    values = column.values
+    return int((values == np.inf).sum()) if not isinstance(values, Categorical) and values.dtype.kind in "fO" else 0
+
+
 def _amounts(column: Column, notes: list[Note]) -> NDArray[np.int64]:
     found, absent = column.amounts(column.name)
     if absent:
@@ -114,7 +120,7 @@ def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
     found = column.spans(never=True)
     if absent := _absent(column):
         notes.append(("runtime is missing; treated as infinite", absent))
-    if endless := int((found < 0).sum()) - absent:
+    if endless := int((found < 0).sum()) - absent - _infinite(column):
         notes.append(("runtime is -1; the job never ends", endless))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -70,8 +71,8 @@ class Column:
     def times(self, *, unknown: bool = False) -> Ints:
         """Times in nanoseconds since the epoch, or since the first job; numbers are seconds, a missing one is -1.
 
-        With `unknown`, -1 is missing as well, as in logs of the Standard Workload Format. Where some timestamps have a
-        time zone and others have none, a note says that the others are read as UTC.
+        With `unknown`, -1 and infinity are missing as well; logs of the Standard Workload Format have -1. Where some
+        timestamps have a time zone and others have none, a note says that the others are read as UTC.
 
         Raises:
             InvalidSpecError: A value is not a time, is negative, or is too large.
@@ -108,7 +109,7 @@ class Column:
             exact, held = exact_ns(values)
             self.refuse(~held, f"it must be at most {MOST}")
         else:
-            absent = _is_nan(values) | (never & (values == -1))
+            absent = _is_nan(values) | (never & ((values == -1) | (values == np.inf)))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
         self.refuse(~absent & (exact < (-1 if never else 0)), allowed)
         return np.asarray(np.where(absent, -1, exact), np.int64)
@@ -130,7 +131,7 @@ class Column:
                 raise self.error(row, value, allowed)
             if value not in known:
                 exact = missing if is_missing(value) else parse(value)
-                if never and exact == -SECOND:
+                if never and (exact == -SECOND or value == math.inf):
                     exact = -1
                 if exact is None or (exact < 0 and not (never and exact == -1) and not is_missing(value)):
                     raise self.error(row, value, allowed)

@@ -48,8 +48,8 @@ def test_the_rows_of_usage_tell_what_each_node_has_and_uses(busy):
         "kind": "ClusterQueue",
         "flavor": "default",
         "resource": "cpu",
-        "usage": 3000,
-        "nominal_quota": 12000,
+        "usage": 3,
+        "nominal_quota": 12,
         "available": 0,
     }
     assert rows["all"]["usage"] == 21
