@@ -10,6 +10,7 @@ from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
 from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
+from kueuepy.tables.columns import own_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,14 +115,8 @@ class Grid(Columns):
 
     def _column(self, name: str) -> Column:
         """Return a column; amounts in the unit of the resource."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
         column = self._columns[name]
-        if name not in self.facts:
-            return column
-        resources = self._columns["resource"]
-        units = np.array([*(1000 if resource == "cpu" else 1 for resource in resources.names), 1])
-        return np.where(column == UNLIMITED, np.inf, column / units[resources.codes])
+        return own_units(column, self._columns["resource"]) if name in self.facts else column
 
     def sheets(self) -> tuple[Sheet]:
         """The first rows, with amounts as Kubernetes writes them."""

@@ -11,7 +11,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import is_missing, text_of
 from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import categorical, exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,9 +72,13 @@ def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
         if len(column) and int(columns["submit"].min()) >= EPOCHAL:
             return (np.where(absent, _NAT, column) if absent.any() else column).view("M8[ns]")
         return np.where(absent, np.nan, column / SECOND)
-    if name in SPANS:
-        never = np.inf if name in ("runtime", "limit") else np.nan
-        return np.where(column < 0, never, column / SECOND)
+    return np.where(column < 0, np.inf, column / SECOND) if name == "runtime" else public_given(name, column)
+
+
+def public_given(name: str, column: Any) -> Any:
+    """Return a column of jobs that a result keeps as it is, in the units of the public table."""
+    if name in SPANS and name != "runtime":
+        return np.where(column < 0, np.inf if name == "limit" else np.nan, column / SECOND)
     return column / 1000 if name == "cpu" else column
 
 
@@ -83,7 +87,7 @@ _NAT = np.iinfo(np.int64).min
 
 def core_amounts(table: Columns, name: str) -> NDArray[Any]:
     """Return what each pod of the jobs of a result asks for in the integers of usage tables: thousandths for cpu."""
-    amounts: NDArray[Any] = np.rint(table[name] * 1000) if name == "cpu" else table[name]
+    amounts: NDArray[Any] = exact(table)[name]
     return amounts
 
 

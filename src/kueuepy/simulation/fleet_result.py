@@ -28,7 +28,7 @@ from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -209,7 +209,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
         "jobs": JobTable(table),
         "runs": RunsTable(gathered.runs()),
         "decisions": DecisionsTable(gathered.joined("decisions", ("cluster_queue",), manager=True)),
-        "usage": UsageTable(sampled(usage, step, seconds)) if step else usage,
+        "usage": UsageTable(sampled(exact(usage), step, seconds)) if step else usage,
         "consumed": ConsumedTable(gathered.joined("consumed", ("local_queue",), manager=True)),
         "cycles": CyclesTable(gathered.joined("cycles", (), manager=True)),
         "idle": IdleTable(gathered.joined("idle", ("tree",))),

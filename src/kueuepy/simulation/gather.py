@@ -8,7 +8,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
-from kueuepy.simulation.columns import EPOCHAL, RESERVED, public_column
+from kueuepy.simulation.columns import EPOCHAL, RESERVED
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
@@ -25,7 +25,7 @@ from kueuepy.simulation.recorded import (
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def _key_of(jobs: JobColumns, row: int) -> str:
 
 def _usage(table: UsageTable, step: float, end: float) -> UsageTable:
     """The table as it is, or what holds after each step."""
-    return table if not step else UsageTable(sampled(table, step, end))
+    return table if not step else UsageTable(sampled(exact(table), step, end))
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def job_columns(
         found["recorded_start"] = np.where(began < 0, np.nan, (began - start) / SECOND)
     for name in jobs.names:
         if name not in (*_OWN, *RESERVED, "recorded_start"):
-            found[_free(name, found, jobs.names)] = public_column(name, jobs)
+            found[_free(name, found, jobs.names)] = jobs[name]
     if start >= EPOCHAL:
         moments = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
         found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in moments.items()}

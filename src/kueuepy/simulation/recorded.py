@@ -9,7 +9,9 @@ import msgspec
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
+from kueuepy.simulation.columns import public_given
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import own_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +59,10 @@ class JobTable(Columns):
     are times of the calendar (UTC), NaT for what did not happen.
     """
 
+    def _column(self, name: str) -> Any:
+        """Return a column; what was given of jobs in seconds and in the unit of the resource."""
+        return public_given(name, self._columns[name])
+
 
 class RunsTable(Columns):
     """A row an admission, in the order in which they were over; `preemptor` is the row of a job, or -1."""
@@ -66,11 +72,23 @@ class DecisionsTable(Columns):
     """A row a decision, in order: QuotaReserved, Admitted, Evicted, Requeued, Finished, Deactivated."""
 
 
-class UsageTable(Columns):
+class Amounts(Columns):
+    """A table whose columns `used`, `nominal`, `borrowed` and so on are amounts of the cell of the row."""
+
+    def _column(self, name: str) -> Any:
+        """Return a column; amounts in the unit of the resource."""
+        column = self._columns[name]
+        return own_units(column, self._columns["cell"]) if name in _AMOUNTS else column
+
+
+_AMOUNTS = ("used", "nominal", "borrowed", "idle")
+
+
+class UsageTable(Amounts):
     """A row where what a ClusterQueue uses of a cell, has of it, or how many wait there changes.
 
-    Amounts are thousandths for cpu. A value holds until the next row of the same queue and cell; before the first, all
-    is 0.
+    Amounts are in the unit of the resource: cores, bytes or devices. A value holds until the next row of the same queue
+    and cell; before the first, all is 0.
     """
 
     def resample(self, step: Any, end: float | None = None) -> Columns:
@@ -80,7 +98,7 @@ class UsageTable(Columns):
         return resample(self, step, end)
 
 
-class IdleTable(Columns):
+class IdleTable(Amounts):
     """By tree of cohorts and cell, what is free as far as those who wait there ask for it, where it changes.
 
     `tree` is the root Cohort, or a ClusterQueue without one. A value holds until the next row; before the first it is

@@ -63,7 +63,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
     resource = resource or (names[0] if names else "")
     if resource not in names:
         raise InvalidSpecError(f'smallest_waiting: "{resource}"; it must be one of {", ".join(names) or "none"}')
-    asked = (core_amounts(run.jobs, resource) * run.jobs["pods"]).astype(np.int64).tolist()
+    asked = (core_amounts(run.jobs, resource) * run.jobs["pods"]).tolist()
     queues = run.jobs["cluster_queue"]
     heaps: dict[int, list[tuple[int, int]]] = {}
     waits: set[int] = set()

@@ -93,6 +93,19 @@ def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
     return found
 
 
+def exact(table: Columns) -> Columns:
+    """Return a table with the private columns of another one, in the integers of the core."""
+    return Columns(table._columns)  # noqa: SLF001 - of one file
+
+
+def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float64]:
+    """Return amounts of the core in the unit of the resource of each row; infinite where there is no limit."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    units = np.array([*(1000 if name.rpartition("/")[2] == "cpu" else 1 for name in resources.names), 1])
+    return np.where(values == _UNLIMITED, np.inf, values / units[resources.codes])
+
+
 def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
     """Return a column of times as `datetime64[ns]` in UTC, NaT for `None`."""
     import numpy as np  # noqa: PLC0415 - only on use
@@ -101,6 +114,7 @@ def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
 
 
 _NAT = -(2**63)
+_UNLIMITED = 2**63 - 1
 Column = Any  # an array, a Categorical, or a list of texts
 
 
