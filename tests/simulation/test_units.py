@@ -140,3 +140,27 @@ def test_a_sweep_prints_what_a_notebook_shows():
     assert "... 8 more rows" in str(grid)
     assert "... 8 more rows" in grid._repr_html_()
     assert grid._repr_html_().count("<tr>") <= 22 + 2
+
+
+def test_pictures_of_policies_side_by_side_have_equal_axes(found, tmp_path):
+    def axes(svg):
+        """The texts along both axes, which are the last of the frame."""
+        return re.findall(r'<text [^>]*text-anchor="(?:middle|end)"[^>]*>([^<]*)</text>', svg)
+
+    alone = [axes(result.picture("usage").svg) for result in found.results.values()]
+    assert alone[0] != alone[1]
+    kq.report(found, tmp_path / "report.html")
+    figures = re.findall(r"<figure>(.*?)</figure>", (tmp_path / "report.html").read_text(), re.DOTALL)
+    captions = [re.search("<figcaption>(.*?)</figcaption>", figure)[1] for figure in figures]
+    for caption in set(captions):
+        shown = [axes(figure) for figure, own in zip(figures, captions, strict=True) if own == caption]
+        assert shown[0]
+        assert shown == [shown[0]] * 2
+    assert len(set(captions)) == 3
+
+
+def test_wide_tables_scroll_instead_of_losing_their_last_column():
+    table = Columns({f"column-{n}": np.arange(3) for n in range(60)})
+    html = table._repr_html_()
+    assert html.startswith('<div style="overflow-x:auto"><table>')
+    assert "column-59" in html

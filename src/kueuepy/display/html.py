@@ -53,7 +53,8 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
 
 def _table(caption: str, head: str, body: Iterable[str]) -> str:
     title = f'<caption style="text-align:left">{_text(caption)}</caption>' if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    table = f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>'  # a wide table scrolls; no column is cut off
 
 
 def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
