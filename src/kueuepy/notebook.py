@@ -19,12 +19,14 @@ class Sheet(NamedTuple):
         rows: As many cells a row; of a long table the first `MOST_ROWS` are enough, as no others are shown.
         caption: What stands above it, if anything.
         total: The number of rows of the whole table; `None` if `rows` has all of them.
+        source: The attribute or method that has the whole table, if `to_pandas` of the value does not.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
     total: int | None = None
+    source: str = ""
 
     @property
     def hidden(self) -> int:
@@ -36,14 +38,14 @@ MOST_ROWS = 20
 """The number of rows of a table that a notebook and `print` show."""
 
 
-def hidden_rows(number: int, value: object) -> str:
+def hidden_rows(number: int, value: object, source: str = "") -> str:
     """Return the note on the rows that are not shown.
 
-    >>> hidden_rows(1204, None)
-    '... 1,204 more rows'
+    >>> hidden_rows(1204, None, ".changes")
+    '... 1,204 more rows; .changes has all'
     """
-    source = next((name for name in ("to_pandas", "to_table") if hasattr(value, name)), "")
-    return f"... {number:,} more row{'s' * (number != 1)}" + (f"; .{source}() has all" if source else "")
+    known = source or next((f".{name}()" for name in ("to_pandas", "to_table") if hasattr(value, name)), "")
+    return f"... {number:,} more row{'s' * (number != 1)}" + (f"; {known} has all" if known else "")
 
 
 _renderers: list[Callable[[Any], str]] = []
@@ -69,5 +71,5 @@ def _table_text(sheet: Sheet, value: object) -> str:
     rows = [[str(cell) for cell in row] for row in (sheet.header, *sheet.rows[:MOST_ROWS])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    note = [hidden_rows(sheet.hidden, value)] if sheet.hidden else []
+    note = [hidden_rows(sheet.hidden, value, sheet.source)] if sheet.hidden else []
     return "\n".join([*([sheet.caption] if sheet.caption else []), *lines, *note])

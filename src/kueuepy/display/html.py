@@ -45,7 +45,11 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
             break
         body.append(line)
     hidden = sheet.hidden + len(shown) - len(body)
-    more = f'<tr><td colspan="{len(sheet.header)}">{_text(hidden_rows(hidden, value))}</td></tr>' if hidden else ""
+    more = (
+        f'<tr><td colspan="{len(sheet.header)}">{_text(hidden_rows(hidden, value, sheet.source))}</td></tr>'
+        if hidden
+        else ""
+    )
     first = shown[0] if shown else sheet.header
     head = "".join(_cell(name, "th", like=cell) for name, cell in zip(sheet.header, first, strict=True))
     return _table(sheet.caption, head, [*body, more])

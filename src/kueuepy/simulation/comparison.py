@@ -268,9 +268,9 @@ class Comparison:
         warned = [Sheet(("to know before",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,
-            Sheet(("figure", *self.names), self.figures()),
+            Sheet(("figure", *self.names), self.figures(), source=".figures()"),
             Sheet(_HEADER, self.rows()),
-            Sheet(("job", first, last), changes, caption, len(self.changes)),
+            Sheet(("job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
     _repr_html_ = repr_html

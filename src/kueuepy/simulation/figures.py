@@ -190,7 +190,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     def sheets(self) -> tuple[Sheet]:
         """The figures, one a row."""
-        return (Sheet(("figure", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
+        rows = [(name, figure_text(name, value)) for name, value in self.rows()]
+        return (Sheet(("figure", "value"), rows, source=".rows()"),)
 
     _repr_html_ = repr_html
 

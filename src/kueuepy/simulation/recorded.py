@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy._core import Quantity
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
+from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.simulation.columns import public_given
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import own_units
+from kueuepy.tables.columns import exact, own_units, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +82,21 @@ class Amounts(Columns):
         column = self._columns[name]
         return own_units(column, self._columns["cell"]) if name in _AMOUNTS else column
 
+    def sheets(self) -> tuple[Sheet]:
+        """Return the first rows, with amounts as Kubernetes writes them."""
+        rows = [
+            [_cell(row["cell"], row[name]) if name in _AMOUNTS else shown(row[name]) for name in self.names]
+            for row in exact(self).rows(MOST_ROWS)
+        ]
+        return (Sheet(self.names, rows, total=len(self)),)
 
+
+def _cell(cell: str, amount: float) -> str:
+    """Return an amount of the core as Kubernetes writes it."""
+    return "unlimited" if amount >= _UNLIMITED else Quantity.format(cell.rpartition("/")[2], round(amount))
+
+
+_UNLIMITED = 2**63 - 1
 _AMOUNTS = ("used", "nominal", "borrowed", "idle")
 
 
