@@ -17,7 +17,7 @@ from kueuepy.fleet.automation import CONTROLLER, automated
 from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
 from kueuepy.fleet.manager import manager_of
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.objects.times import duration_ns
+from kueuepy.objects.times import Seconds, duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.fleet.dispatchers import Dispatcher, DispatcherName
@@ -46,7 +46,7 @@ class Fleet:
         manager: The cluster to which users submit.
         workers: The clusters that run jobs, by name.
         dispatcher: How the clusters of a workload are chosen.
-        sync: By worker, the time in nanoseconds until the manager sees a change there.
+        sync: By worker, the time until the manager sees a change there, in seconds.
         remarks: Surprises: namespaces and LocalQueues that a worker lacks, where copies wait without end.
     """
 
@@ -109,7 +109,7 @@ class Fleet:
             "workers": self.workers,
             "manager": None if self._is_made else self.manager,
             "dispatcher": self.dispatcher,
-            "sync": {name: time / 10**9 for name, time in self.sync.items()},
+            "sync": dict(self.sync),
             "limits": self.limits,
         }
         for name in changes:
@@ -212,14 +212,14 @@ def _workers(given: Mapping[str, Cluster]) -> dict[str, Cluster]:
     return found
 
 
-def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, int]:
+def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, Seconds]:
     """By worker, the time until the manager sees a change there."""
     if not isinstance(given, Mapping):
-        return dict.fromkeys(workers, duration_ns(given))
+        return dict.fromkeys(workers, Seconds.of(duration_ns(given)))
     for name in given:
         if name not in workers:
             raise NotFoundError(f'Fleet: sync: "{name}" is not a worker; {suggestion(name, workers)}')
-    return {name: duration_ns(given.get(name, "1s")) for name in workers}
+    return {name: Seconds.of(duration_ns(given.get(name, "1s"))) for name in workers}
 
 
 def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
