@@ -86,6 +86,8 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
     """
     if type(value) is Timestamp:
         found: int | None = value.value
+    elif type(value) is int:
+        found = value * SECOND
     elif numpy_kind(value) in ("M", "m"):
         found = numpy_ns(value) if numpy_kind(value) == "M" else None
     elif isinstance(value, datetime):
@@ -181,7 +183,8 @@ class Timestamp(datetime):
     def of(cls, nanoseconds: int) -> Timestamp:
         """Return the time that is this number of nanoseconds after the Unix epoch."""
         seconds, rest = divmod(nanoseconds, SECOND)
-        made = _FIRST + timedelta(0, seconds, rest // 1000)
+        at = _EPOCH + timedelta(0, seconds, rest // 1000)  # arithmetic of a subclass is ten times slower
+        made = cls(at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, timezone.utc)
         made.value = nanoseconds
         return made
 
@@ -259,7 +262,6 @@ class Seconds(float):
         return duration_ns(float(self), signed=True)
 
 
-_FIRST = Timestamp(1970, 1, 1, tzinfo=timezone.utc)
 EPOCH = Timestamp.of(0)
 
 if TYPE_CHECKING:

@@ -330,7 +330,7 @@ class JobColumns(Columns):
 
     def sheets(self) -> tuple[Sheet]:
         """Return the first 20 rows, with times, cores and GiB as people read them."""
-        return (sheet_of(self),)
+        return (sheet_of(self.exact()),)
 
     def __repr__(self) -> str:
         """How many there are, and for how long."""

@@ -14,16 +14,16 @@ from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.base import JobColumns
+    from kueuepy.tables import Columns
 
 _GIB = 2**30
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 
-def sheet_of(jobs: JobColumns) -> Sheet:
-    """Return the first 20 rows: dates, spans such as `1 h 30 min`, cores and GiB, and how many rows there are."""
+def sheet_of(jobs: Columns) -> Sheet:
+    """Return the first 20 rows of private columns, with spans such as `1 h 30 min`, and the number of rows."""
     head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
-    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.exact().rows(MOST_ROWS)]
+    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(MOST_ROWS)]
     return Sheet(tuple(head), rows, counted(len(jobs), "job"), len(jobs))
 
 

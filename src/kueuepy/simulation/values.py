@@ -130,9 +130,7 @@ class Column:
             if not _is_hashable(value):
                 raise self.error(row, value, allowed)
             if value not in known:
-                exact = missing if is_missing(value) else parse(value)
-                if never and (exact == -SECOND or value == math.inf):
-                    exact = -1
+                exact = missing if is_missing(value) else _parsed(value, parse, never=never)
                 if exact is None or (exact < 0 and not (never and exact == -1) and not is_missing(value)):
                     raise self.error(row, value, allowed)
                 if exact > LONGEST:
@@ -309,6 +307,14 @@ def missing_of(values: list[Any]) -> NDArray[np.bool_]:
 
 def _is_text(values: Any) -> bool:
     return isinstance(values, Categorical) or values.dtype.kind in "OUS"
+
+
+def _parsed(value: Any, parse: Callable[[Any], int | None], *, never: bool) -> int | None:
+    """Parse a value; with `never`, -1 s and an infinite number are -1."""
+    if never and value == math.inf:
+        return -1
+    found = parse(value)
+    return -1 if never and found == -SECOND else found
 
 
 def _is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:
