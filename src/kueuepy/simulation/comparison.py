@@ -13,6 +13,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
+from kueuepy.errors.words import counted, verb
 from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
@@ -264,7 +265,8 @@ class Comparison:
         """What to know before, figures, queues, and the first jobs that fare otherwise."""
         first, last = self.names[0], self.names[-1]
         changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:MOST_ROWS]]
-        caption = f"jobs that fare otherwise{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
+        number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
+        caption = f"{number} of {jobs} {verb(number, 'fare')} otherwise{self._pair()}"
         warned = [Sheet(("to know before",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,

@@ -26,7 +26,7 @@ def test_the_same_jobs_under_two_configurations(fair):
     assert len(comparison.changes) == 8
     text = str(comparison)
     assert text.splitlines()[-1].startswith("default/b3  started after 1 min 40 s on default  ")
-    assert "jobs that fare otherwise: 8 of 12" in text
+    assert "8 of 12 jobs fare otherwise" in text
 
 
 def test_an_evicted_job_starts_anew_and_its_first_end_does_not_count(fair):
@@ -50,7 +50,7 @@ def test_usage_is_the_mean_over_the_run():
 def test_equal_policies_change_nothing(fair):
     comparison = kq.compare(fair, fair, _jobs())
     assert comparison.changes == ()
-    assert "jobs that fare otherwise: 0 of 12" in str(comparison)
+    assert "0 of 12 jobs fare otherwise" in str(comparison)
 
 
 def test_a_comparison_becomes_a_frame(fair):
