@@ -11,9 +11,9 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
-from kueuepy.errors.words import counted, verb
 from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
