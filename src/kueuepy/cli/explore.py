@@ -1,4 +1,4 @@
-"""`kueuepy cluster-of`, `delays`, `eta` and `risk`: a first cluster for a log, and questions that need many runs."""
+"""`kueuepy cluster-of`, `delay_matrix`, `eta` and `risk`: a first cluster for a log, and questions that need many runs."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -11,7 +11,7 @@ from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, O
 from kueuepy.cli.output import print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
-from kueuepy.exploration.delays import delays as delays_between
+from kueuepy.exploration.delays import delay_matrix as delays_between
 from kueuepy.exploration.estimate import eta as when_admitted
 from kueuepy.exploration.estimate import risk as risk_of_eviction
 from kueuepy.simulation.load import cluster_of as make_cluster
@@ -79,7 +79,7 @@ def cluster_of(
     say("note: the quotas follow from the jobs; they are not those of the cluster of the log", stderr=True)
 
 
-def delays(
+def delay_matrix(
     files: Objects,
     *,
     jobs: _Jobs,

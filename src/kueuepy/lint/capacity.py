@@ -57,7 +57,7 @@ class Capacity:
         tables = Tables(engine)
         self._parents = [parent for _, _, parent, *_ in tables.nodes]
         self._rows = {name: row for row, (name, kind, *_) in enumerate(tables.nodes) if kind == "ClusterQueue"}
-        self._columns = {cell: column for column, cell in enumerate(tables.cells)}
+        self._columns = {cell: column for column, cell in enumerate(tables.flavor_resources)}
         self._potential, self._subtree, self._guaranteed = tables.potential, tables.subtree_quota, tables.guaranteed
 
     def largest(self, queue: str, cell: Cell) -> int:

@@ -180,7 +180,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     def to_table(self) -> Columns:
         """Return a row for each figure: `figure`, `cell`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
-        return table_of(("figure", "cell", "value", "unit"), rows)
+        return table_of(("figure", "flavor_resource", "value", "unit"), rows)
 
     def __str__(self) -> str:
         """A line for each figure."""

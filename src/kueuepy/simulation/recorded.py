@@ -80,12 +80,12 @@ class Amounts(Columns):
     def _column(self, name: str) -> Any:
         """Return a column; amounts in the unit of the resource."""
         column = self._columns[name]
-        return own_units(column, self._columns["cell"]) if name in _AMOUNTS else column
+        return own_units(column, self._columns["flavor_resource"]) if name in _AMOUNTS else column
 
     def sheets(self) -> tuple[Sheet]:
         """Return the first rows, with amounts as Kubernetes writes them."""
         rows = [
-            [_cell(row["cell"], row[name]) if name in _AMOUNTS else shown(row[name]) for name in self.names]
+            [_cell(row["flavor_resource"], row[name]) if name in _AMOUNTS else shown(row[name]) for name in self.names]
             for row in exact(self).rows(MOST_ROWS)
         ]
         return (Sheet(self.names, rows, total=len(self)),)
@@ -100,7 +100,7 @@ _UNLIMITED = 2**63 - 1
 _AMOUNTS = ("used", "nominal", "borrowed", "idle")
 
 
-class UsageTable(Amounts):
+class UsageSeries(Amounts):
     """A row where what a ClusterQueue uses of a cell, has of it, or how many wait there changes.
 
     Amounts are in the unit of the resource: cores, bytes or devices. A value holds until the next row of the same queue

@@ -35,7 +35,7 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
         StateError: The usage was not recorded.
     """
     if not len(run.usage):
-        raise StateError("figures: a window needs the usage; record it with Record(usage=True)")
+        raise StateError("figures: a window needs the usage; record it with Recording(usage=True)")
     found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed")}
     by_queue: dict[str, dict[str, float]] = {}
     usage = exact(run.usage)
@@ -124,7 +124,8 @@ def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
     """By cell, what was free in all trees of cohorts as far as somebody asked for it."""
     table = exact(run.idle)
     series = (
-        (cell, table["seconds"][rows], table["idle"][rows]) for _, cell, rows in series_of(table, ("tree", "cell"))
+        (cell, table["seconds"][rows], table["idle"][rows])
+        for _, cell, rows in series_of(table, ("tree", "flavor_resource"))
     )
     return sums((cell, _integral((at, values), low, high) * _NANO) for cell, at, values in series)
 

@@ -118,7 +118,7 @@ class Runs(Protocol):
     def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
         """A topology as it is now."""
 
-    def under(self, configuration: Configuration) -> Self:
+    def with_configuration(self, configuration: Configuration) -> Self:
         """One with the same objects and workloads under another Configuration."""
 
     def keys(self) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def _replaced(scheduler: Runs, gates: dict[str, bool]) -> tuple[Runs, int]:
     """The workloads that have a place, placed anew under these gates; and how many found none."""
     configuration = scheduler.configuration
     changed = msgspec.structs.replace(configuration, feature_gates={**configuration.feature_gates, **gates})
-    fresh = scheduler.under(changed)
+    fresh = scheduler.with_configuration(changed)
     workloads = sorted(filter(_has_place, map(fresh.workload, fresh.keys())), key=_reserved)
     fresh.delete(*fresh.keys())
     for workload in workloads:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 """Stands for a time where there is none."""
 
 
-class Event(msgspec.Struct, frozen=True):
+class SchedulerEvent(msgspec.Struct, frozen=True):
     """Something that happened to a workload.
 
     | kind | what happened | it ends what began `since` |
@@ -83,21 +83,23 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class EventTable(Columns):
-    """Events, oldest first: a column for each attribute of `Event`."""
+    """Events, oldest first: a column for each attribute of `SchedulerEvent`."""
 
 
 @checked
-def event_table(events: Sequence[Event]) -> EventTable:
+def event_table(events: Sequence[SchedulerEvent]) -> EventTable:
     """The events as columns."""
-    columns: dict[str, Any] = {name: [getattr(event, name) for event in events] for name in Event.__struct_fields__}
+    columns: dict[str, Any] = {
+        name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__
+    }
     for name in ("time", "queued_since", "since"):
         columns[name] = times(columns[name])
     return EventTable(columns)
 
 
 @checked
-def drain_events(engine: Engine) -> Iterator[Event]:
+def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
     """What happened since the last time; the engine forgets it."""
     for view in engine.drain_events():
         began = None if view[-1] is None else Timestamp.of(view[-1])
-        yield Event(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)
+        yield SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)

@@ -47,10 +47,10 @@ def test_a_time_in_any_form_is_read_as_a_datetime(holder, given):
 
 DURATIONS: list[Any] = ["5m", "300s", 300, 300.0, timedelta(minutes=5), np.timedelta64(5, "m"), Seconds.of(300 * 10**9)]
 SPANS = {
-    "timeout": lambda given: kq.WaitForPodsReady(timeout=given).timeout,
-    "recovery": lambda given: kq.WaitForPodsReady(recovery_timeout=given).recovery_timeout,
-    "half life": lambda given: kq.AdmissionFairSharing(usage_half_life_time=given).usage_half_life_time,
-    "sampling": lambda given: kq.AdmissionFairSharing(usage_sampling_interval=given).usage_sampling_interval,
+    "timeout": lambda given: kq.objects.WaitForPodsReady(timeout=given).timeout,
+    "recovery": lambda given: kq.objects.WaitForPodsReady(recovery_timeout=given).recovery_timeout,
+    "half life": lambda given: kq.objects.AdmissionFairSharing(usage_half_life_time=given).usage_half_life_time,
+    "sampling": lambda given: kq.objects.AdmissionFairSharing(usage_sampling_interval=given).usage_sampling_interval,
     "gc": lambda given: MultiKueueSettings(gc_interval=given).gc_interval,
     "lost": lambda given: MultiKueueSettings(worker_lost_timeout=given).worker_lost_timeout,
 }
@@ -66,13 +66,13 @@ def test_a_duration_in_any_form_is_read_as_seconds(holder, given):
 
 @pytest.mark.parametrize("given", ["5 minutes", "soon", True, float("nan"), 300 * 10**9, NOON, [], 10**400])
 def test_what_is_no_duration_is_refused_with_what_is_allowed(given):
-    with pytest.raises(kq.InvalidSpecError, match=r"^WaitForPodsReady: timeout: is .*; it must be .*seconds"):
-        kq.WaitForPodsReady(timeout=given)
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"^WaitForPodsReady: timeout: is .*; it must be .*seconds"):
+        kq.objects.WaitForPodsReady(timeout=given)
 
 
 @pytest.mark.parametrize("given", ["5m", True, float("inf"), NOON.replace(tzinfo=None), timedelta(1), [], 10**19])
 def test_what_is_no_time_is_refused_with_what_is_allowed(given):
-    with pytest.raises(kq.InvalidSpecError, match=r"^Condition: last_transition_time: is .*; it must be "):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"^Condition: last_transition_time: is .*; it must be "):
         Condition("Admitted", "True", last_transition_time=given)
 
 
@@ -92,7 +92,7 @@ def test_nanoseconds_of_a_text_survive_manifests_copies_and_saved_states():
 
 def test_objects_are_encoded_as_integers_of_nanoseconds():
     condition = Condition("Admitted", "True", last_transition_time=FINE)
-    wait = kq.WaitForPodsReady(timeout="2562047h47m16.854775807s")
+    wait = kq.objects.WaitForPodsReady(timeout="2562047h47m16.854775807s")
     assert msgspec.to_builtins(condition, enc_hook=encode_time)["lastTransitionTime"] == 1_785_585_600_123_456_789
     assert msgspec.to_builtins(wait, enc_hook=encode_time)["timeout"] == 2**63 - 1
 

@@ -36,14 +36,14 @@ class Charts:
         """Takes what a run has recorded."""
         self._run = run
 
-    def usage(self, cell: str | None = None) -> Any:
+    def usage(self, flavor_resource: str | None = None) -> Any:
         """What ClusterQueues use of a `flavor/resource`, stacked; paler is what they borrow, the line what is there.
 
         Raises:
             StateError: The usage was not recorded.
             UnsupportedError: altair is not installed.
         """
-        return chart(data.usage(self._run, cell, _PIECES))
+        return chart(data.usage(self._run, flavor_resource, _PIECES))
 
     def queue(self) -> Any:
         """How many jobs wait, stacked by ClusterQueue."""

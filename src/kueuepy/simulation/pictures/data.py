@@ -25,11 +25,11 @@ PIECES = 400
 _ABOVE = 1.15
 
 
-def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack:
-    """What each ClusterQueue uses of a cell: its own quota, and what it borrows; the line is the nominal quota."""
-    cell = cell_of(run, cell)
-    unit, size = amounts_of(cell)
-    rows = {queue: rows for queue, of, rows in _series(run) if of == cell}
+def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECES) -> Stack:
+    """What each ClusterQueue uses of a flavor_resource: its own quota, and what it borrows; the line is the nominal quota."""
+    flavor_resource = cell_of(run, flavor_resource)
+    unit, size = amounts_of(flavor_resource)
+    rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
     edges = _edges(run, rows, pieces)
     names, nominal = colours(run), np.zeros(len(edges) - 1)
     own: dict[str, Any] = {}
@@ -42,7 +42,14 @@ def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack
         nominal += mine
     x, second = time_unit(run.seconds)
     layers = tuple(Layer(name, shown_as(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
-    return Stack(f"usage of {cell}", _axis(x), unit, edges / second, layers, nominal + of_cohorts(run, cell) / size)
+    return Stack(
+        f"usage of {flavor_resource}",
+        _axis(x),
+        unit,
+        edges / second,
+        layers,
+        nominal + of_cohorts(run, flavor_resource) / size,
+    )
 
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:
@@ -102,12 +109,12 @@ def _ordered(found: dict[str, Any], names: dict[str, int]) -> list[str]:
 
 def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
     if not len(run.usage):
-        raise StateError("picture: needs the usage; record it with Record(usage=True)")
+        raise StateError("picture: needs the usage; record it with Recording(usage=True)")
     return series_of(run.usage)
 
 
 def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
-    """By ClusterQueue the rows of its first cell, for what is the same in all of its cells."""
+    """By ClusterQueue the rows of its first flavor_resource, for what is the same in all of its cells."""
     rows: dict[str, NDArray[np.int64]] = {}
     for name, _, places in _series(run):
         rows.setdefault(name, places)

@@ -36,18 +36,18 @@ class Plots:
         """Takes what a run has recorded."""
         self._run = run
 
-    def usage(self, cell: str | None = None, *, ax: Any = None) -> Any:
+    def usage(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
         """What ClusterQueues use of a `flavor/resource`, stacked; hatched is what they borrow, the line what is there.
 
         Args:
-            cell: The flavor and resource; a resource of one flavor; what is used most without it.
+            flavor_resource: The flavor and resource; a resource of one flavor; what is used most without it.
             ax: Axes to draw on.
 
         Raises:
             StateError: The usage was not recorded.
             UnsupportedError: matplotlib is not installed.
         """
-        return draw(data.usage(self._run, cell), ax)
+        return draw(data.usage(self._run, flavor_resource), ax)
 
     def queue(self, *, ax: Any = None) -> Any:
         """How many jobs wait, stacked by ClusterQueue."""
