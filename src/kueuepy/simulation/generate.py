@@ -250,7 +250,7 @@ def profile(path: str) -> JobColumns:
     jobs = of_workloads([load.prototypes[shape] for shape in rows["shape"]], rows["runtime"])
     kinds = Categorical(np.array(rows["shape"], np.int32), load.classes)
     created = {CREATED: np.array(rows["created"], np.int64)}
-    return jobs.moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
+    return jobs._moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
 
 
 def _jobs(
