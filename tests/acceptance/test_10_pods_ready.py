@@ -13,7 +13,7 @@ import pytest
 
 import kueuepy as kq
 
-from .life import CHECK, CHECKED, DEFAULT, SECOND, preempting, queue, status, waiting_for_pods
+from .life import CHECK, CHECKED, DEFAULT, preempting, queue, status, waiting_for_pods
 
 
 def _names(decisions):
@@ -29,7 +29,7 @@ def test_WL_04_the_backoff_doubles_from_60_to_3600_seconds(stage):
         story.scheduler.advance(300)
         story.scheduler._engine.settle()
         state = status(story, "w").requeue_state
-        delays.append(state.requeue_at / SECOND - story.scheduler.now)
+        delays.append(state.requeue_at.timestamp() - story.scheduler.now)
         assert (state.count, story.conditions("w")["Requeued"]) == (times, ("False", "PodsReadyTimeout"))
         story.scheduler.advance(delays[-1])
 
@@ -48,7 +48,7 @@ def test_WL_04_base_and_cap_are_the_users_and_the_first_delay_has_no_cap(stage, 
         story.settle()
         story.scheduler.advance(10)
         story.scheduler._engine.settle()
-        seen.append(status(story, "w").requeue_state.requeue_at / SECOND - story.scheduler.now)
+        seen.append(status(story, "w").requeue_state.requeue_at.timestamp() - story.scheduler.now)
         story.scheduler.advance(seen[-1])
 
     assert seen == delays

@@ -30,7 +30,7 @@ def test_a_job_that_never_waited_has_waited_for_0_seconds():
     assert (found["first_wait"] == found["waited"]).all()
     # By Lindley's recursion in whole nanoseconds.
     waits, wait = np.zeros(n, np.int64), 0
-    gaps, spans = np.diff(jobs["submit"], prepend=jobs["submit"][0]), jobs["runtime"]
+    gaps, spans = np.diff(jobs.exact()["submit"], prepend=jobs.exact()["submit"][0]), jobs.exact()["runtime"]
     for row in range(1, n):
         wait = max(0, wait + int(spans[row - 1]) - int(gaps[row]))
         waits[row] = wait
@@ -215,10 +215,10 @@ def test_any_log_of_alibaba_is_found_by_its_header(tmp_path):
     log = kq.Jobs.read(tmp_path / "dlrm.csv", "alibaba")
     assert log.name_of(0) == "instance-1"
     assert log.notes == (("created before the recorded time", 1), ("deleted after the recorded time", 1))
-    assert (log["runtime"].tolist(), log["cpu"].tolist()) == ([490 * 10**9], [96_000])
+    assert (log.exact()["runtime"].tolist(), log.exact()["cpu"].tolist()) == ([490 * 10**9], [96_000])
     whole = kq.Jobs.read(tmp_path / "dlrm.csv", "dlrm", unfinished="keep")
-    assert whole["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
-    assert whole["runtime"].tolist() == [-1, 490 * 10**9, -1]
+    assert whole.exact()["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
+    assert whole.exact()["runtime"].tolist() == [-1, 490 * 10**9, -1]
     assert kq.simulate(kq.sim.cluster_of(whole), whole, until=10_000).kpis.finished == 1
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(

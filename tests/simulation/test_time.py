@@ -99,7 +99,7 @@ def test_pods_take_time_to_start(one):
 
 
 def test_pods_that_are_not_ready_in_time_are_evicted_with_backoff():
-    waits = kq.objects.WaitForPodsReady(timeout=60 * 10**9)
+    waits = kq.objects.WaitForPodsReady(timeout=60)
     there = cluster(queue("q", 1), wait_for_pods_ready=waits)
     jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1}]
     slow = kq.simulate(there, jobs, delays=[kq.sim.Startup("f", 90)], until=100)

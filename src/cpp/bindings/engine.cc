@@ -63,7 +63,7 @@ constexpr ObjectKind kObjectKinds[] = {
      [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteTopology(name); }},
     {"Node",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [node = ReadNode(object), since = OptionalInt(object.attr("ready_since"))](Engine& engine) {
+       return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
          engine.ApplyNode(node, since);
        };
      },
@@ -92,7 +92,7 @@ constexpr ObjectKind kObjectKinds[] = {
     {"DeviceClass",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
-               created = OptionalInt(object.attr("creation_timestamp"))](Engine& engine) {
+               created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
          engine.ApplyDeviceClass(name, device_class, created);
        };
      },

@@ -43,6 +43,12 @@ std::optional<int64_t> OptionalInt(const py::handle& value) {
   return value.is_none() ? std::nullopt : std::optional<int64_t>(value.cast<int64_t>());
 }
 
+Time TimeOf(const py::handle& value) { return Field(value, "value").cast<Time>(); }
+
+std::optional<Time> OptionalTime(const py::handle& value) {
+  return value.is_none() ? std::nullopt : std::optional<Time>(TimeOf(value));
+}
+
 Quantity ReadQuantity(const py::handle& value, const std::string& where) {
   if (py::isinstance<Quantity>(value)) return value.cast<Quantity>();
   const absl::StatusOr<Quantity> quantity = Quantity::Parse(std::string(py::str(value)));
@@ -330,8 +336,8 @@ std::vector<FairSharingStrategy> ReadStrategies(const py::handle& sharing) {
 
 WaitForPodsReady ReadWaitForPodsReady(const py::handle& wait) {
   const py::object strategy = wait.attr("requeuing_strategy");
-  return {wait.attr("timeout").cast<Time>(),
-          OptionalInt(wait.attr("recovery_timeout")),
+  return {TimeOf(wait.attr("timeout")),
+          OptionalTime(wait.attr("recovery_timeout")),
           wait.attr("block_admission").cast<bool>(),
           TextOf(strategy, "timestamp") != "Creation",
           strategy.attr("backoff_base_seconds").cast<int64_t>(),
@@ -340,7 +346,7 @@ WaitForPodsReady ReadWaitForPodsReady(const py::handle& wait) {
 }
 
 AdmissionFairSharing ReadAdmissionFairSharing(const py::handle& usage) {
-  return {usage.attr("usage_half_life_time").cast<Time>(), usage.attr("usage_sampling_interval").cast<Time>(),
+  return {TimeOf(usage.attr("usage_half_life_time")), TimeOf(usage.attr("usage_sampling_interval")),
           usage.attr("resource_weights").cast<std::map<std::string, double>>()};
 }
 

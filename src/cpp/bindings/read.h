@@ -60,6 +60,8 @@ std::vector<std::string> Texts(const py::handle& sequence);
 Quantity ReadQuantity(const py::handle& value, const std::string& where);
 ResourceList ReadResources(const py::handle& dict, const std::string& where);
 std::optional<int64_t> OptionalInt(const py::handle& value);
+Time TimeOf(const py::handle& value);  // of a Timestamp, or of Seconds (kueuepy.objects.times)
+std::optional<Time> OptionalTime(const py::handle& value);
 
 }  // namespace kueue::python
 

@@ -107,7 +107,7 @@ WorkloadObject ReadWorkload(const py::handle& object) {
   read.name = TextOf(object, "name");
   read.uid = TextOf(object, "uid");
   if (read.uid.empty()) read.uid = spec.ns + "." + read.name;
-  read.created = OptionalInt(Field(object, "creation_timestamp"));
+  read.created = OptionalTime(Field(object, "creation_timestamp"));
   read.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
   return read;
 }
@@ -138,7 +138,7 @@ void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
   for (const py::handle& item : sequence) {
     status.checks.push_back(
         {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
-         item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
+         TimeOf(Field(item, "last_transition_time")), OptionalInt(item.attr("requeue_after_seconds")),
          OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
   }
 }
@@ -147,7 +147,7 @@ void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
 void ReadPast(const py::handle& object, WorkloadStatus& status) {
   if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();
-    status.requeue_at = OptionalInt(requeue.attr("requeue_at"));
+    status.requeue_at = OptionalTime(requeue.attr("requeue_at"));
   }
   status.past_execution_seconds = OptionalInt(Field(object, "accumulated_past_execution_time_seconds"));
   for (const py::handle& item : Field(object, "reclaimable_pods")) {
@@ -163,7 +163,7 @@ WorkloadStatus ReadStatus(const py::handle& object) {
   for (const py::handle& item : Field(object, "conditions")) {
     status.conditions.push_back({TextOf(item, "type"), TextOf(item, "reason"), TextOf(item, "message"),
                                  TextOf(item, "status") == "True",
-                                 item.attr("last_transition_time").cast<Time>()});
+                                 TimeOf(Field(item, "last_transition_time"))});
   }
   if (const py::object admission = Field(object, "admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");

@@ -24,6 +24,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.base import without_numpy
+from kueuepy.objects.times import encode_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -226,7 +227,9 @@ def _set(
     if value is None:
         here.pop(last, None)
     else:
-        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else deepcopy(value)
+        here[last] = (
+            msgspec.to_builtins(value, enc_hook=encode_time) if isinstance(value, msgspec.Struct) else deepcopy(value)
+        )
 
 
 def _record(here: Any, path: str, field: str) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
+from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
+from kueuepy.tables.columns import own_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kueuepy.notebook import Sheet
 
 UNLIMITED = 2**63 - 1
 """The value of a limit that is not set."""
@@ -24,8 +26,8 @@ UNLIMITED = 2**63 - 1
 class WorkloadTable(Columns):
     """All workloads: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
-    Times are in nanoseconds since the Unix epoch; `reserved` is -1 without quota. `reason` is the reason of the
-    condition `QuotaReserved`.
+    Times are `datetime64[ns]` in UTC; `reserved` is NaT without quota. `reason` is the reason of the condition
+    `QuotaReserved`.
     """
 
 
@@ -40,7 +42,7 @@ class ShareTable(Columns):
     """Shares: `name`, `kind`, `weight`, `share`, `rounded`, `resource`, `borrowed`, `lendable`.
 
     `rounded` is the value of weightedShare in Kueue's status (2^63 - 1 for infinity). `borrowed` and `lendable` are
-    amounts of the dominant resource, in thousandths for cpu.
+    amounts of the dominant resource, in cores, bytes or devices.
 
     Source: KEP-1714; `pkg/cache/scheduler/fair_sharing.go:dominantResourceShare`.
     """
@@ -54,8 +56,9 @@ class Grid(Columns):
     read-only views of the engine's memory at the time when the table was created. While an array is in use, the engine
     keeps that state, and copies it before the next change.
 
-    Amounts are integers: thousandths for cpu, and units for everything else. `UNLIMITED` means that a limit is not set.
-    `quantities` returns Kubernetes quantities, which notebooks also show.
+    Amounts of the table are in the unit of the resource: cores, bytes or devices. They are infinite where a limit is
+    not set. `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
+    thousandths for cpu, and `UNLIMITED` where a limit is not set.
 
     Attributes:
         nodes: The node of each row of the arrays.
@@ -138,14 +141,23 @@ class Grid(Columns):
         """Return the table with Kubernetes quantities such as `9` and `32Gi`, or `unlimited` without a limit."""
         resources = self["resource"]
         texts = {
-            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self[fact])]
+            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self._columns[fact])]
             for fact in self.facts
         }
         return Columns({name: texts.get(name, self[name]) for name in self.names})
 
+    def _column(self, name: str) -> Column:
+        """Return a column; amounts in the unit of the resource."""
+        column = self._columns[name]
+        return own_units(column, self._columns["resource"]) if name in self.facts else column
+
     def sheets(self) -> tuple[Sheet]:
         """Return the first rows, with Kubernetes quantities."""
-        return self.quantities().sheets()
+        rows = [
+            [_written(row["resource"], row[name]) if name in self.facts else row[name] for name in self.names]
+            for row in Columns(self._columns).rows(MOST_ROWS)
+        ]
+        return (Sheet(self.names, rows, total=len(self)),)
 
     def _long(self) -> dict[str, Column]:
         import numpy as np  # noqa: PLC0415 - only on use
@@ -211,8 +223,8 @@ def share_table(engine: Engine) -> ShareTable:
             "share": np.array([share["share"] for share in facts], dtype=np.float64),
             "rounded": np.array([share["rounded"] for share in facts], dtype=np.int64),
             "resource": [share["resource"] for share in facts],
-            "borrowed": np.array([_number(share["borrowed"]) for share in facts], dtype=np.int64),
-            "lendable": np.array([_number(share["lendable"]) for share in facts], dtype=np.int64),
+            "borrowed": np.array([_own(share["resource"], share["borrowed"]) for share in facts], dtype=np.float64),
+            "lendable": np.array([_own(share["resource"], share["lendable"]) for share in facts], dtype=np.float64),
         }
     )
 
@@ -224,7 +236,15 @@ def queue_table(engine: Engine) -> QueueTable:
 
 def workload_table(engine: Engine) -> WorkloadTable:
     """Return all workloads."""
-    return WorkloadTable(_columns(engine.workload_columns()))
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    columns = _columns(engine.workload_columns())
+    columns["created"] = columns["created"].view("M8[ns]")
+    columns["reserved"] = np.where(columns["reserved"] < 0, _NAT, columns["reserved"]).view("M8[ns]")
+    return WorkloadTable(columns)
+
+
+_NAT = -(2**63)
 
 
 def _columns(view: Mapping[str, Any]) -> dict[str, Column]:
@@ -235,5 +255,6 @@ def _written(resource: str, amount: int) -> str:
     return "unlimited" if amount == UNLIMITED else Quantity.format(resource, amount)
 
 
-def _number(value: int | None) -> int:
-    return UNLIMITED if value is None else value
+def _own(resource: str, amount: int | None) -> float:
+    """Return an amount in the unit of its resource; infinite without a limit."""
+    return math.inf if amount is None else amount / (1000 if resource == "cpu" else 1)

@@ -107,7 +107,7 @@ class DelayMatrix(Framed):
 
     def __str__(self) -> str:
         """Return the group that delays the others most, and the matrix with units."""
-        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets())}"
+        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the matrix in readable units: how much longer the jobs of a column wait because of a row."""

@@ -18,7 +18,7 @@ from kueuepy.exploration.measure import promises
 from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
@@ -46,8 +46,7 @@ ALIKE = (
 )
 """The warning that the seeds of a sweep give identical results."""
 _MANY = 10
-"""The number of policies from which on the best one on a single seed causes a warning."""
-_SHOWN = 201  # one more than a notebook shows
+"""The best of this many policies on one seed is worth a warning."""
 
 
 class SelectedPolicy(msgspec.Struct, frozen=True):
@@ -397,14 +396,14 @@ class Sweep(Framed):
         ]
         first.sort(key=lambda name: "wait" not in name)  # waits first
         names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
-        rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(_SHOWN)]
+        rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(MOST_ROWS)]
         note = "means over seeds; .means has all figures" if len(self.seeds) > 1 else ".means has all figures"
-        return (*warned, Sheet(names, rows, note))
+        return (*warned, Sheet(names, rows, note, len(self.means)))
 
     def __str__(self) -> str:
         """Return the number of policies, and the first policies with the main metrics; `means` has all."""
         *_, sheet = self.sheets()
-        return f"{self!r}\n{repr_text([sheet])}"
+        return f"{self!r}\n{repr_text([sheet], self)}"
 
     _repr_html_ = repr_html
 

@@ -40,7 +40,7 @@ class Runtimes:
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
-            given = _of_log(known)
+            given = _of_log(known.exact())
         self._by_queue: dict[str, Distribution] = {name: distribution_of(value) for name, value in given.items()}
         self._ordered: dict[str, NDArray[np.float64]] = {}
         self._values = {  # measured runtimes are used directly, without a table of quantiles
@@ -140,7 +140,7 @@ class Living:
         names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
         left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
-        created = [min(workload.creation_timestamp or 0, self._now) for workload in self.workloads]
+        created = [min(_created(workload), self._now) for workload in self.workloads]
         return Jobs(
             {
                 "name": names,
@@ -162,10 +162,14 @@ class Living:
         coming = future(seed) if callable(future) else future
         if coming is None:
             return table
-        coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)
-        # Arriving jobs are renamed, because default names such as j0000000 may exist in the Scheduler.
+        coming = Jobs.of(coming).exact()
+        # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
         names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
-        return concat([table, coming.moved_to(coming["submit"] + self._now).assign(name=names)])
+        return concat([table, coming._moved_to(coming["submit"] + self._now).assign(name=names)])  # noqa: SLF001 - exact
+
+
+def _created(workload: Workload) -> int:
+    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
 
 
 def _is(workload: Workload, condition: str) -> bool:
@@ -179,5 +183,5 @@ def _ran(workload: Workload, now: int) -> float | None:
     if not _is(workload, "Admitted"):
         return 0.0
     conditions = () if workload.status is None else workload.status.conditions
-    since = next(c.last_transition_time for c in conditions if c.type == "Admitted")
+    since = next(c.last_transition_time.value for c in conditions if c.type == "Admitted")
     return max(0, now - since) / SECOND

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
+    from kueuepy.simulation.base import JobColumns
     from kueuepy.tables import Columns
 
 _WAITING, _RUNNING = 1, 2
@@ -161,13 +162,13 @@ def starvation(
         (['wide'], (1, 1))
     """
     length = moment("starvation: period", period)
-    table, single = (given if isinstance(given, Jobs) else Jobs.of(given) for given in (jobs, once or ()))
+    table, single = (Jobs.of(given).exact() for given in (jobs, once or ()))
     _check(cluster, table, length, periods, settings)
     names = _names(single)
     parts = [single.assign(name=[f"once-{row}" for row in range(len(single))])] if len(single) else []
     for number in range(periods):
         texts = np.array([f"period-{number}-{row}" for row in range(len(table))], object)
-        parts.append(table.moved_to(table["submit"] + number * length).assign(name=texts))
+        parts.append(table._moved_to(table["submit"] + number * length).assign(name=texts))  # noqa: SLF001 - exact
     whole = concat(parts)
     origin = int(whole["submit"].min())
     bare = cluster.without(*cluster.workloads) if cluster.workloads else cluster
@@ -190,7 +191,7 @@ def starvation(
     return Starvation((), _once(run, order), None, math.inf, growing, periods, length / SECOND)
 
 
-def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: RunSettings) -> None:
+def _check(cluster: Cluster, table: JobColumns, length: int, periods: int, settings: RunSettings) -> None:
     if length <= 0 or periods < 2:  # noqa: PLR2004
         raise InvalidSpecError(f"starvation: {periods} periods of {length / SECOND} s; there must be 2, longer than 0")
     submit = table["submit"]
@@ -203,7 +204,7 @@ def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: R
         raise InvalidSpecError("starvation: with admission fair sharing the past decides, too, which is not looked at")
 
 
-def _names(single: Jobs) -> list[str]:
+def _names(single: JobColumns) -> list[str]:
     given = single["name"] if "name" in single.names else [None] * len(single)
     return [name or f"once-{row}" for row, name in enumerate(given)]
 

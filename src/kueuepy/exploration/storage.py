@@ -111,9 +111,9 @@ def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
 
 
 def _jobs_print(jobs: Jobs) -> str:
-    digest = hashlib.sha256(repr(jobs.templates).encode())
+    digest, exact = hashlib.sha256(repr(jobs.templates).encode()), jobs.exact()
     for name in jobs.names:
-        column = jobs[name]
+        column = exact[name]
         digest.update(f"\0{name}\0".encode())
         if isinstance(column, Categorical):
             digest.update("\0".join(map(str, column.names)).encode())

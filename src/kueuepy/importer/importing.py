@@ -18,11 +18,11 @@ from kueuepy.importer.progress import Progress, ProgressReporter, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.objects.times import Duration, Moment, moment_ns
 from kueuepy.profiles import release_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
-from kueuepy.session.time import Duration, Moment, moment_ns
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def import_cluster(
     with collector.at_rest():
         manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
         cluster = Cluster.from_manifest(manifest, names=False)
-        start = latest_time(cluster) if now is None else moment_ns(now)
+        start = latest_time(cluster) if now is None else moment_ns(now, earliest=0)
         bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
         scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
         rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
@@ -195,7 +195,9 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
             if _awaits_victims(condition):
                 queue = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
                 name = queue if isinstance(queue, str) else queue.name
-                preemptors[name] = max(preemptors.get(name, (0, "")), (condition.last_transition_time, workload.key))
+                preemptors[name] = max(
+                    preemptors.get(name, (0, "")), (condition.last_transition_time.value, workload.key)
+                )
     for _, key in preemptors.values():
         await_victims(session, key)
 

@@ -22,6 +22,7 @@ from kueuepy.objects import (
     PodSetAssignment,
     PriorityClass,
     ResourceFlavor,
+    Timestamp,
     Workload,
     WorkloadStatus,
 )
@@ -191,7 +192,8 @@ class PodImport:
         assignment = PodSetAssignment(pod_set.name, flavors=dict(flavors), resource_usage=dict(usage), count=1)
         message = f"Imported into ClusterQueue {queue.name}"
         conditions = tuple(
-            Condition(kind, "True", "Imported", message, self._now) for kind in ("QuotaReserved", "Admitted")
+            Condition(kind, "True", "Imported", message, Timestamp.of(self._now))
+            for kind in ("QuotaReserved", "Admitted")
         )
         status = WorkloadStatus(conditions=conditions, admission=Admission(queue.name, (assignment,)))
         return msgspec.structs.replace(workload, status=status)

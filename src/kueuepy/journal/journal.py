@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from kueuepy.engine.cycle import Cycle
     from kueuepy.journal.declared import OnChange
     from kueuepy.journal.file import DecisionRow, Durability
+    from kueuepy.objects.times import Moment
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.time import Moment
 
 _TRIES = 5
 

@@ -8,11 +8,11 @@ from kueuepy.engine.inventory import cluster_queues, cohorts
 from kueuepy.metrics.text import Histogram, Series
 from kueuepy.profiles import has_metric
 from kueuepy.session.session import session_of
-from kueuepy.visibility import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kueuepy.objects import Timestamp
     from kueuepy.scheduler import Scheduler
     from kueuepy.visibility import SchedulerEvent
 
@@ -102,9 +102,9 @@ class Counters:
                 self._observe("admitted_until_ready_wait_time_seconds", event, event.since)
             case "Evicted":
                 self._count_eviction(event)
-            case "QuotaReleased" if event.since != NEVER:
+            case "QuotaReleased" if event.since is not None:
                 of = {"cluster_queue": event.cluster_queue, "reason": event.reason}
-                self._durations["workload_eviction_latency_seconds"].observe(event.time - event.since, **of)
+                self._durations["workload_eviction_latency_seconds"].observe(event.time.value - event.since.value, **of)
             case "PreemptionSkipped":
                 self._count_skip(event)
             case "TargetsRecomputed":
@@ -120,9 +120,9 @@ class Counters:
         reason = "Deactivated" if event.reason.startswith(_DEACTIVATED) else event.reason
         why = {"reason": reason, "underlying_cause": event.underlying_cause}
         self._add("evicted_workloads_total", event, **why)
-        if event.since != NEVER:
+        if event.since is not None:
             ran = self._durations["pods_ready_to_evicted_time_seconds"]
-            ran.observe(event.time - event.since, cluster_queue=event.cluster_queue, **why)
+            ran.observe(event.time.value - event.since.value, cluster_queue=event.cluster_queue, **why)
         known = self._evicted.setdefault(event.workload, set())
         if (reason, event.underlying_cause) not in known:
             known.add((reason, event.underlying_cause))
@@ -160,11 +160,11 @@ class Counters:
         if self._local:
             self._totals[f"local_queue_{name}"].add(name=event.local_queue, namespace=event.namespace, **more)
 
-    def _observe(self, name: str, event: SchedulerEvent, since: int) -> None:
+    def _observe(self, name: str, event: SchedulerEvent, since: Timestamp | None) -> None:
         """Counts the time since then for the event's ClusterQueue and LocalQueue; nothing without a beginning."""
-        if since == NEVER:
+        if since is None:
             return
-        lasted, of = event.time - since, {"priority_class": _priority_class(event)}
+        lasted, of = event.time.value - since.value, {"priority_class": _priority_class(event)}
         self._durations[name].observe(lasted, cluster_queue=event.cluster_queue, **of)
         if self._local:
             local = self._durations[f"local_queue_{name}"]

@@ -25,6 +25,7 @@ from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.tables.columns import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -200,7 +201,7 @@ class Playground:
         """
         seconds = max(self._seconds, result.seconds)
         step = max(seconds / _POINTS, 1.0)
-        table = resample(result.usage, step, result.seconds)
+        table = resample(exact(result.usage), step, result.seconds)
         found: dict[str, Any] = {"step": step, "points": 0, "all": max(1, math.ceil(seconds / step)), "rows": []}
         for queue, cell, rows in series_of(table):
             means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}

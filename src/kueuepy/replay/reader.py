@@ -26,7 +26,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec reads it
-from kueuepy.objects.times import parse_duration
+from kueuepy.objects.times import Seconds, parse_duration
 from kueuepy.profiles import DEFAULTS, DEVELOPMENT, release_of
 
 if TYPE_CHECKING:
@@ -284,9 +284,11 @@ def configuration(config: dict[str, Any]) -> Configuration:
         strategies = sharing.get("preemptionStrategies")
         fields["fair_sharing"] = FairSharingConfig(tuple(strategies)) if strategies else FairSharingConfig()
     if (usage := config.get("admissionFairSharing")) is not None:
+        half_life = _duration(usage.get("usageHalfLifeTime", "0s"), "usageHalfLifeTime")
+        interval = _duration(usage.get("usageSamplingInterval", "5m"), "usageSamplingInterval")
         fields["admission_fair_sharing"] = AdmissionFairSharing(
-            usage_half_life_time=_duration(usage.get("usageHalfLifeTime", "0s"), "usageHalfLifeTime"),
-            usage_sampling_interval=_duration(usage.get("usageSamplingInterval", "5m"), "usageSamplingInterval"),
+            usage_half_life_time=Seconds.of(half_life),
+            usage_sampling_interval=Seconds.of(interval),
             resource_weights={name: float(weight) for name, weight in (usage.get("resourceWeights") or {}).items()},
         )
     if (wait := config.get("waitForPodsReady")) is not None:
@@ -312,8 +314,8 @@ def _wait_for_pods_ready(wait: dict[str, Any]) -> WaitForPodsReady:
     strategy = wait.get("requeuingStrategy") or {}
     recovery = wait.get("recoveryTimeout")
     return WaitForPodsReady(
-        timeout=_duration(wait.get("timeout", "5m"), "timeout"),
-        recovery_timeout=None if recovery is None else _duration(recovery, "recoveryTimeout"),
+        timeout=Seconds.of(_duration(wait.get("timeout", "5m"), "timeout")),
+        recovery_timeout=None if recovery is None else Seconds.of(_duration(recovery, "recoveryTimeout")),
         block_admission=bool(wait.get("blockAdmission", False)),
         requeuing_strategy=RequeuingStrategy(
             timestamp=strategy.get("timestamp", "Eviction"),

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from kueuepy.engine.cycle import Cycle, Settled
     from kueuepy.objects import Configuration
     from kueuepy.objects.status import CheckState, FinishReason
+    from kueuepy.objects.times import Duration, Moment
     from kueuepy.session.checks import Check
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState
     from kueuepy.session.submission import Keys
-    from kueuepy.session.time import Duration, Moment
     from kueuepy.whatif import Difference, Edit
 
 

@@ -14,6 +14,7 @@ from kueuepy.objects.kinds import kind_of
 from kueuepy.objects.readable import read_again
 from kueuepy.objects.ready import ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
+from kueuepy.objects.times import decode_time, encode_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -211,8 +212,8 @@ _Written: TypeAlias = (
     | Cycle
     | Settle
 )
-_encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written))
+_encoder = msgspec.json.Encoder(enc_hook=encode_time)
+_decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written), dec_hook=decode_time)
 
 
 def encode(call: Call) -> str:
@@ -232,7 +233,7 @@ def decode(text: str) -> Call:
     """
     written = _decoder.decode(text)
     if isinstance(written, _WrittenApply):
-        return Apply(msgspec.json.decode(written.object, type=ready(kind_of(written.kind))))
+        return Apply(msgspec.json.decode(written.object, type=ready(kind_of(written.kind)), dec_hook=decode_time))
     return written
 
 

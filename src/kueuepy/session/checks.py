@@ -34,7 +34,7 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_updates
 from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
 from kueuepy.objects.status import CheckState
-from kueuepy.session.time import Duration, duration_ns
+from kueuepy.objects.times import Duration, Timestamp, duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.objects import AdmissionCheckState
@@ -68,23 +68,23 @@ class CheckRequest(NamedTuple):
     Attributes:
         workload: The workload, with its reserved quota in the status.
         check: The AdmissionCheck.
-        time: The current virtual time, in nanoseconds since the Unix epoch.
+        time: The current virtual time, a datetime.
         parameters: The object that the check's `spec.parameters` refers to; `None` if it was not loaded.
 
     Example:
-        >>> CheckRequest(Workload("job"), AdmissionCheck("budget", controller_name="example.com/budget"), 10**9).now
+        >>> CheckRequest(Workload("job"), AdmissionCheck("budget", controller_name="example.com/budget"), 1).now
         1.0
     """
 
     workload: Workload
     check: AdmissionCheck
-    time: int
+    time: Timestamp
     parameters: Mapping[str, Any] | None = None
 
     @property
     def now(self) -> float:
         """The current virtual time, in seconds since the Unix epoch."""
-        return self.time / SECOND
+        return self.time.value / SECOND
 
     @property
     def state(self) -> AdmissionCheckState:
@@ -103,12 +103,12 @@ class CheckRequest(NamedTuple):
 
         `now - since` can differ from it by a rounding error.
         """
-        return (self.time - self._since) / SECOND
+        return (self.time.value - self._since) / SECOND
 
     @property
     def _since(self) -> int:
         assert self.workload.status is not None
-        return next(c.last_transition_time for c in self.workload.status.conditions if c.type == "QuotaReserved")
+        return next(c.last_transition_time.value for c in self.workload.status.conditions if c.type == "QuotaReserved")
 
 
 class CheckController(Protocol):

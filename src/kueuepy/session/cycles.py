@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.objects import AdmissionCheck
+from kueuepy.objects.times import Timestamp, later
 from kueuepy.session import calls
 from kueuepy.session.checks import CheckRequest, answer, parameters_of
 from kueuepy.session.settling import settle as _settle
-from kueuepy.session.time import later
 from kueuepy.session.workloads import set_check
 
 if TYPE_CHECKING:
+    from kueuepy.objects.times import Duration
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
-    from kueuepy.session.time import Duration
 
 
 def advance(session: Session, duration: Duration) -> None:
@@ -70,7 +70,9 @@ def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
         if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
             continue
         controller = state.checks[declared.controller_name]
-        request = CheckRequest(state.live(found), declared, state.engine.now, parameters_of(declared, state.related))
+        request = CheckRequest(
+            state.live(found), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
+        )
         with session.asking():
             said = answer(controller, request)
         if said is not None:

@@ -18,6 +18,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
+from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 
@@ -79,7 +80,7 @@ def to_bytes(session: Session) -> bytes:
     try:
         with session.lock:
             saved = _saved(session.state)
-        payload = msgspec.msgpack.encode(saved)
+        payload = msgspec.msgpack.encode(saved, enc_hook=encode_time)
     except (OverflowError, UnicodeEncodeError) as error:
         raise InvalidSpecError(f"Scheduler: cannot be written: {error}") from None
     return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
@@ -107,7 +108,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
     """
     payload = _payload(data, name)
     try:
-        saved = msgspec.msgpack.decode(payload, type=ready(_Read))
+        saved = msgspec.msgpack.decode(payload, type=ready(_Read), dec_hook=decode_time)
         store = _store(saved)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
@@ -186,14 +187,14 @@ def load(path: str | os.PathLike[str]) -> SchedulerState:
 
 def encode(obj: Object) -> msgspec.Raw:
     """Return an object as MessagePack."""
-    return msgspec.Raw(msgspec.msgpack.encode(obj))
+    return msgspec.Raw(msgspec.msgpack.encode(obj, enc_hook=encode_time))
 
 
 def decode(kind: str, raw: msgspec.Raw) -> Object:
     """Return an object of the given kind from MessagePack."""
     if kind not in KINDS:
         raise msgspec.ValidationError(f"`{kind}` is no kind of object")
-    return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]))
+    return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]), dec_hook=decode_time)
 
 
 def _store(saved: _Read) -> Store:
@@ -211,4 +212,4 @@ def _store(saved: _Read) -> Store:
 
 
 def _each(raws: Iterable[msgspec.Raw], cls: type[T]) -> Iterator[T]:
-    return map(msgspec.msgpack.Decoder(ready(cls)).decode, raws)
+    return map(msgspec.msgpack.Decoder(ready(cls), dec_hook=decode_time).decode, raws)

@@ -9,13 +9,13 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.objects import Workload
+from kueuepy.objects.times import Duration, Moment, duration_ns, moment_ns
 from kueuepy.session import calls
 from kueuepy.session.checks import checks_of
 from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs, plain
-from kueuepy.session.time import Duration, Moment, duration_ns, moment_ns
 from kueuepy.session.workloads import take_all, valid
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def start(
     related = tuple(map(plain, cluster.manifest.others))
     engine = Engine(cluster.configuration)
     state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))
-    engine.set_now(latest_time(cluster) if now is None else moment_ns(now))
+    engine.set_now(latest_time(cluster) if now is None else moment_ns(now, earliest=0))
     engine.set_stop_delay(duration_ns(stopping))
     session = Session(state)
     for obj in cluster.objects():

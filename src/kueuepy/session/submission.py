@@ -11,6 +11,7 @@ from kueuepy.manifest import from_dict
 from kueuepy.manifest.convert import generated_name, object_name
 from kueuepy.objects import Workload
 from kueuepy.objects.readable import fault_of
+from kueuepy.objects.times import EPOCH
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
@@ -193,9 +194,9 @@ def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def latest_time(cluster: Cluster) -> int:
     """Return the latest time recorded in a Workload of the cluster, in nanoseconds since the Unix epoch."""
-    times = [0]
+    times = [EPOCH]
     for workload in cluster.workloads:
-        times.append(workload.creation_timestamp or 0)
+        times.append(workload.creation_timestamp or EPOCH)
         if workload.status is not None:
             times += [condition.last_transition_time for condition in workload.status.conditions]
-    return max(times)
+    return max(time.value for time in times)

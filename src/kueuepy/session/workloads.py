@@ -9,20 +9,20 @@ import msgspec
 from kueuepy.engine.workloads import status_of
 from kueuepy.errors import DuplicateError, InvalidSpecError, StateError, about
 from kueuepy.manifest import check
-from kueuepy.objects import SECOND
+from kueuepy.objects import SECOND, Timestamp
+from kueuepy.objects.times import later
 from kueuepy.session import calls
 from kueuepy.session.checks import check_updates
 from kueuepy.session.submission import Keys, SubmittedWorkload, submissions
-from kueuepy.session.time import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kueuepy.objects import Workload
+    from kueuepy.objects.times import Duration
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.time import Duration
 
 W = TypeVar("W", bound=calls.OfWorkload)
 
@@ -97,7 +97,7 @@ def _identified(state: SchedulerState, workload: Workload) -> Workload:
         workload = workload.without_min_counts()
     if workload.uid and workload.creation_timestamp is not None:
         return workload
-    created = state.engine.now if workload.creation_timestamp is None else workload.creation_timestamp
+    created = workload.creation_timestamp or Timestamp.of(state.engine.now)
     uid = workload.uid or _UID.format(state.count + 1)
     return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
 

@@ -217,7 +217,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     def sheets(self) -> tuple[Sheet]:
         """Return the metrics as a table for display, one per row."""
-        return (Sheet(("figure", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
+        rows = [(name, figure_text(name, value)) for name, value in self.rows()]
+        return (Sheet(("figure", "value"), rows, source=".rows()"),)
 
     _repr_html_ = repr_html
 

@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.comparison import Comparison
+from kueuepy.simulation.pictures.svg import drawn_alike
 from kueuepy.simulation.text import span_text
 from kueuepy.version import describe
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
+    from kueuepy.simulation.picture import Picture
+    from kueuepy.simulation.pictures.svg import PictureName
     from kueuepy.simulation.result import Result
     from kueuepy.tables import Columns
 
@@ -132,9 +135,23 @@ def compared(found: Comparison) -> str:
             _table(("job", f"waited, {first}", f"waited, {last}"), hurt) if hurt else "<p>Nobody.</p>",
         ),
     ]
-    for name, result in found.results.items():
-        parts.append(_section(f"{name}", _pictures(result, "usage", "queue", "waits", "preemptions") + _queues(result)))
+    pictures = _alike(list(found.results.values()), "usage", "queue", "waits")
+    for (name, result), shown in zip(found.results.items(), pictures, strict=True):
+        parts.append(_section(f"{name}", shown + _pictures(result, "preemptions") + _queues(result)))
     return "".join(parts)
+
+
+def _alike(results: list[Result], *names: PictureName) -> list[str]:
+    """Return pictures of each result; one of the same name has the same axes in all of them."""
+    found = [""] * len(results)
+    for name in names:
+        try:
+            pictures = drawn_alike(results, name)
+        except StateError:  # one of them has not recorded it
+            found = [text + _pictures(result, name) for text, result in zip(found, results, strict=True)]
+            continue
+        found = [text + _figure(name, picture) for text, picture in zip(found, pictures, strict=True)]
+    return found
 
 
 def _against(names: Sequence[str]) -> str:
@@ -237,8 +254,12 @@ def _pictures(result: Result, *names: Any) -> str:
             picture = result.picture(name)
         except StateError:
             continue
-        found.append(f"<figure>{picture.svg}<figcaption>{escape(_LEGEND[name])}</figcaption></figure>\n")
+        found.append(_figure(name, picture))
     return "".join(found)
+
+
+def _figure(name: str, picture: Picture) -> str:
+    return f"<figure>{picture.svg}<figcaption>{escape(_LEGEND[name])}</figcaption></figure>\n"
 
 
 def _queues(result: Result) -> str:

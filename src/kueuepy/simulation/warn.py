@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import core_amounts, is_resource
 from kueuepy.simulation.text import span_text
 from kueuepy.tables.columns import is_named
 
@@ -93,7 +93,8 @@ def _loads(result: Recorded) -> list[str]:
     tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
     resources = [name for name in jobs.names if is_resource(name)]
     loads = {
-        name: np.bincount(tree_of, jobs[name] * jobs["pods"] * runtime, minlength=len(trees)) for name in resources
+        name: np.bincount(tree_of, core_amounts(jobs, name) * jobs["pods"] * runtime, minlength=len(trees))
+        for name in resources
     }
     seconds = max(result.seconds - result.warmup, 0.0)
     found = []

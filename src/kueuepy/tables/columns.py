@@ -9,13 +9,15 @@ from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import counted
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import MOST_ROWS, Sheet, repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from kueuepy.objects import Timestamp
 
 
 _NO_CODE = -2  # that no row has
@@ -91,6 +93,28 @@ def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
     return found
 
 
+def exact(table: Columns) -> Columns:
+    """Return a table with the private columns of another one, in the integers of the core."""
+    return Columns(table._columns)  # noqa: SLF001 - of one file
+
+
+def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float64]:
+    """Return amounts of the core in the unit of the resource of each row; infinite where there is no limit."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    units = np.array([*(1000 if name.rpartition("/")[2] == "cpu" else 1 for name in resources.names), 1])
+    return np.where(values == _UNLIMITED, np.inf, values / units[resources.codes])
+
+
+def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
+    """Return a column of times as `datetime64[ns]` in UTC, NaT for `None`."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    return np.array([_NAT if value is None else value.value for value in values], np.int64).view("M8[ns]")
+
+
+_NAT = -(2**63)
+_UNLIMITED = 2**63 - 1
 Column = Any  # an array, a Categorical, or a list of texts
 
 
@@ -117,6 +141,10 @@ class Columns:
         """
         if name not in self._columns:
             raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
+        return self._column(name)
+
+    def _column(self, name: str) -> Column:
+        """Return a column that exists, in the units of the public table."""
         return self._columns[name]
 
     def __len__(self) -> int:
@@ -132,7 +160,7 @@ class Columns:
         return [self._row(i) for i in range(len(self) if limit is None else min(limit, len(self)))]
 
     def _row(self, i: int) -> dict[str, Any]:
-        return {name: _plain(column[i]) for name, column in self._columns.items()}
+        return {name: _plain(self._column(name)[i]) for name in self._columns}
 
     def to_pandas(self) -> Any:
         """A DataFrame; names are categories.
@@ -141,7 +169,7 @@ class Columns:
             UnsupportedError: pandas is not installed.
         """
         pandas = imported("pandas", "table", "pandas")
-        return pandas.DataFrame({name: _for_pandas(pandas, c) for name, c in self._columns.items()})
+        return pandas.DataFrame({name: _for_pandas(pandas, self._column(name)) for name in self._columns})
 
     def to_polars(self) -> Any:
         """A DataFrame of polars.
@@ -149,7 +177,8 @@ class Columns:
         Raises:
             UnsupportedError: polars is not installed.
         """
-        return imported("polars", "table", "polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
+        polars = imported("polars", "table", "polars")
+        return polars.DataFrame({name: _texts(self._column(name)) for name in self._columns})
 
     def to_arrow(self) -> Any:
         """A table of pyarrow; columns of numbers are not copied.
@@ -158,11 +187,11 @@ class Columns:
             UnsupportedError: pyarrow is not installed.
         """
         pyarrow = imported("pyarrow", "table", '"kueuepy[arrow]"')
-        return pyarrow.table({name: _for_arrow(pyarrow, column) for name, column in self._columns.items()})
+        return pyarrow.table({name: _for_arrow(pyarrow, self._column(name)) for name in self._columns})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as an Arrow stream (Arrow PyCapsule interface), without a library and without a copy of numbers."""
-        return arrow_stream({name: _for_stream(column) for name, column in self._columns.items()})
+        return arrow_stream({name: _for_stream(self._column(name)) for name in self._columns})
 
     def __repr__(self) -> str:
         """How large it is."""
@@ -170,13 +199,17 @@ class Columns:
 
     def sheets(self) -> tuple[Sheet]:
         """The first rows."""
-        rows = self.rows(_SHOWN)
-        return (Sheet(self.names, [[row[name] for name in self.names] for row in rows]),)
+        rows = [[shown(row[name]) for name in self.names] for row in self.rows(MOST_ROWS)]
+        return (Sheet(self.names, rows, total=len(self)),)
 
     _repr_html_ = repr_html
 
 
-_SHOWN = 201  # one more than a notebook shows, so that it is seen to be cut
+def shown(value: Any) -> Any:
+    """Return a cell for people: no `None`, and a number without digits that say nothing."""
+    if value is None:
+        return ""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _plain(value: Any) -> Any:

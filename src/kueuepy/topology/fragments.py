@@ -12,7 +12,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
@@ -103,13 +103,7 @@ class Fragmentation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """A line for each row of the table."""
-        ((header, rows, caption),) = self.sheets()
-        table = [tuple(map(str, row)) for row in (header, *rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
-        ]
-        return "\n".join((caption, *lines))
+        return repr_text(self.sheets(), self)
 
     _repr_html_ = repr_html
 
@@ -204,7 +198,7 @@ def _has_place(workload: Workload) -> bool:
 def _reserved(workload: Workload) -> int:
     """When it got its quota."""
     assert workload.status is not None
-    return next(c.last_transition_time for c in workload.status.conditions if c.type == "QuotaReserved")
+    return next(c.last_transition_time.value for c in workload.status.conditions if c.type == "QuotaReserved")
 
 
 def text_of(requests: Mapping[str, Any]) -> str:

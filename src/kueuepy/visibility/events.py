@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.engine.inventory import EventKind  # noqa: TC001 - msgspec reads it
 from kueuepy.errors.arguments import checked
+from kueuepy.objects import Timestamp
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy._core import Engine
 
-NEVER = -1
 """Stands for a time where there is none."""
 
 
@@ -39,7 +40,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     | `Deleted` | it is gone | |
 
     Attributes:
-        time: When, in nanoseconds since the Unix epoch.
+        time: When, a datetime.
         cycle: How many scheduling cycles with heads had begun by then.
         kind: What happened.
         workload: Its key, `namespace/name`.
@@ -56,10 +57,10 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
         preemptor_cluster_queue: And where.
         queued_since: When the workload was created, or last put back into its queue
             (`pkg/workload/workload.go:QueuedWaitTime`).
-        since: When that began which the event ends, in nanoseconds since the Unix epoch; -1 for nothing.
+        since: When that began which the event ends, a datetime; `None` for nothing.
     """
 
-    time: int
+    time: Timestamp
     cycle: int
     kind: EventKind
     workload: str
@@ -72,8 +73,8 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     message: str
     preemptor: str
     preemptor_cluster_queue: str
-    queued_since: int
-    since: int
+    queued_since: Timestamp
+    since: Timestamp | None
 
     @property
     def namespace(self) -> str:
@@ -88,10 +89,17 @@ class EventTable(Columns):
 @checked
 def event_table(events: Sequence[SchedulerEvent]) -> EventTable:
     """The events as columns."""
-    return EventTable({name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__})
+    columns: dict[str, Any] = {
+        name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__
+    }
+    for name in ("time", "queued_since", "since"):
+        columns[name] = times(columns[name])
+    return EventTable(columns)
 
 
 @checked
 def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
     """What happened since the last time; the engine forgets it."""
-    return (SchedulerEvent(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())
+    for view in engine.drain_events():
+        began = None if view[-1] is None else Timestamp.of(view[-1])
+        yield SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)

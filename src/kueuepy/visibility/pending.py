@@ -10,7 +10,7 @@ from kueuepy._core import Engine
 from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects.times import format_time
+from kueuepy.objects.times import Timestamp
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class PendingWorkload(msgspec.Struct, frozen=True):
     Attributes:
         name: Its name.
         namespace: Its namespace.
-        creation_timestamp: When it was created, in nanoseconds since the Unix epoch.
+        creation_timestamp: When it was created, a datetime.
         priority: Its priority, without a boost.
         local_queue_name: The LocalQueue that it waits in.
         position_in_cluster_queue: How many workloads of its ClusterQueue are before it.
@@ -49,7 +49,7 @@ class PendingWorkload(msgspec.Struct, frozen=True):
 
     name: str
     namespace: str
-    creation_timestamp: int
+    creation_timestamp: Timestamp
     priority: int
     local_queue_name: str
     position_in_cluster_queue: int
@@ -68,7 +68,7 @@ class PendingWorkload(msgspec.Struct, frozen=True):
             "metadata": {
                 "name": self.name,
                 "namespace": self.namespace,
-                "creationTimestamp": format_time(self.creation_timestamp),
+                "creationTimestamp": str(self.creation_timestamp),
                 **({"ownerReferences": owners} if owners else {}),
             },
             "priority": self.priority,
@@ -147,7 +147,7 @@ def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
     if views is None:
         raise NotFoundError(f'ClusterQueue "{cluster_queue}": there is no such ClusterQueue')
     return [
-        PendingWorkload(name, namespace, created, priority, queue, position, local_position)
+        PendingWorkload(name, namespace, Timestamp.of(created), priority, queue, position, local_position)
         for position, (namespace, name, queue, priority, created, local_position) in enumerate(views)
     ]
 

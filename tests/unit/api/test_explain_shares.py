@@ -71,8 +71,8 @@ def test_every_share_of_a_tree(tree):
     assert {name: row["share"] for name, row in rows.items()} == {
         "root": 0, "left": 50, "right": 300, "p": 0, "s": 200, "x": 200, "y": math.inf,
     }  # fmt: skip
-    assert (rows["left"]["borrowed"], rows["left"]["lendable"], rows["left"]["weight"]) == (1000, 10000, 2)
-    assert (rows["y"]["borrowed"], rows["y"]["rounded"], rows["p"]["resource"]) == (1000, 2**63 - 1, "")
+    assert (rows["left"]["borrowed"], rows["left"]["lendable"], rows["left"]["weight"]) == (1, 10, 2)
+    assert (rows["y"]["borrowed"], rows["y"]["rounded"], rows["p"]["resource"]) == (1, 2**63 - 1, "")
 
 
 @pytest.mark.parametrize(

@@ -174,8 +174,8 @@ def test_a_table_gives_the_same_workloads_as_its_rows_in_python(table):
     with rows_of(str(table)) as rows:
         (bert, _, gpt) = (row.workload for row in rows)
     jobs = kq.Jobs.read(table)
-    assert sorted(row.workload.creation_timestamp for row in rows) == jobs["submit"].tolist()
-    assert sorted(row.duration for row in rows) == sorted(jobs["runtime"].tolist())
+    assert sorted(row.workload.creation_timestamp.value for row in rows) == jobs.exact()["submit"].tolist()
+    assert sorted(row.duration.value for row in rows) == sorted(jobs.exact()["runtime"].tolist())
     assert (bert.priority, gpt.priority) == (5, 0)
 
 

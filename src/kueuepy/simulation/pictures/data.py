@@ -11,7 +11,7 @@ from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, show
 from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +134,8 @@ def _edges(run: Recorded, rows: dict[str, Any], pieces: int) -> NDArray[np.float
 
 def _means(run: Recorded, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean of a value in each piece of time; what is infinite stands a little above all that is not."""
-    begin, values = run.usage["seconds"][rows], run.usage[fact][rows].astype(np.float64)
+    usage = exact(run.usage)
+    begin, values = usage["seconds"][rows], usage[fact][rows].astype(np.float64)
     finite = np.isfinite(values)
     if not finite.all():
         values = np.where(finite, values, _ABOVE * values[finite].max(initial=1.0))

@@ -10,7 +10,6 @@ import numpy as np
 from kueuepy.errors import StateError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import unit
 from kueuepy.simulation.groups import preemptions as evictions_of
 from kueuepy.simulation.pictures.names import colours, groups, shown_as, time_unit
 from kueuepy.simulation.pictures.shown import ALL, MOST_NAMES, Bar, Bars, Line, Lines, Matrix
@@ -147,7 +146,7 @@ def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: in
 def _asked(run: Recorded, resource: str | None) -> NDArray[np.float64]:
     """How much of a resource, or how many pods, each job asks for."""
     pods: NDArray[np.float64] = run.jobs["pods"]
-    return pods * run.jobs[resource] / unit(f"/{resource}") if resource else pods * 1.0
+    return pods * run.jobs[resource] if resource else pods * 1.0
 
 
 def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:

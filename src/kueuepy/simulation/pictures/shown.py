@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -30,6 +30,10 @@ def colour_of(place: int) -> str:
     return "#" + "".join(f"{round(part + (255 - part) * _TINT):02x}" for part in parts)
 
 
+Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
+"""The range of the axis of x, and that of the axis of y."""
+
+
 class Layer(msgspec.Struct, frozen=True):
     """A band of a stack: in each piece of time, what is its own and, above it, what is borrowed."""
 
@@ -49,6 +53,7 @@ class Stack(msgspec.Struct, frozen=True):
         edges: Where pieces of time begin; one more than there are.
         layers: From the bottom up.
         limit: In each piece, what there is; empty for none.
+        ends: Range of both axes, if several pictures share it.
     """
 
     title: str
@@ -57,6 +62,7 @@ class Stack(msgspec.Struct, frozen=True):
     edges: Any
     layers: tuple[Layer, ...]
     limit: Any = ()
+    ends: Ends | None = None
 
     @property
     def has_borrowed(self) -> bool:
@@ -82,7 +88,10 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """Lines in one frame; `steps`: a value holds until the next; `ticks`: places of the x axis that have a name."""
+    """Lines in one frame; `steps`: a value holds until the next; `ticks`: places of the x axis that have a name.
+
+    `ends` is the range of both axes, if several pictures share it.
+    """
 
     title: str
     x: str
@@ -94,6 +103,7 @@ class Lines(msgspec.Struct, frozen=True):
     points: bool = False
     marks: tuple[Mark, ...] = ()
     ticks: tuple[tuple[float, str], ...] = ()
+    ends: Ends | None = None
 
 
 class Bar(msgspec.Struct, frozen=True):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
@@ -16,6 +18,7 @@ from kueuepy.simulation.pictures.shown import (
     ALL,
     Bar,
     Bars,
+    Ends,
     Line,
     Lines,
     Mark,
@@ -85,11 +88,34 @@ def drawn(run: Recorded, name: str, **options: Any) -> Picture:
         InvalidSpecError: There is none of the name.
         StateError: It needs a table that was not recorded.
     """
+    return svg(_shown(run, name, options))
+
+
+def drawn_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Picture]:
+    """Return the same picture of several runs, whose axes have the same units and ranges.
+
+    Raises:
+        InvalidSpecError: There is none of the name.
+        StateError: It needs a table that was not recorded.
+    """
+    found = []
+    for run in runs:
+        twin = copy(run)
+        twin.seconds = max(one.seconds for one in runs)
+        found.append(_shown(twin, name, options))
+    ends = [_ends(one) for one in found if isinstance(one, Stack | Lines)]
+    if len(ends) < len(found):
+        return [svg(one) for one in found]
+    across, rising = ((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*ends, strict=True))
+    return [svg(msgspec.structs.replace(one, ends=(across, rising))) for one in found]
+
+
+def _shown(run: Recorded, name: str, options: dict[str, Any]) -> Any:
     if name not in _SHOWN:
         raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(_SHOWN)}')
     if name in ("usage", "queue", "shares"):
-        options.setdefault("pieces", _PIECES)
-    return svg(_SHOWN[name](run, **options))
+        options = {"pieces": _PIECES, **options}
+    return _SHOWN[name](run, **options)
 
 
 _Ends = tuple[float, float]
@@ -195,13 +221,30 @@ def _hatched(number: int, colour: str) -> str:
     )
 
 
+def _ends(shown: Stack | Lines) -> Ends:
+    """Return the range of both axes that one picture needs."""
+    if isinstance(shown, Stack):
+        empty = [np.zeros(len(shown.edges) - 1)]
+        sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or empty, axis=0)
+        top = max(float(sums.max(initial=0.0)), float(np.max(shown.limit, initial=0.0))) * 1.05 or 1.0
+        return (float(shown.edges[0]), float(shown.edges[-1])), (0.0, top)
+    lines = [line for line in shown.lines if len(line.x)]
+    xs = np.concatenate([np.zeros(0), *(line.x for line in lines)])
+    ys = np.concatenate([np.zeros(0), *(line.y for line in lines)])
+    low = float(xs.min()) if len(xs) else 1.0
+    high = float(xs.max()) if len(xs) else 1.0
+    if low == high:
+        low, high = (low / 2, high * 2) if shown.log_x else (low, low + 1)
+    top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
+    bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
+    return (low, high), (bottom, top)
+
+
 @_draw.register
 def _stack(shown: Stack) -> tuple[str, _Legend]:
-    sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or [np.zeros(len(shown.edges) - 1)], axis=0)
-    top = max(float(sums.max(initial=0.0)), float(np.max(shown.limit, initial=0.0))) * 1.05 or 1.0
-    frame = _Frame((float(shown.edges[0]), float(shown.edges[-1])), (0.0, top))
+    frame = _Frame(*(shown.ends or _ends(shown)))
     x = np.repeat(frame.right(shown.edges), 2)[1:-1]
-    below = np.zeros(len(sums))
+    below = np.zeros(len(shown.edges) - 1)
     body, patterns, legend = [], [], []
     for layer in shown.layers:
         colour = colour_of(layer.colour)
@@ -239,21 +282,14 @@ def _points(x: Any, y: Any) -> str:
 @_draw.register
 def _lines(shown: Lines) -> tuple[str, _Legend]:
     lines = [line for line in shown.lines if len(line.x)]
-    xs = np.concatenate([np.zeros(0), *(line.x for line in lines)])
-    ys = np.concatenate([np.zeros(0), *(line.y for line in lines)])
-    low = float(xs.min()) if len(xs) else 1.0
-    high = float(xs.max()) if len(xs) else 1.0
-    if low == high:
-        low, high = (low / 2, high * 2) if shown.log_x else (low, low + 1)
-    top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
-    bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
-    frame = _Frame((low, high), (bottom, top), (shown.log_x, shown.log_y))
+    (low, high), rising = shown.ends or _ends(shown)
+    frame = _Frame((low, high), rising, (shown.log_x, shown.log_y))
     body = [_line(line, frame, steps=shown.steps) for line in lines] + [_mark(mark, frame) for mark in shown.marks]
     legend = [(line.name, _ink(line), "dash" if line.colour >= _DASHED else "line") for line in lines]
     legend += [(mark.name, _MARKS[mark.name][2], "line") for mark in shown.marks]
     inside = [tick for tick in shown.ticks if low <= tick[0] <= high]
     if shown.points:
-        inside = [(at, f"{at:g}") for at in np.unique(xs).tolist()]
+        inside = [(at, f"{at:g}") for at in sorted({at for line in lines for at in line.x.tolist()})]
     return "".join(body) + frame.axes(shown.x, shown.y, inside), legend
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import kueuepy.objects as kq
 from kueuepy.cluster import Cluster
-from kueuepy.objects import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +25,8 @@ _LEVELS = ("rack", _HOSTNAME)
 def configuration(chosen: Random) -> kq.Configuration:
     """Return a random Configuration: both kinds of fair sharing, waitForPodsReady, and feature gates."""
     waits = kq.WaitForPodsReady(
-        timeout=120 * SECOND,
-        recovery_timeout=chosen.choice((None, 60 * SECOND)),
+        timeout=120,
+        recovery_timeout=chosen.choice((None, 60)),
         block_admission=chosen.random() < _RARELY,
         requeuing_strategy=kq.RequeuingStrategy(
             timestamp=chosen.choice(("Creation", "Eviction")),
@@ -35,7 +34,7 @@ def configuration(chosen: Random) -> kq.Configuration:
             backoff_limit_count=chosen.choice((None, 2)),
         ),
     )
-    usage = kq.AdmissionFairSharing(usage_half_life_time=chosen.choice((0, 60)) * SECOND)
+    usage = kq.AdmissionFairSharing(usage_half_life_time=chosen.choice((0, 60)))
     return kq.Configuration(
         fair_sharing=_perhaps(chosen, kq.FairSharingConfig()),
         admission_fair_sharing=_perhaps(chosen, usage),
