@@ -34,7 +34,7 @@ def test_run_tells_of_preemptions(kueuepy, seeds):
 def test_run_shows_so_many_rows_and_says_how_many_more(kueuepy, seeds):
     ran = kueuepy("run", "--rows", "2", *_two_teams(seeds))
 
-    assert "… and 4 more; --rows 6 shows all" in ran.out
+    assert "… and 4 more; use --rows 6 to show all" in ran.out
 
 
 def test_more_rows_than_there_could_be_are_all_rows(kueuepy, seeds):
@@ -45,7 +45,7 @@ def test_run_stops_after_so_many_cycles(kueuepy, seeds):
     ran = kueuepy("run", "--cycles", "1", *_two_teams(seeds))
 
     assert "1 cycle: 2 admissions" in ran.out
-    assert "more would happen in further cycles" in ran.out
+    assert "further cycles would change the state" in ran.out
 
 
 def test_run_prints_json(kueuepy, seeds):
@@ -161,7 +161,7 @@ def table(request, tmp_path):
 def test_one_table_serves_run_whatif_and_simulate(kueuepy, week, table):
     ran = kueuepy("run", week, table)
     assert ran.code == 0
-    assert "user, limit: do not count here" in ran.err
+    assert "user, limit: are ignored here" in ran.err
     asked = kueuepy("whatif", week, "--job", table)
     simulated = kueuepy("simulate", week, "--jobs", table, "--json").json
     assert simulated["figures"]["finished"] == 3
