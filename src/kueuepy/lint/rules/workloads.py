@@ -12,11 +12,7 @@ from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, 
 _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
 
 
-@rule(
-    "L7",
-    "warning",
-    "A nominal quota of 0 for one resource prevents a workload from reclaiming others.",
-)
+@rule("L7", "warning", "A nominal quota of 0 for one resource prevents reclaiming quota of other resources.")
 def requested_but_zero(context: LintContext) -> Iterator[Hit]:
     """A workload can only reclaim quota if all its requests are within the nominal quota."""
     for queue in context.queues:
