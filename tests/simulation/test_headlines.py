@@ -104,7 +104,7 @@ def test_a_mean_wait_that_is_long_beside_the_log_is_told():
 
 def test_a_warm_up_that_leaves_no_job_is_told():
     result = kq.simulate(cluster(queue("q", 2)), stream(200), warmup="300d")
-    assert warned("no job counts", result)
+    assert warned("the metrics include no jobs", result)
 
 
 def test_times_of_the_calendar_are_there_where_the_log_has_them():

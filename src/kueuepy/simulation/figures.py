@@ -1,4 +1,4 @@
-"""The figures of a run: waits, slowdowns, utilisation, what was lost, how even it was."""
+"""The metrics of a run: waiting times, slowdowns, utilisation, lost work and fairness."""
 
 from __future__ import annotations
 
@@ -34,63 +34,76 @@ _STARVED = 10
 
 @checked_methods
 class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
-    """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
+    """The metrics of a run.
 
-    Percentiles are by nearest rank: the smallest value that N of 100 do not exceed. Integrals go over the
-    window, from the warm-up to the end of the run unless others are asked for.
+    A metric of resources is a dict by `flavor/resource`. Resource-hours count cores for cpu and base units (bytes for
+    memory) otherwise. Percentiles use the nearest-rank method. Time integrals and averages cover a window, by default
+    from the warm-up to the end of the run.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+    >>> jobs = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+    >>> kpis = simulate(cluster, jobs).kpis
+    >>> kpis.finished, kpis.wait_mean, kpis.used_hours
+    (3, 1160.0, {'h100/nvidia.com/gpu': 3.0})
 
     Attributes:
-        jobs: How many jobs came and count.
-        finished: How many of them were done.
-        seconds: How long the window is.
-        wait_mean: For how many seconds a job had no quota, from its submission to its end, or to the end of the run.
-        wait_p50: The same of the middle one.
-        wait_p95: That 95 of 100 do not exceed.
-        wait_p99: That 99 of 100 do not exceed.
-        longest_wait: Of the one that starves most, which may still be waiting.
-        first_wait_mean: From submission to the first start, of those that started.
-        first_wait_p50: The same of the middle one.
-        first_wait_p95: That 95 of 100 do not exceed.
-        first_wait_p99: That 99 of 100 do not exceed.
-        slowdown: How many times longer a job's life is than its runtime, of those that are done.
-        slowdown_p95: That 95 of 100 do not exceed.
-        bounded_slowdown: The same over a runtime of 10 s at least, and 1 at least.
-        bounded_slowdown_p95: That 95 of 100 do not exceed.
-        goodput: The part of its life that a job has quota, on average over those that are done
+        jobs: Number of jobs submitted in the window.
+        finished: Number of these jobs that finished.
+        seconds: Length of the window, in seconds.
+        wait_mean: Mean waiting time, in seconds. The waiting time of a job is all time without quota from its
+            submission until it finishes or the run ends, including time after evictions.
+        wait_p50: Median of the waiting time, in seconds.
+        wait_p95: 95th percentile of the waiting time, in seconds.
+        wait_p99: 99th percentile of the waiting time, in seconds.
+        longest_wait: Longest waiting time, in seconds, including jobs still waiting when the run ends.
+        first_wait_mean: Mean time from submission to the first start, in seconds, over jobs that started.
+        first_wait_p50: Median of the time from submission to the first start, in seconds.
+        first_wait_p95: 95th percentile of the time from submission to the first start, in seconds.
+        first_wait_p99: 99th percentile of the time from submission to the first start, in seconds.
+        slowdown: Mean over finished jobs of their lifetime, from submission to end, divided by their runtime.
+        slowdown_p95: 95th percentile of the slowdown.
+        bounded_slowdown: Mean slowdown with runtimes of less than 10 s counted as 10 s, and at least 1 for each job.
+        bounded_slowdown_p95: 95th percentile of the bounded slowdown.
+        goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
             (kubernetes-sigs/kueue#10813).
-        useful: The part of its life that a job's runtime is: goodput without what was lost.
-        submission_utilisation: Used over nominal quota, of queues and cohorts, with its changes, from the warm-up to
-            the last submission: while jobs still arrive. Of the whole window where all jobs arrive at once.
-        utilisation: Used over nominal quota from the warm-up to the end of the run. It includes the time after the last
-            submission, in which the last jobs finish and quota falls idle: it says more about the longest job than
-            about the policy.
-        effective_utilisation: `utilisation` without what was lost, and without checkpoints and restores.
-        lost_hours: Progress that was thrown away, times what was held.
-        overhead_hours: Checkpoints, restores and starts of pods, times what was held.
-        wasted: The part of what was held that was lost or overhead, of the cell that was used most.
-        makespan: From the first submission to the last end, in seconds.
-        throughput: Jobs done an hour.
-        waiting_mean: How many jobs waited, on average over time.
-        waiting_max: How many did at most; who is admitted in the moment of coming does not wait.
-        used_hours: What was used.
-        borrowed_hours: What queues used beyond their nominal quota.
-        lent_hours: What of that was others' nominal quota.
-        borrowing_time: The part of the time in which any queue borrowed.
-        idle_while_waiting: What was free in a tree of cohorts, as far as its waiting jobs asked for it, in hours: what
-            policy or fragmentation kept from them.
-        promise_p95: Of first waits of jobs for which their own queue had free nominal quota when they came: how long
-            "nominal is ensured" takes.
-        jain: Jain's index of how evenly the ClusterQueues that had jobs got resources, from 1 (all alike) to 1 over
-            their number (one got all); compared is a queue's dominant part of all quota over its weight.
-        blocked_share: Used over entitled of queues in which jobs wait, on average over time, as a fraction: 1.22 is
-            122 % of what the queue is entitled to. Entitled are nominal quota and, by weight, a part of what the cohort
-            has beside its queues' quotas.
-        evictions: How many there were.
-        evictions_max: Of one job, at most.
-        preemptions: How many evictions were preemptions, by rule.
-        loops: How much endless preemption was found.
-        starved: Jobs that never started, though others were submitted later by 10 times the p99 wait and started.
-        cost: What was used times the prices of flavors that were given; `None` without.
+        useful: Mean over finished jobs of their runtime divided by their lifetime: goodput without lost progress and
+            overhead.
+        submission_utilisation: Used divided by nominal quota of all queues and cohorts, from the warm-up to the last
+            submission, that is while jobs still arrive. If all jobs arrive at once, it covers the whole window.
+        utilisation: Used divided by nominal quota of all queues and cohorts, over the whole window. The window includes
+            the time after the last submission, in which the last jobs finish and quota becomes idle, so the value
+            depends more on the longest job than on the policy.
+        effective_utilisation: Utilisation without lost progress, checkpoints, restores and pod starts.
+        lost_hours: Resource-hours of progress lost by evictions.
+        overhead_hours: Resource-hours of checkpoints, restores and pod starts.
+        wasted: Lost and overhead hours as a fraction of the used hours, for the flavor and resource with the highest
+            utilisation.
+        makespan: Time from the first submission to the last end of a job, in seconds.
+        throughput: Number of jobs finished per hour.
+        waiting_mean: Time average of the number of waiting jobs.
+        waiting_max: Maximum number of waiting jobs; jobs admitted at the time of their submission do not count.
+        used_hours: Resource-hours used.
+        borrowed_hours: Resource-hours that queues used beyond their nominal quota.
+        lent_hours: Borrowed resource-hours that were unused nominal quota of other queues.
+        borrowing_time: Fraction of the time during which at least one queue borrowed.
+        idle_while_waiting: Resource-hours that were free in a cohort tree although its waiting jobs requested them,
+            because of the policy or of fragmentation.
+        promise_p95: 95th percentile of the time from submission to the first start, in seconds, over jobs that arrived
+            while the free nominal quota of their own queue was sufficient.
+        jain: Jain's fairness index over the ClusterQueues that had jobs, from 1 divided by their number (one queue used
+            everything) to 1 (equal use). It compares dominant resource shares, that is the largest fraction of all
+            nominal quota that a queue used of any resource, divided by the queue's fair sharing weight.
+        blocked_share: Used quota divided by entitled quota, averaged over time and queues with waiting jobs. The value
+            is a fraction: 1.22 means 122 % of the entitled quota. A queue is entitled to its nominal quota and, in
+            proportion to its weight, to quota that its cohort has beyond that of its queues.
+        evictions: Number of evictions.
+        evictions_max: Largest number of evictions of one job.
+        preemptions: Number of preemptions by rule.
+        loops: Number of preemption loops found.
+        starved: Number of jobs that never started although jobs submitted later, by more than 10 times
+            `first_wait_p99`, did.
+        cost: Used resource-hours multiplied by the given prices of flavors; `None` without prices.
     """
 
     jobs: int
@@ -138,25 +151,30 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     @property
     def preempted_hours(self) -> dict[str, float]:
-        """What was lost: another name of `lost_hours`."""
+        """Alias of `lost_hours`."""
         return self.lost_hours
 
     def interval(self, name: str) -> tuple[float, float]:
-        """Return the 95 % interval of a figure, which holds the value of the run and is never below 0.
+        """Return the 95 % confidence interval of a metric, which contains its value and is never below 0.
 
-        The run is cut into 32 batches: for figures of single jobs, jobs that follow each other by submission; for
-        utilisation, waiting jobs and throughput, pieces of equal length. A mean has Student's interval of the batches,
-        adjusted for their autocorrelation and skewness (N-Skart). A percentile has the order statistics between which
-        the same rule places it. Maxima have no interval. A warning says when a run is so short that the interval may
-        be too narrow: waits in a busy queue depend on each other over hundreds of jobs.
+        The method divides the run into 32 batches. For metrics of single jobs, a batch consists of consecutive jobs by
+        submission time. For utilisation, waiting jobs and throughput, the batches have equal lengths of time. The
+        interval of a mean is Student's t interval over the batches, adjusted for autocorrelation and skewness
+        (N-Skart). The interval of a percentile lies between two order statistics chosen by the same method. Maxima have
+        no interval. If the run is so short that the interval may be too narrow, the method emits a UserWarning: waiting
+        times in a busy queue are correlated over hundreds of jobs.
 
         Args:
-            name: The figure; of a resource with its cell, as `utilisation h100/nvidia.com/gpu`, if there are several.
+            name: Name of the metric. For a metric of several resources, append the flavor and resource, as in
+                `utilisation h100/nvidia.com/gpu`.
+
+        Returns:
+            The lower and the upper limit, in the unit of the metric.
 
         Raises:
-            InvalidSpecError: There is no such figure or cell, it has no interval, or too few jobs count: a mean needs
-                640, a 95th percentile 2,000 and a 99th 10,000.
-            StateError: A figure over time needs the usage, which was not recorded.
+            InvalidSpecError: The metric or the resource does not exist, the metric has no interval, or there are too
+                few jobs: a mean needs 640, a 95th percentile 2,000 and a 99th percentile 10,000.
+            StateError: The metric is an integral over time, and the usage was not recorded.
         """
         found = self._interval(name)
         if found.doubt:
@@ -167,7 +185,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return interval(self.__dict__["scope"], name, getattr(self, name.partition(" ")[0], None))
 
     def rows(self) -> list[tuple[str, float]]:
-        """Name and value of each figure that there is, those of a resource one by one."""
+        """Return name and value of each metric, with one row for each flavor and resource."""
         found: list[tuple[str, float]] = []
         for name in self.__struct_fields__:
             value = getattr(self, name)
@@ -178,30 +196,30 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return found
 
     def to_table(self) -> Columns:
-        """Return a row for each figure: `figure`, `cell`, `value` and `unit`."""
+        """Return a table with the columns `figure` (the metric), `cell` (flavor and resource), `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
         return table_of(("figure", "cell", "value", "unit"), rows)
 
     def __str__(self) -> str:
-        """A line for each figure."""
+        """Format each metric as a line."""
         rows = self.rows()
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {figure_text(name, value)}" for name, value in rows)
 
     def sheets(self) -> tuple[Sheet]:
-        """The figures, one a row."""
-        return (Sheet(("figure", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
+        """Return one table with a row for each metric."""
+        return (Sheet(("metric", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
 
     _repr_html_ = repr_html
 
 
 def unit(cell: str) -> int:
-    """How many of a table's units make one that people count: thousandths of cores, else ones."""
+    """Return the number of internal units per display unit of a resource: 1000 for cpu, otherwise 1."""
     return 1000 if cell.rpartition("/")[2] == "cpu" else 1
 
 
 def hours(totals: dict[str, float]) -> dict[str, float]:
-    """Amounts times nanoseconds in hours; nothing where there is none."""
+    """Convert amounts times nanoseconds to resource-hours; resources with a total of 0 are omitted."""
     return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
 
 
@@ -214,7 +232,7 @@ def kpis_of(
     bound: float = BOUND,
     prices: Mapping[str, float] | None = None,
 ) -> Kpis:
-    """The figures of a run, of a window of it, or of some of its jobs."""
+    """Compute the metrics of a run, of a time window, or of a subset of the jobs."""
     jobs = run.jobs
     mask = np.array(jobs["counted"]) if where is None else np.array(jobs["counted"]) & np.asarray(where, bool)
     low = run.warmup if start is None else start
@@ -268,7 +286,7 @@ def kpis_of(
 def _while_submitting(
     run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
-    """Return used over nominal quota from the begin of a window to the last submission in it."""
+    """Return used divided by nominal quota from the start of a window to the last submission in it."""
     low, ends, high = window
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:
@@ -290,7 +308,7 @@ def _makespan(jobs: Columns) -> float:
 
 
 def _promise(jobs: Columns, mask: NDArray[np.bool_]) -> float | None:
-    """The first wait of 95 of 100 of the jobs that were promised quota."""
+    """Return the 95th percentile of the first wait of jobs whose queue had enough free nominal quota."""
     waits = jobs["first_wait"][mask & jobs["promised"]]
     waits = np.sort(waits[~np.isnan(waits)])
     return percentile(waits, 95) if len(waits) else None
@@ -301,13 +319,13 @@ def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float
 
 
 def _of_run(run: Recorded) -> dict[str, Any]:
-    """What was lost in the whole run, and preemptions by rule, as the core has kept them."""
+    """Return lost work, overhead and preemptions by rule of the whole run."""
     rules = sums((rule, count) for _, _, rule, count, _ in run.totals["evictions"] if rule)
     return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
 
 
 def _totals(run: Recorded) -> dict[str, Any]:
-    """The integrals of the whole run, as the core has kept them."""
+    """Return the time integrals of the whole run."""
     core = run.totals
     cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}
@@ -326,7 +344,7 @@ def _totals(run: Recorded) -> dict[str, Any]:
 
 
 def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
-    """Jain's index over the ClusterQueues that had jobs, of their dominant parts of all quota over their weights."""
+    """Return Jain's index of the weighted dominant resource shares of the ClusterQueues that had jobs."""
     queues = run.jobs["cluster_queue"]
     had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))
     values = []
@@ -339,7 +357,7 @@ def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, fl
 
 
 def evenness(values: list[float]) -> float | None:
-    """Jain's index: `(Σx)² / (k Σx²)`; `None` if nobody has anything."""
+    """Return Jain's index, `(Σx)² / (k Σx²)`, or `None` if all values are 0."""
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
