@@ -1,4 +1,4 @@
-"""The metrics of a run: waiting times, slowdowns, utilisation, lost work and fairness."""
+"""The metrics of a simulation: waits, slowdowns, utilisation, lost work and fairness."""
 
 from __future__ import annotations
 
@@ -34,76 +34,83 @@ _STARVED = 10
 
 @checked_methods
 class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
-    """The metrics of a run.
+    """The metrics of a simulation.
 
-    A metric of resources is a dict by `flavor/resource`. Resource-hours count cores for cpu and base units (bytes for
-    memory) otherwise. Percentiles use the nearest-rank method. Time integrals and averages cover a window, by default
-    from the warm-up to the end of the run.
+    Metrics of a resource are dicts with a key `flavor/resource` for each flavor and resource. Hours of cpu are
+    core-hours. Percentiles use the nearest-rank method: the Nth percentile is the smallest value that at least N % of
+    the values do not exceed. Time integrals cover the window, by default from the end of the warm-up to the end of the
+    simulation. Only jobs submitted in the window count.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
     >>> jobs = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
     >>> kpis = simulate(cluster, jobs).kpis
-    >>> kpis.finished, kpis.wait_mean, kpis.used_hours
-    (3, 1160.0, {'h100/nvidia.com/gpu': 3.0})
+    >>> kpis.wait_mean, kpis.longest_wait
+    (1160.0, 3480.0)
+    >>> kpis.utilisation
+    {'h100/nvidia.com/gpu': 0.75}
 
     Attributes:
-        jobs: Number of jobs submitted in the window.
+        jobs: Number of jobs that were submitted and count.
         finished: Number of these jobs that finished.
         seconds: Length of the window, in seconds.
-        wait_mean: Mean waiting time, in seconds. The waiting time of a job is all time without quota from its
-            submission until it finishes or the run ends, including time after evictions.
+        wait_mean: Mean waiting time, in seconds. The waiting time of a job is its total time without quota, from its
+            submission to its end or to the end of the simulation.
         wait_p50: Median of the waiting time, in seconds.
         wait_p95: 95th percentile of the waiting time, in seconds.
         wait_p99: 99th percentile of the waiting time, in seconds.
-        longest_wait: Longest waiting time, in seconds, including jobs still waiting when the run ends.
-        first_wait_mean: Mean time from submission to the first start, in seconds, over jobs that started.
-        first_wait_p50: Median of the time from submission to the first start, in seconds.
-        first_wait_p95: 95th percentile of the time from submission to the first start, in seconds.
-        first_wait_p99: 99th percentile of the time from submission to the first start, in seconds.
-        slowdown: Mean over finished jobs of their lifetime, from submission to end, divided by their runtime.
-        slowdown_p95: 95th percentile of the slowdown.
-        bounded_slowdown: Mean slowdown with runtimes of less than 10 s counted as 10 s, and at least 1 for each job.
-        bounded_slowdown_p95: 95th percentile of the bounded slowdown.
+        longest_wait: Longest waiting time, in seconds, including jobs still waiting when the simulation ends.
+        first_wait_mean: Mean time from submission to first admission, in seconds, over the jobs that were admitted;
+            `None` if no job was.
+        first_wait_p50: Median of the time from submission to first admission, in seconds.
+        first_wait_p95: 95th percentile of the time from submission to first admission, in seconds.
+        first_wait_p99: 99th percentile of the time from submission to first admission, in seconds.
+        slowdown: Mean over finished jobs of lifetime divided by runtime; `None` without finished jobs. The lifetime of
+            a job is the time from its submission to its end.
+        slowdown_p95: 95th percentile of the slowdown of finished jobs.
+        bounded_slowdown: Mean over finished jobs of max(1, lifetime / max(runtime, 10 s)).
+        bounded_slowdown_p95: 95th percentile of the bounded slowdown of finished jobs.
         goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
             (kubernetes-sigs/kueue#10813).
-        useful: Mean over finished jobs of their runtime divided by their lifetime: goodput without lost progress and
-            overhead.
-        submission_utilisation: Used divided by nominal quota of all queues and cohorts, from the warm-up to the last
-            submission, that is while jobs still arrive. If all jobs arrive at once, it covers the whole window.
-        utilisation: Used divided by nominal quota of all queues and cohorts, over the whole window. The window includes
-            the time after the last submission, in which the last jobs finish and quota becomes idle, so the value
-            depends more on the longest job than on the policy.
-        effective_utilisation: Utilisation without lost progress, checkpoints, restores and pod starts.
-        lost_hours: Resource-hours of progress lost by evictions.
-        overhead_hours: Resource-hours of checkpoints, restores and pod starts.
-        wasted: Lost and overhead hours as a fraction of the used hours, for the flavor and resource with the highest
+        useful: Mean over finished jobs of runtime divided by lifetime: the goodput without lost work and overhead.
+        submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of
+            the window to the last submission. If all jobs are submitted at once, the whole window counts.
+        utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, over the whole window. The window
+            includes the time after the last submission, in which only the longest jobs still run. To compare policies,
+            prefer `submission_utilisation`.
+        effective_utilisation: Utilisation without lost work, checkpoints, restores and pod starts.
+        lost_hours: Lost progress of evicted jobs, multiplied by the quota held, in hours.
+        overhead_hours: Time for checkpoints, restores and pod starts, multiplied by the quota held, in hours.
+        wasted: Fraction of the used quota that was lost or overhead, for the flavor and resource with the highest
             utilisation.
         makespan: Time from the first submission to the last end of a job, in seconds.
-        throughput: Number of jobs finished per hour.
-        waiting_mean: Time average of the number of waiting jobs.
-        waiting_max: Maximum number of waiting jobs; jobs admitted at the time of their submission do not count.
-        used_hours: Resource-hours used.
-        borrowed_hours: Resource-hours that queues used beyond their nominal quota.
-        lent_hours: Borrowed resource-hours that were unused nominal quota of other queues.
-        borrowing_time: Fraction of the time during which at least one queue borrowed.
-        idle_while_waiting: Resource-hours that were free in a cohort tree although its waiting jobs requested them,
-            because of the policy or of fragmentation.
-        promise_p95: 95th percentile of the time from submission to the first start, in seconds, over jobs that arrived
-            while the free nominal quota of their own queue was sufficient.
-        jain: Jain's fairness index over the ClusterQueues that had jobs, from 1 divided by their number (one queue used
-            everything) to 1 (equal use). It compares dominant resource shares, that is the largest fraction of all
-            nominal quota that a queue used of any resource, divided by the queue's fair sharing weight.
-        blocked_share: Used quota divided by entitled quota, averaged over time and queues with waiting jobs. The value
-            is a fraction: 1.22 means 122 % of the entitled quota. A queue is entitled to its nominal quota and, in
-            proportion to its weight, to quota that its cohort has beyond that of its queues.
+        throughput: Number of finished jobs per hour.
+        waiting_mean: Time-weighted mean of the number of waiting jobs.
+        waiting_max: Largest number of waiting jobs. A job that is admitted at its submission time does not count as
+            waiting.
+        used_hours: Used quota multiplied by time, in hours.
+        borrowed_hours: Usage above the nominal quota of the ClusterQueue, multiplied by time, in hours.
+        lent_hours: The portion of the borrowed hours that came from the unused nominal quota of other ClusterQueues, in
+            hours. The rest came from the nominal quota of Cohorts.
+        borrowing_time: Fraction of the window during which at least one ClusterQueue borrowed.
+        idle_while_waiting: Quota that was free in a cohort tree although waiting jobs of the tree requested it, in
+            hours. Policies or fragmentation kept the jobs from using it.
+        promise_p95: 95th percentile of the time from submission to first admission, in seconds, over the jobs that
+            fitted into the free nominal quota of their ClusterQueue at submission. `None` without such jobs.
+        jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)
+            and 1 (all shares are equal). The share of a ClusterQueue is its largest fraction of all nominal quota of a
+            resource, divided by its fair sharing weight. `None` if no job held quota.
+        blocked_share: Mean over time of used quota divided by entitled quota, over ClusterQueues while jobs wait there;
+            `None` if no job waits. For example, 1.22 means that the queues used 122 % of their entitlement. The
+            entitled quota of a ClusterQueue is its nominal quota plus its weighted share of the nominal quota of its
+            cohorts.
         evictions: Number of evictions.
-        evictions_max: Largest number of evictions of one job.
-        preemptions: Number of preemptions by rule.
-        loops: Number of preemption loops found.
-        starved: Number of jobs that never started although jobs submitted later, by more than 10 times
-            `first_wait_p99`, did.
-        cost: Used resource-hours multiplied by the given prices of flavors; `None` without prices.
+        evictions_max: Largest number of evictions of a single job.
+        preemptions: Number of preemptions by rule, such as `InClusterQueue`.
+        loops: Number of different preemption loops that were found.
+        starved: Number of starved jobs. A starved job was never admitted, although a job submitted much later was:
+            later by more than 10 times the 99th percentile of the time to first admission.
+        cost: Used hours multiplied by the prices of the flavors; `None` without prices.
     """
 
     jobs: int
@@ -151,30 +158,30 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     @property
     def preempted_hours(self) -> dict[str, float]:
-        """Alias of `lost_hours`."""
+        """Another name for `lost_hours`."""
         return self.lost_hours
 
     def interval(self, name: str) -> tuple[float, float]:
-        """Return the 95 % confidence interval of a metric, which contains its value and is never below 0.
+        """Return the 95 % confidence interval of a metric.
 
-        The method divides the run into 32 batches. For metrics of single jobs, a batch consists of consecutive jobs by
-        submission time. For utilisation, waiting jobs and throughput, the batches have equal lengths of time. The
-        interval of a mean is Student's t interval over the batches, adjusted for autocorrelation and skewness
-        (N-Skart). The interval of a percentile lies between two order statistics chosen by the same method. Maxima have
-        no interval. If the run is so short that the interval may be too narrow, the method emits a UserWarning: waiting
-        times in a busy queue are correlated over hundreds of jobs.
+        The method splits the run into 32 batches. For metrics of single jobs, a batch contains consecutive jobs by
+        submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean is
+        Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of a
+        percentile lies between two order statistics that follow from the same method. Waits in a busy queue are
+        correlated over hundreds of jobs, so a short run emits a UserWarning that the interval may be too narrow.
 
         Args:
-            name: Name of the metric. For a metric of several resources, append the flavor and resource, as in
-                `utilisation h100/nvidia.com/gpu`.
+            name: The name of the metric. For a resource with several keys, append the key, such as `utilisation
+                h100/nvidia.com/gpu`.
 
         Returns:
-            The lower and the upper limit, in the unit of the metric.
+            The lower and upper limit. The interval contains the value of the metric and no negative numbers.
 
         Raises:
-            InvalidSpecError: The metric or the resource does not exist, the metric has no interval, or there are too
-                few jobs: a mean needs 640, a 95th percentile 2,000 and a 99th percentile 10,000.
-            StateError: The metric is an integral over time, and the usage was not recorded.
+            InvalidSpecError: The metric or the key does not exist, the metric has no interval (such as a maximum), or
+                too few jobs count. A mean or median needs 640 jobs, a 95th percentile 2,000 and a 99th percentile
+                10,000.
+            StateError: A time-weighted metric needs the usage, which was not recorded.
         """
         found = self._interval(name)
         if found.doubt:
@@ -185,7 +192,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return interval(self.__dict__["scope"], name, getattr(self, name.partition(" ")[0], None))
 
     def rows(self) -> list[tuple[str, float]]:
-        """Return name and value of each metric, with one row for each flavor and resource."""
+        """Return the name and value of each metric that is not None, with one entry per flavor and resource."""
         found: list[tuple[str, float]] = []
         for name in self.__struct_fields__:
             value = getattr(self, name)
@@ -196,30 +203,30 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return found
 
     def to_table(self) -> Columns:
-        """Return a table with the columns `figure` (the metric), `cell` (flavor and resource), `value` and `unit`."""
+        """Return one row per metric, with columns `figure` (the metric), `cell`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
         return table_of(("figure", "cell", "value", "unit"), rows)
 
     def __str__(self) -> str:
-        """Format each metric as a line."""
+        """Return one line per metric."""
         rows = self.rows()
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {figure_text(name, value)}" for name, value in rows)
 
     def sheets(self) -> tuple[Sheet]:
-        """Return one table with a row for each metric."""
+        """Return the metrics as a table for display, one per row."""
         return (Sheet(("metric", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
 
     _repr_html_ = repr_html
 
 
 def unit(cell: str) -> int:
-    """Return the number of internal units per display unit of a resource: 1000 for cpu, otherwise 1."""
+    """Return the factor between table units and displayed units: 1000 for cpu (thousandths of cores), else 1."""
     return 1000 if cell.rpartition("/")[2] == "cpu" else 1
 
 
 def hours(totals: dict[str, float]) -> dict[str, float]:
-    """Convert amounts times nanoseconds to resource-hours; resources with a total of 0 are omitted."""
+    """Convert amounts times nanoseconds to hours; zero totals are left out."""
     return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
 
 
@@ -232,7 +239,16 @@ def kpis_of(
     bound: float = BOUND,
     prices: Mapping[str, float] | None = None,
 ) -> Kpis:
-    """Compute the metrics of a run, of a time window, or of a subset of the jobs."""
+    """Compute the metrics of a simulation, optionally for a time window or some of its jobs.
+
+    Args:
+        run: The simulation.
+        start: The beginning of the window, in seconds; the end of the warm-up by default.
+        end: The end of the window, in seconds; the end of the simulation by default.
+        where: A mask of the jobs that count; all jobs by default.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
+        prices: The price of one unit for one hour, by flavor.
+    """
     jobs = run.jobs
     mask = np.array(jobs["counted"]) if where is None else np.array(jobs["counted"]) & np.asarray(where, bool)
     low = run.warmup if start is None else start
@@ -286,7 +302,7 @@ def kpis_of(
 def _while_submitting(
     run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
-    """Return used divided by nominal quota from the start of a window to the last submission in it."""
+    """Return used over nominal quota from the beginning of a window to the last submission in it."""
     low, ends, high = window
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:
@@ -308,7 +324,7 @@ def _makespan(jobs: Columns) -> float:
 
 
 def _promise(jobs: Columns, mask: NDArray[np.bool_]) -> float | None:
-    """Return the 95th percentile of the first wait of jobs whose queue had enough free nominal quota."""
+    """Return the 95th percentile of the first wait over jobs that fitted into free nominal quota at submission."""
     waits = jobs["first_wait"][mask & jobs["promised"]]
     waits = np.sort(waits[~np.isnan(waits)])
     return percentile(waits, 95) if len(waits) else None
@@ -319,13 +335,13 @@ def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float
 
 
 def _of_run(run: Recorded) -> dict[str, Any]:
-    """Return lost work, overhead and preemptions by rule of the whole run."""
+    """Return the lost work of the whole run and the number of preemptions by rule, as computed by the core."""
     rules = sums((rule, count) for _, _, rule, count, _ in run.totals["evictions"] if rule)
     return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
 
 
 def _totals(run: Recorded) -> dict[str, Any]:
-    """Return the time integrals of the whole run."""
+    """Return the time integrals of the whole run, as computed by the core."""
     core = run.totals
     cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}
@@ -344,7 +360,14 @@ def _totals(run: Recorded) -> dict[str, Any]:
 
 
 def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
-    """Return Jain's index of the weighted dominant resource shares of the ClusterQueues that had jobs."""
+    """Return Jain's index over the dominant shares of the ClusterQueues that had jobs; see `Kpis.jain`.
+
+    Args:
+        run: The simulation.
+        used: Used quota times nanoseconds, by ClusterQueue and `flavor/resource`.
+        nominal: Nominal quota times nanoseconds, by `flavor/resource`.
+        mask: The jobs that count.
+    """
     queues = run.jobs["cluster_queue"]
     had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))
     values = []
@@ -357,7 +380,7 @@ def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, fl
 
 
 def evenness(values: list[float]) -> float | None:
-    """Return Jain's index, `(Σx)² / (k Σx²)`, or `None` if all values are 0."""
+    """Return Jain's index `(Σx)² / (k Σx²)`; `None` if all values are 0."""
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
