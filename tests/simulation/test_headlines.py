@@ -170,10 +170,10 @@ def test_figures_are_one_tidy_table(three):
 def test_results_are_joined_in_a_report(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    for part in ("Figures side by side", "Who waits longer under four", "Differences, job by job", "95 % interval"):
+    for part in ("Metrics by policy", "Jobs that wait longer under four", "Paired differences", "95 % interval"):
         assert part in text
     kq.report(three, tmp_path / "report.html")
-    assert "Who waits longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
+    assert "Jobs that wait longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
     kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
     with pytest.raises(kq.InvalidSpecError, match="no result"):
         kq.report({}, tmp_path / "report.html")
