@@ -90,7 +90,7 @@ def test_a_long_time_after_the_last_submission_is_told():
 
 
 def test_how_to_read_a_figure_is_shown_and_not_emitted():
-    with pytest.warns(UserWarning, match="waits grow") as caught:
+    with pytest.warns(UserWarning, match="waiting times grow") as caught:
         result = kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0))
     assert warned("the mean wait", result)
     assert "warning: the mean wait" in repr(result)
