@@ -171,14 +171,14 @@ def test_without_paths_all_nominal_quotas_are_edited(week):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"quotas": ["x"]}, 'QuotaEnv: "quotas" is no argument; did you mean "edit"'),
+        ({"quotas": ["x"]}, 'QuotaEnv: "quotas" is not an argument; did you mean "edit"'),
         ({"intervall": "1h"}, 'did you mean "interval"'),
-        ({"seed": 3}, "those of the episode"),
+        ({"seed": 3}, "the episode determines them"),
     ],
 )
 def test_a_wrong_argument_is_named(week, options, message):
     for make in (rl.QuotaEnv, lambda *args, **more: rl.vector(2, *args, **more)):
         with pytest.raises(kq.InvalidSpecError, match=message):
             make(*week, **options)
-    with pytest.raises(kq.InvalidSpecError, match="given together"):
+    with pytest.raises(kq.InvalidSpecError, match="pass both cluster and jobs"):
         rl.QuotaEnv(week[0])
