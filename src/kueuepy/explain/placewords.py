@@ -1,4 +1,4 @@
-"""The sentences about places in topologies."""
+"""The sentences of explanations about topologies."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOST_TOLD = 8  # domains
 
 
 def is_missing(facts: PlaceFactsView | None) -> bool:
-    """Whether a topology would have to have a place, and has none."""
+    """Return whether the pods need a topology assignment and do not fit."""
     return facts is not None and facts["failure"] is not None
 
 
 def asked(facts: PlaceFactsView) -> str:
-    """What is asked of the topology."""
+    """Describe the topology request."""
     leader = ", and their leader beside them," if facts["has_leader"] else ""
     text = f"{counted(facts['count'], 'pod')}{leader} {_where(facts)}"
     if facts["slice_size"] > 1:
@@ -36,7 +36,7 @@ def _where(facts: PlaceFactsView) -> str:
 
 
 def place(facts: PlaceFactsView) -> str:
-    """Whether there is a place, and how many pods would have one."""
+    """Describe whether the pods fit into the topology, and how many do."""
     name = f"topology {facts['topology']}: {asked(facts)}"
     if not facts["resolved"]:
         return f"{name}: no such request can be met by its levels, {', '.join(facts['levels'])}"
@@ -46,7 +46,7 @@ def place(facts: PlaceFactsView) -> str:
         return f"{name}: no node is in it"
     most = f"at most {facts['largest']} would have a place" if facts["largest"] else "not even one has a place"
     if facts["largest"] >= facts["count"]:
-        most = "there is no place beside each other"  # of the leader and the workers
+        most = "there is no place beside each other"  # the leader and the workers do not fit together
     if facts["failure_if_empty"] is None:
         return f"{name}: {most}; all would if no other workload was there"
     return f"{name}: {most}, and {_even(facts)}"
@@ -59,7 +59,7 @@ def _even(facts: PlaceFactsView) -> str:
 
 
 def domain(facts: DomainView, of: PlaceFactsView) -> str:
-    """How many pods one domain would hold, and what is in the way on its nodes."""
+    """Describe how many pods fit into a domain, and which nodes are excluded."""
     text = f"{'/'.join(facts['values'])}: holds {facts['pods']} of {counted(of['count'], 'pod')}"
     if facts["pods_if_empty"] > facts["pods"]:
         text += f", {facts['pods_if_empty']} if no other workload was there"
@@ -67,7 +67,7 @@ def domain(facts: DomainView, of: PlaceFactsView) -> str:
 
 
 def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
-    """Which nodes hold no pod, by what is first in the way."""
+    """Describe the nodes on which no pod fits, by the first reason of exclusion."""
     if nodes == 1:
         return _reason(*reasons[0][:2], one=True)
     parts = [(count, _reason(kind, name, one=count == 1)) for kind, name, count in reasons]
@@ -87,13 +87,13 @@ def _reason(kind: str, name: str, *, one: bool) -> str:
 
 
 def others(rest: Sequence[DomainView], level: str, count: int) -> str:
-    """Domains that are not told one by one."""
+    """Summarise the domains that are not listed."""
     most = max((one["pods"] for one in rest), default=0)
     return f"and {count} more of level {level}, which hold {most} each" + (" at most" if most else "")
 
 
 def remedy(facts: PlaceFactsView) -> str:
-    """What would have to happen for all pods to have a place."""
+    """Describe the changes after which all pods would fit."""
     if not facts["resolved"]:
         return f"the pods asked for a level of topology {facts['topology']}: {', '.join(facts['levels'])}"
     nearest = facts["nearest"]
@@ -117,7 +117,7 @@ def _either(workloads: Sequence[str]) -> str:
 
 
 def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
-    """Where the pods of a pod set are, by the domains of its topology assignment."""
+    """Describe the topology assignment of a pod set."""
     listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
     more = f" and {len(domains) - _MOST_TOLD} more" if domains[_MOST_TOLD:] else ""
     return f"pod set {name} is on {listed}{more}" if listed else f"pod set {name} is on no {levels[-1]}"

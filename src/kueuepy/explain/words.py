@@ -1,4 +1,4 @@
-"""The sentences of explanations. Facts come from the core; every word of prose is here."""
+"""The sentences of explanations; the facts come from the core."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ _REASONS = {
 
 
 def amount(resource: str, value: int | None) -> str:
-    """An amount as Kueue writes it."""
+    """Format an amount as Kueue does; `None` is no limit."""
     return "no limit" if value is None else Quantity.format(resource, value)
 
 
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
-    """How a flavor did; `uncovered`: some resource of the pod set has no quota."""
+    """Describe the result for a flavor; `uncovered`: the queue does not cover some resource of the pod set."""
     if facts["ineligible"]:
         return f"{facts['flavor']}: the pods cannot go there"
     if not facts["tried"]:
@@ -91,7 +91,7 @@ def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
 
 
 def no_preemption(facts: CellView, *, fair: bool) -> str:
-    """Why preemption is not considered for a resource."""
+    """Explain why preemption is not considered for a resource."""
     own, resource = facts["path"][0], facts["resource"]
     asked, nominal = amount(resource, facts["asked"]), amount(resource, own["nominal"])
     policy = "reclaimWithinCohort" if fair else "borrowWithinCohort"
@@ -102,18 +102,18 @@ def no_preemption(facts: CellView, *, fair: bool) -> str:
 
 
 def pod_set(facts: PodSetView) -> str:
-    """A pod set, and what it asks for in all."""
+    """Describe a pod set and its total requests."""
     asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
     return f"pod set {facts['name']}, {counted(facts['count'], 'pod')}: {asked}"
 
 
 def is_impossible(facts: CellView) -> bool:
-    """Whether more is asked for than there could ever be."""
+    """Return whether a request exceeds the largest amount that the queue can ever use."""
     return number(facts["asked"]) > number(facts["potential"])
 
 
 def cell(facts: CellView) -> str:
-    """What is asked for of one resource, against what there is."""
+    """Compare the request of a resource with the available amount."""
     resource = facts["resource"]
     earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if number(facts["before"]) else ""
     asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
@@ -128,7 +128,7 @@ def cell(facts: CellView) -> str:
 
 
 def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
-    """The numbers of one node on the way up."""
+    """Describe the quota and usage of a ClusterQueue or Cohort on the path to the root."""
     resource = of["resource"]
 
     def text(name: str) -> str:
@@ -153,7 +153,7 @@ def _left(resource: str, free: Amount) -> str:
 
 
 def holder(facts: QuotaUserView, resource: str) -> str:
-    """What another queue of the tree holds, borrows and lends."""
+    """Describe the amounts that another queue of the tree uses, borrows and lends."""
     parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
     parts.append(f"borrows {amount(resource, facts['borrowed'])}")
     parts.append(f"lends {amount(resource, facts['lends'])}")
@@ -161,17 +161,17 @@ def holder(facts: QuotaUserView, resource: str) -> str:
 
 
 def lender(facts: QuotaUserView, resource: str) -> str:
-    """Whom borrowed quota comes from."""
+    """Describe the lender of borrowed quota."""
     return f"from {facts['kind']} {facts['name']}, which lends {amount(resource, facts['lends'])}"
 
 
 def pool(facts: NodeView, resource: str) -> str:
-    """A Cohort above that has quota of its own."""
+    """Describe a Cohort whose own quota is borrowed."""
     return f"from Cohort {facts['name']}, which has {amount(resource, facts['nominal'])} of its own"
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """Workloads each of which makes room by leaving."""
+    """List workloads each of which would free enough quota alone."""
     names = ", ".join(workloads)
     return (
         f"enough if one of these left: {names}{' and others' if more else ''}"
@@ -181,38 +181,38 @@ def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
 
 
 def position(place: int, queue: str) -> str:
-    """Where it is in its queue."""
+    """Describe the position of a workload in its queue."""
     return f"{place} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
 
 
 def behind(head: str, queue: str) -> str:
-    """Who has to go before it."""
+    """Name the head of a StrictFIFO queue that blocks the workload."""
     return f"ClusterQueue {queue} is StrictFIFO: nobody is looked at before {head}, its head, has quota or is gone"
 
 
 def goes_on() -> str:
-    """Why the next cycle decides otherwise than what its flavors say."""
+    """Explain that the next cycle does not start with the first flavor."""
     return "its search of flavors goes on where the last cycle stopped; only after its last flavor it begins anew"
 
 
 def inactive(queue: str, message: str) -> str:
-    """Why a ClusterQueue admits nobody."""
+    """Explain why a ClusterQueue is inactive."""
     return f"ClusterQueue {queue}: {message}"
 
 
 def backoff(seconds: float, evictions: int, queue: str) -> str:
-    """For how long it has to wait before it queues again."""
+    """Describe the remaining back-off after evictions."""
     after = "an eviction" if evictions == 1 else f"{evictions} evictions"
     return f"backs off for another {seconds:g} s, after {after}; only then it queues in ClusterQueue {queue}"
 
 
 def release(workload: str, seconds: float) -> str:
-    """When a workload has to end."""
+    """Describe the latest end of a workload with a maximum execution time."""
     return f"{workload} ends in {seconds:g} s at the latest: its maximumExecutionTimeSeconds are over then"
 
 
 def fewer_pods(facts: PodSetView, least: int) -> str:
-    """That not even the smallest number of pods fits."""
+    """Explain that not even the minimum number of pods fits."""
     asked = ", ".join(
         f"{name} {amount(name, None if value is None else value // facts['count'] * least)}"
         for name, value in sorted(facts["requests"].items())
@@ -222,32 +222,32 @@ def fewer_pods(facts: PodSetView, least: int) -> str:
 
 
 def considered(count: int) -> str:
-    """Above what would have to happen for it to be looked at."""
+    """Return the heading of the changes after which a workload would be evaluated."""
     return "it would be looked at if" + (" all of these held" if count > 1 else "")
 
 
 def undeclared(resource: str) -> str:
-    """A resource without quota."""
+    """Describe a resource that no resource group covers."""
     return f"{resource}: no resource group of the ClusterQueue covers it"
 
 
 def cover(queue: str, resource: str) -> str:
-    """What would help against that."""
+    """Suggest to cover a resource."""
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 
 def remedies(count: int, *, all_of: bool) -> str:
-    """What would have to happen, above the list of it."""
+    """Return the heading of the changes after which a workload would fit."""
     return "it would fit if" if count == 1 else f"it would fit if {'all' if all_of else 'one'} of these held"
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
-    """A part of a request, above the flavors that could hold it."""
+    """Return the heading of the alternatives for a part of a request."""
     return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
 
 
 def remedy(flavor: FlavorView) -> str:
-    """What would have to happen in one flavor."""
+    """Describe the changes after which the request would fit into a flavor."""
     parts = [_eligible(why) for why in flavor["ineligible"]]
     place = flavor["place"]
     if not parts and not placewords.is_missing(place) and not any(cell["short"] for cell in flavor["cells"]):
@@ -280,7 +280,7 @@ def _more(facts: CellView) -> str:
 
 
 def preemption(facts: FactsView) -> str:
-    """Whether preemption helps."""
+    """Summarise the result of preemption."""
     taken = facts["counts"].get("Taken", 0)
     if taken:
         return f"preemption: {taken} must leave"
@@ -288,7 +288,7 @@ def preemption(facts: FactsView) -> str:
 
 
 def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
-    """Why one workload leaves or stays; `barred` are short resources that nobody is preempted for."""
+    """Explain the verdict on a candidate; `barred` are short resources for which preemption is not allowed."""
     name = f"{facts['workload']} in {facts['cluster_queue']}, priority {facts['priority']}"
     if facts["verdict"] == "NotEnough" and barred:
         also = " and ".join(barred)
@@ -303,7 +303,7 @@ def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
 
 
 def candidates(group: Sequence[CandidateView]) -> str:
-    """Why several workloads of one queue stay."""
+    """Explain the common verdict on several candidates of one queue."""
     first = group[0]
     return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {_stay(first['verdict'])}"
 
@@ -315,13 +315,13 @@ def _stay(verdict: str) -> str:
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:
-    """Candidates that are not shown one by one."""
+    """Summarise the candidates that are not listed."""
     counted = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
     return f"and {count} more; in all, {'; '.join(counted)}"
 
 
 def comparison(facts: ComparisonView) -> str:
-    """Two shares, compared by a rule of fair sharing."""
+    """Describe the comparison of two shares by a fair sharing strategy."""
     final = facts["strategy"] == "LessThanOrEqualToFinalShare"
     theirs = facts["final_share"] if final else facts["their_share"]
     sign = ("≤" if facts["holds"] else ">") if final else ("<" if facts["holds"] else "≥")
@@ -336,12 +336,12 @@ def comparison(facts: ComparisonView) -> str:
 
 
 def share_text(value: float) -> str:
-    """A share as people read it."""
+    """Format a share."""
     return "infinite" if math.isinf(value) else f"{value:g}"
 
 
 def share(facts: ShareView) -> str:
-    """A dominant resource share, and where it comes from."""
+    """Describe a dominant resource share and its calculation."""
     name = f"share of {facts['kind']} {facts['name']}: {share_text(facts['share'])}"
     if not facts["resource"]:
         return f"{name}, since it borrows nothing" if not facts["borrowing"] else f"{name}, since nothing is lendable"
@@ -351,7 +351,7 @@ def share(facts: ShareView) -> str:
 
 
 def held(facts: CellView, borrowed: int | None) -> str:
-    """What it holds in one cell, and how much its queue borrows there in all."""
+    """Describe the quota that a workload holds in a flavor, and the amount that its queue borrows there."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (
@@ -362,17 +362,17 @@ def held(facts: CellView, borrowed: int | None) -> str:
 
 
 def attempt(made: FlavorAttempt) -> str:
-    """A flavor that was looked at before the one that was taken."""
+    """Describe a flavor that was evaluated before the assigned one."""
     why = f" ({made.reason})" if made.reason else ""
     did = _MODES[made.mode].replace("does not", "did not").replace("can be", "could be")
     return f"not {made.flavor}: when it was admitted, it {did}{why}"
 
 
 def check(name: str, state: str, message: str) -> str:
-    """An admission check."""
+    """Describe the state of an admission check."""
     return f"admission check {name}: {state}" + (f": {message}" if message else "")
 
 
 def preempted(by: str, reason: str) -> str:
-    """Who preempted it, and by which rule."""
+    """Name the preemptor and the reason."""
     return f"by {by or 'a workload that is gone'}: {reason}: {_REASONS.get(reason, '')}"
