@@ -1,4 +1,4 @@
-"""Recorded scenarios: objects, steps and what Kueue decided at each of them, replayed through the engine."""
+"""Replay of recorded scenarios, which consist of objects, steps and Kueue's decisions at each step."""
 
 from .reader import ScenarioError, read_scenarios
 from .runner import Replay, as_version, replay
