@@ -74,13 +74,13 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 _HEADLINES = {
-    "Pending": "waits",
-    "Preempting": "waits for the workloads that it preempts",
+    "Pending": "is pending",
+    "Preempting": "is waiting for preempted workloads to stop",
     "Admitted": "is admitted",
-    "QuotaReserved": "has quota, and waits for admission checks",
-    "Fits": "waits, and fits now",
-    "FitsLater": "waits, though it would fit",
-    "Evicted": "is evicted, and still holds its quota",
+    "QuotaReserved": "has quota and is waiting for admission checks",
+    "Fits": "is pending and fits now",
+    "FitsLater": "is pending although it would fit",
+    "Evicted": "is evicted and still holds its quota",
     "Finished": "is finished",
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _WAYS_OUT = {
     "Deactivated": "it was active again",
-    "Gated": "its admission gate was gone",
+    "Gated": "its admission gate was removed",
     "PodsReady": "the pods of every admitted workload were ready",
     "LocalQueueMissing": "LocalQueue {} existed",
     "LocalQueueStopped": "the stopPolicy of LocalQueue {} was None",
@@ -33,11 +33,11 @@ _WAYS_OUT_OF_INACTIVITY = {
     "CheckNotFound": "the AdmissionChecks that ClusterQueue {} names existed",
     "CheckInactive": "the AdmissionChecks of ClusterQueue {} were active",
     "TopologyNotFound": "the Topologies that the flavors of ClusterQueue {} name existed",
-    "CohortCycle": "the Cohorts above ClusterQueue {} made no cycle",
+    "CohortCycle": "the Cohorts above ClusterQueue {} did not form a cycle",
 }
-_UNCOUNTED = "needs a reconcile: the workload controller has not counted its devices yet, so that it is in no queue"
+_UNCOUNTED = "needs a reconcile: the workload controller has not counted its devices yet, so it is not in a queue"
 _WAYS_TO_BE_ADMISSIBLE = {
-    "FailedChecks": "its admission checks were set back to Pending, which follows its eviction",
+    "FailedChecks": "its admission checks were reset to Pending, which happens after its eviction",
     "NamespaceMismatch": "the namespaceSelector of ClusterQueue {} matched the labels of its namespace",
 }
 

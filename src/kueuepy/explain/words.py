@@ -31,42 +31,51 @@ if TYPE_CHECKING:
 
 _MODES = {
     "NoFit": "does not fit",
-    "NoCandidates": "does not fit, and nobody can be preempted for it",
-    "Preempt": "fits once others have left",
-    "Reclaim": "fits once others have given back what they borrow",
+    "NoCandidates": "does not fit, and there are no preemption candidates",
+    "Preempt": "fits after preemption",
+    "Reclaim": "fits after reclaiming borrowed quota",
     "Fit": "fits",
 }
 _VERDICTS = {
-    "NotNeeded": "stays: it may be preempted, but the rest is enough",
-    "NotEnough": "stays: it may be preempted, but even with all who may there is no room",
-    "WithinClusterQueueNever": "stays: it is in the same queue, and withinClusterQueue is Never",
-    "ReclaimWithinCohortNever": "stays: it is in another queue, and reclaimWithinCohort is Never",
-    "PriorityNotLower": "stays: its priority is not lower",
-    "NotNewer": "stays: its priority is equal, and it is not newer",
-    "QueueNotBorrowing": "stays: its queue uses no more than its own quota there",
-    "CohortNotBorrowing": "stays: a Cohort above its queue uses no more than its own quota there",
-    "FairSharing": "stays: by its share, its queue need not give it up",
-    "QueueInactive": "stays: its ClusterQueue is inactive, which shields what runs in it",
+    "NotNeeded": "not preempted: it is a candidate, but the other targets are sufficient",
+    "NotEnough": "not preempted: it is a candidate, but all candidates together are not sufficient",
+    "WithinClusterQueueNever": "not preempted: it is in the same queue, and withinClusterQueue is Never",
+    "ReclaimWithinCohortNever": "not preempted: it is in another queue, and reclaimWithinCohort is Never",
+    "PriorityNotLower": "not preempted: its priority is not lower",
+    "NotNewer": "not preempted: its priority is equal, and it is not newer",
+    "QueueNotBorrowing": "not preempted: its queue does not borrow there",
+    "CohortNotBorrowing": "not preempted: a Cohort above its queue does not borrow there",
+    "FairSharing": "not preempted: the fair sharing strategies do not allow it, given the share of its queue",
+    "QueueInactive": "not preempted: its ClusterQueue is inactive, which protects its running workloads",
     "BorrowWithinCohortNever": (
-        "stays: even with it gone the request would have to borrow, and borrowWithinCohort is Never"
+        "not preempted: even without it, the request would have to borrow, and borrowWithinCohort is Never"
     ),
     "BorrowPriorityNotLower": (
-        "stays: the request has to borrow, and for that borrowWithinCohort asks for a lower priority"
+        "not preempted: the request has to borrow, and borrowWithinCohort requires a lower priority"
     ),
     "AboveMaxPriorityThreshold": (
-        "stays: the request has to borrow, and its priority is above the maxPriorityThreshold of borrowWithinCohort"
+        "not preempted: the request has to borrow, and its priority is above the maxPriorityThreshold of "
+        "borrowWithinCohort"
     ),
 }
+_PLURALS = (
+    (": it is a candidate", ": they are candidates"),
+    (": it is", ": they are"),
+    (": its priority is equal, and it is", ": their priorities are equal, and they are"),
+    ("its priority is", "their priorities are"),
+    ("without it,", "without them,"),
+    (" its ", " their "),
+)
 _WAYS_ON = {
     "FlavorNotFound": "it existed",
-    "TopologyRequired": "the pods asked for a topology",
-    "TopologyUnsupported": "the pods asked for no topology",
+    "TopologyRequired": "the pods requested a topology",
+    "TopologyUnsupported": "the pods requested no topology",
     "TopologyUnknown": "its Topology existed",
-    "TopologyLevelMissing": "its Topology had the levels that the pods ask for",
+    "TopologyLevelMissing": "its Topology had the requested levels",
 }
 _REASONS = {
-    "InClusterQueue": "of lower rank in the same queue",
-    "InCohortReclamation": "its queue borrows what is reclaimed",
+    "InClusterQueue": "it has a lower rank in the same queue",
+    "InCohortReclamation": "its queue borrows the reclaimed quota",
     "InCohortFairSharing": "its queue has the larger share",
     "InCohortReclaimWhileBorrowing": "its queue borrows, and its priority is low enough for borrowWithinCohort",
 }
@@ -80,12 +89,12 @@ def amount(resource: str, value: int | None) -> str:
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
     """Describe the result for a flavor; `uncovered`: the queue does not cover some resource of the pod set."""
     if facts["ineligible"]:
-        return f"{facts['flavor']}: the pods cannot go there"
+        return f"{facts['flavor']}: not eligible"
     if not facts["tried"]:
         why = "a resource without quota" if uncovered else "an earlier flavor"
-        return f"{facts['flavor']}: not tried, since {why} ended the search"
+        return f"{facts['flavor']}: not tried, because {why} ended the search"
     if facts["mode"] == "Fit" and placewords.is_missing(facts["place"]):
-        return f"{facts['flavor']}: its quota is enough, and its topology has no place"
+        return f"{facts['flavor']}: its quota is sufficient, but the pods do not fit into its topology"
     borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
     return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
 
@@ -96,8 +105,8 @@ def no_preemption(facts: CellView, *, fair: bool) -> str:
     asked, nominal = amount(resource, facts["asked"]), amount(resource, own["nominal"])
     policy = "reclaimWithinCohort" if fair else "borrowWithinCohort"
     return (
-        f"preemption is not considered: {asked} is more than the nominalQuota of {own['name']}, {nominal}, so that "
-        f"even with others gone it would have to borrow from its whole cohort, and {policy} is Never"
+        f"preemption is not considered: {asked} exceeds the nominalQuota of {own['name']}, {nominal}, so the request "
+        f"would have to borrow even after preemption, and {policy} is Never"
     )
 
 
@@ -115,16 +124,16 @@ def is_impossible(facts: CellView) -> bool:
 def cell(facts: CellView) -> str:
     """Compare the request of a resource with the available amount."""
     resource = facts["resource"]
-    earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if number(facts["before"]) else ""
-    asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
+    earlier = f" ({amount(resource, facts['before'])} of them for other pod sets)" if number(facts["before"]) else ""
+    asked = f"{resource}: requests {amount(resource, facts['asked'])}{earlier}"
     if is_impossible(facts):
-        return f"{asked}, can never have more than {amount(resource, facts['potential'])}"
+        return f"{asked}, but at most {amount(resource, facts['potential'])} can ever be available"
     available = amount(resource, facts["available"])
     if not facts["short"]:
-        return f"{asked}, may have {available}"
+        return f"{asked}, {available} available"
     over = less(facts["missing"], facts["asked"])
-    beyond = f", with the {amount(resource, over)} that are used beyond quota" if number(over) > 0 else ""
-    return f"{asked}, may have {available}: {amount(resource, facts['missing'])} short{beyond}"
+    beyond = f", including {amount(resource, over)} used beyond quota" if number(over) > 0 else ""
+    return f"{asked}, {available} available: {amount(resource, facts['missing'])} short{beyond}"
 
 
 def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
@@ -135,21 +144,21 @@ def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
         return amount(resource, facts[name])  # type: ignore[literal-required]
 
     is_queue = facts["kind"] == "ClusterQueue"
-    quota = f"nominal {text('nominal')}" if is_queue else f"quota {text('subtree')} (own and lent)"
+    quota = f"nominal {text('nominal')}" if is_queue else f"subtree quota {text('subtree')}"
     parts = [quota, f"used {text('usage')}"]
     if facts["borrowing_limit"] is not None:
         parts.append(f"borrowingLimit {text('borrowing_limit')}")
     if facts["lending_limit"] is not None:
-        parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} for itself")
+        parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} guaranteed")
     parts.append(_left(resource, facts["available"]))
     limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
-    counts = f"  ← {limit} is what counts" if binds else ""
+    counts = f"  ← limited by {limit}" if binds else ""
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
 
 
 def _left(resource: str, free: Amount) -> str:
     over = number(free) < 0
-    return f"{amount(resource, less(0, free) if over else free)} {'too much' if over else 'left'}"
+    return f"{amount(resource, less(0, free) if over else free)} {'over quota' if over else 'available'}"
 
 
 def holder(facts: QuotaUserView, resource: str) -> str:
@@ -174,25 +183,29 @@ def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
     """List workloads each of which would free enough quota alone."""
     names = ", ".join(workloads)
     return (
-        f"enough if one of these left: {names}{' and others' if more else ''}"
+        f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
         if workloads[1:]
-        else f"enough if {names} left"
+        else f"sufficient if {names} finished"
     )
 
 
 def position(place: int, queue: str) -> str:
     """Describe the position of a workload in its queue."""
-    return f"{place} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+    return (
+        f"{counted(place, 'workload')} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+    )
 
 
 def behind(head: str, queue: str) -> str:
     """Name the head of a StrictFIFO queue that blocks the workload."""
-    return f"ClusterQueue {queue} is StrictFIFO: nobody is looked at before {head}, its head, has quota or is gone"
+    return (
+        f"ClusterQueue {queue} is StrictFIFO: no workload is evaluated before its head, {head}, has quota or is removed"
+    )
 
 
 def goes_on() -> str:
     """Explain that the next cycle does not start with the first flavor."""
-    return "its search of flavors goes on where the last cycle stopped; only after its last flavor it begins anew"
+    return "its flavor search continues where the last cycle stopped, and restarts after the last flavor"
 
 
 def inactive(queue: str, message: str) -> str:
@@ -203,12 +216,12 @@ def inactive(queue: str, message: str) -> str:
 def backoff(seconds: float, evictions: int, queue: str) -> str:
     """Describe the remaining back-off after evictions."""
     after = "an eviction" if evictions == 1 else f"{evictions} evictions"
-    return f"backs off for another {seconds:g} s, after {after}; only then it queues in ClusterQueue {queue}"
+    return f"back-off for another {seconds:g} s after {after}; then it returns to ClusterQueue {queue}"
 
 
 def release(workload: str, seconds: float) -> str:
     """Describe the latest end of a workload with a maximum execution time."""
-    return f"{workload} ends in {seconds:g} s at the latest: its maximumExecutionTimeSeconds are over then"
+    return f"{workload} finishes in {seconds:g} s at the latest, because of its maximumExecutionTimeSeconds"
 
 
 def fewer_pods(facts: PodSetView, least: int) -> str:
@@ -218,12 +231,12 @@ def fewer_pods(facts: PodSetView, least: int) -> str:
         for name, value in sorted(facts["requests"].items())
     )
     pods = f"{counted(facts['count'], 'pod')} of pod set {facts['name']}"
-    return f"not even {least} of the {pods}, its minCount, fit: {asked}"
+    return f"not even its minCount, {least} of the {pods}, fits: {asked}"
 
 
 def considered(count: int) -> str:
     """Return the heading of the changes after which a workload would be evaluated."""
-    return "it would be looked at if" + (" all of these held" if count > 1 else "")
+    return "it would be evaluated if" + (" all of these were true" if count > 1 else "")
 
 
 def undeclared(resource: str) -> str:
@@ -238,7 +251,11 @@ def cover(queue: str, resource: str) -> str:
 
 def remedies(count: int, *, all_of: bool) -> str:
     """Return the heading of the changes after which a workload would fit."""
-    return "it would fit if" if count == 1 else f"it would fit if {'all' if all_of else 'one'} of these held"
+    return (
+        "it would fit if"
+        if count == 1
+        else f"it would fit if {'all of these were' if all_of else 'one of these was'} true"
+    )
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
@@ -251,7 +268,7 @@ def remedy(flavor: FlavorView) -> str:
     parts = [_eligible(why) for why in flavor["ineligible"]]
     place = flavor["place"]
     if not parts and not placewords.is_missing(place) and not any(cell["short"] for cell in flavor["cells"]):
-        return f"{flavor['flavor']}: the search came to it: each evaluation goes on where the last one stopped"
+        return f"{flavor['flavor']}: the flavor search reached it: each evaluation continues where the last one stopped"
     parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
     parts += [placewords.remedy(place)] if place is not None and placewords.is_missing(place) else []
     return f"{flavor['flavor']}: {', and '.join(parts)}"
@@ -259,7 +276,7 @@ def remedy(flavor: FlavorView) -> str:
 
 def _eligible(why: RefusalView) -> str:
     if why["taint"] is None:
-        return _WAYS_ON.get(why["kind"], "node selector and affinity of the pods allowed its labels")
+        return _WAYS_ON.get(why["kind"], "the node selector and affinity of the pods allowed its labels")
     key, value, effect = why["taint"]
     return f"the pods tolerated its taint {key}{'=' if value else ''}{value}:{effect}"
 
@@ -268,13 +285,15 @@ def _more(facts: CellView) -> str:
     resource = facts["resource"]
     if is_impossible(facts):
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
-        return f"quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
+        return f"quotas and limits allowed {asked} {resource}; now they allow at most {most}"
     needed = facts["missing"]
     short = [Shortage(*shortage) for shortage in facts["shortages"]]
     if not short:
         return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
     first, *others = short
-    grown = [f"its {first.limit} grew by {'that' if first.amount == needed else amount(resource, first.amount)}"]
+    grown = [
+        f"its {first.limit} increased by {'that amount' if first.amount == needed else amount(resource, first.amount)}"
+    ]
     grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
     return f"{amount(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
 
@@ -283,8 +302,12 @@ def preemption(facts: FactsView) -> str:
     """Summarise the result of preemption."""
     taken = facts["counts"].get("Taken", 0)
     if taken:
-        return f"preemption: {taken} must leave"
-    return "preemption cannot help" if facts["counts"] else "preemption cannot help: nobody else holds what is short"
+        return f"preemption: {counted(taken, 'workload')} must be preempted"
+    return (
+        "preemption cannot help"
+        if facts["counts"]
+        else "preemption cannot help: no other workload holds the missing quota"
+    )
 
 
 def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
@@ -293,11 +316,12 @@ def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
     if facts["verdict"] == "NotEnough" and barred:
         also = " and ".join(barred)
         return (
-            f"{name}: stays: {also} {'are' if barred[1:] else 'is'} short as well, and nobody may be preempted for that"
+            f"{name}: not preempted: {also} {'are' if barred[1:] else 'is'} also short, and preemption is not "
+            f"considered for {'them' if barred[1:] else 'it'}"
         )
     if facts["verdict"] == "Taken":
         reason = facts["reason"] or ""
-        already = "is leaving" if facts["leaving"] else "leaves"
+        already = "being preempted" if facts["leaving"] else "to be preempted"
         return f"{name}: {already}, {reason}: {_REASONS[reason]}"
     return f"{name}: {_VERDICTS[facts['verdict']]}"
 
@@ -305,19 +329,23 @@ def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
 def candidates(group: Sequence[CandidateView]) -> str:
     """Explain the common verdict on several candidates of one queue."""
     first = group[0]
-    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {_stay(first['verdict'])}"
+    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']}: {_together(first['verdict'])}"
 
 
-def _stay(verdict: str) -> str:
-    plural = _VERDICTS[verdict].replace("stays: it is", "stay: they are").replace("stays: it may", "stay: they may")
-    plural = plural.replace("stays: its priority is equal, and it is", "stay: their priority is equal, and they are")
-    return plural.replace("stays: its priority is", "stay: their priorities are").replace("stays:", "stay:")
+def _together(verdict: str) -> str:
+    """Return a verdict on several candidates."""
+    text = _VERDICTS[verdict]
+    for one, several in _PLURALS:
+        text = text.replace(one, several)
+    return text
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:
     """Summarise the candidates that are not listed."""
-    counted = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
-    return f"and {count} more; in all, {'; '.join(counted)}"
+    counted = [
+        f"{number} {'to be preempted' if name == 'Taken' else _together(name)}" for name, number in counts.items()
+    ]
+    return f"and {count} more; in total: {'; '.join(counted)}"
 
 
 def comparison(facts: ComparisonView) -> str:
@@ -328,7 +356,7 @@ def comparison(facts: ComparisonView) -> str:
     when = "without it" if final else "with it"
     before = f" (before: {share_text(facts['their_share'])})" if final else ""
     infinite = math.isinf(facts["our_share"]) and math.isinf(theirs)
-    ratios = ", told apart by what they borrow, since both have weight 0" if infinite else ""
+    ratios = ", compared by borrowed amounts, because both have weight 0" if infinite else ""
     return (
         f"{facts['strategy']}: share of {facts['ours']} with the request {share_text(facts['our_share'])} {sign} "
         f"share of {facts['theirs']} {when} {share_text(theirs)}{before}{ratios}"
@@ -344,7 +372,9 @@ def share(facts: ShareView) -> str:
     """Describe a dominant resource share and its calculation."""
     name = f"share of {facts['kind']} {facts['name']}: {share_text(facts['share'])}"
     if not facts["resource"]:
-        return f"{name}, since it borrows nothing" if not facts["borrowing"] else f"{name}, since nothing is lendable"
+        return (
+            f"{name}, because it borrows nothing" if not facts["borrowing"] else f"{name}, because nothing is lendable"
+        )
     borrowed, lendable = amount(facts["resource"], facts["borrowed"]), amount(facts["resource"], facts["lendable"])
     weight = f", weight {facts['weight']:g}" if facts["weight"] != 1 else ""
     return f"{name}, by {facts['resource']}: borrows {borrowed} of {lendable} lendable{weight}"
@@ -364,8 +394,13 @@ def held(facts: CellView, borrowed: int | None) -> str:
 def attempt(made: FlavorAttempt) -> str:
     """Describe a flavor that was evaluated before the assigned one."""
     why = f" ({made.reason})" if made.reason else ""
-    did = _MODES[made.mode].replace("does not", "did not").replace("can be", "could be")
-    return f"not {made.flavor}: when it was admitted, it {did}{why}"
+    did = (
+        _MODES[made.mode]
+        .replace("does not", "did not")
+        .replace("fits after", "would have fit after")
+        .replace("there are", "there were")
+    )
+    return f"not {made.flavor}: at admission, it {did}{why}"
 
 
 def check(name: str, state: str, message: str) -> str:
@@ -375,4 +410,4 @@ def check(name: str, state: str, message: str) -> str:
 
 def preempted(by: str, reason: str) -> str:
     """Name the preemptor and the reason."""
-    return f"by {by or 'a workload that is gone'}: {reason}: {_REASONS.get(reason, '')}"
+    return f"by {by or 'a deleted workload'}: {reason}: {_REASONS.get(reason, '')}"
