@@ -28,7 +28,7 @@ def check(
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "note", "never"],
-        typer.Option("--fail-on", help="Lowest severity of a finding that makes the exit code 3."),
+        typer.Option("--fail-on", help="Exit with 3 if a finding has at least this severity."),
     ] = "warning",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,

@@ -42,7 +42,7 @@ def compare(
     ] = None,
     decisions: Annotated[bool, typer.Option("--decisions", help="Also list each decision that differs.")] = False,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="FILE", help="SVG file to write the fair shares over time to.")
+        str | None, typer.Option("--picture", metavar="FILE", help="SVG file for a chart of the fair shares over time.")
     ] = None,
     exit_code: ExitCode = False,
     kueue_version: KueueVersion = None,

@@ -23,7 +23,9 @@ Map: TypeAlias = Annotated[
 ]
 Window: TypeAlias = Annotated[
     str | None,
-    typer.Option("--window", metavar="FROM:TO", help="Keep only jobs submitted from FROM to before TO, e.g. 7d:21d."),
+    typer.Option(
+        "--window", metavar="FROM:TO", help="Keep only jobs submitted at or after FROM and before TO, e.g. 7d:21d."
+    ),
 ]
 
 

@@ -47,14 +47,14 @@ _Missing: TypeAlias = Annotated[
     Literal["error", "skip", "wait"],
     typer.Option(
         "--missing",
-        help="For jobs whose LocalQueue does not exist: error fails, skip drops them, wait keeps them pending.",
+        help="If a LocalQueue does not exist: error exits, skip drops its jobs, wait keeps them pending.",
     ),
 ]
 _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
     typer.Option(
         "--on-loop",
-        help="On a preemption loop: hold its cohort tree until a change, stop the run, or raise (exit code 3).",
+        help="Reaction to a preemption loop: hold the cohort tree until it changes, stop the run, or exit with 3.",
     ),
 ]
 _Gate: TypeAlias = Annotated[
@@ -67,9 +67,7 @@ _Out: TypeAlias = Annotated[
         "--out", metavar="DIR", help="Directory to write all tables to; kueuepy report and load_result read it."
     ),
 ]
-_Report: TypeAlias = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="HTML file to write a report to.")
-]
+_Report: TypeAlias = Annotated[str | None, typer.Option("--report", metavar="FILE", help="HTML file for the report.")]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(NAMES)}; repeatable."),
@@ -84,7 +82,7 @@ def simulate(
     map: Map = None,  # noqa: A002
     window: Window = None,
     load: Annotated[
-        float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X, by default 1.")
+        float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X (default: 1).")
     ] = None,
     model: _Model = "restart",
     every: Annotated[
@@ -100,7 +98,12 @@ def simulate(
         ),
     ] = "0",
     restore: Annotated[
-        str, typer.Option("--restore", metavar="TIME", help="Time without progress at each start after an eviction.")
+        str,
+        typer.Option(
+            "--restore",
+            metavar="TIME",
+            help="Time a job needs to restore its progress when it restarts after an eviction.",
+        ),
     ] = "0",
     grace: Annotated[
         str, typer.Option("--grace", metavar="TIME", help="Time an evicted job keeps its quota before it is released.")
@@ -140,7 +143,7 @@ def simulate(
     Prints the metrics of the run, such as waiting times, utilisation and evictions, and a row for each ClusterQueue.
     FILE holds the configuration: queues, cohorts, flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a
     cluster, or manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and
-    the requests, such as cpu, memory or gpu.
+    the requests of each pod, such as cpu, memory or gpu.
 
     TIME is a number of seconds or a duration such as 90s, 2h30m or 7d. --until, --warmup, --window and the events of
     --at count from the submission of the first job. An event is a mapping such as

@@ -48,7 +48,10 @@ _Jobs: TypeAlias = Annotated[
 _Seeds: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--seeds", min=1, metavar="N", help="Runs per policy, with the days of the jobs in a different order each."
+        "--seeds",
+        min=1,
+        metavar="N",
+        help="Number of runs per policy; with more than 1, each run shuffles the days of the jobs.",
     ),
 ]
 _Threads: TypeAlias = Annotated[
@@ -100,9 +103,7 @@ _Dask: TypeAlias = Annotated[
 ]
 _Out: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--out", metavar="FILE", help="File to write all rows to: CSV if the name ends with .csv, otherwise Parquet."
-    ),
+    typer.Option("--out", metavar="FILE", help="File for all rows: CSV if the name ends with .csv, otherwise Parquet."),
 ]
 _Picture: TypeAlias = Annotated[
     str | None,
@@ -286,7 +287,7 @@ def plan(
     storage: _Storage = None,
     out: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="YAML file to write the objects with the found value to."),
+        typer.Option("-o", "--output", metavar="FILE", help="YAML file for the objects with the found value."),
     ] = None,
     picture: Annotated[
         str | None, typer.Option("--picture", metavar="FILE", help="Write a chart of the tried values as .svg or .png.")

@@ -1,4 +1,4 @@
-"""Rewriting of expressions, so that a domain that a device lacks is an empty map.
+"""Rewriting of expressions, so that missing domains of a device evaluate to empty maps.
 
 Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`.
 """
@@ -29,7 +29,7 @@ def _tokens(expression: str) -> list[str]:
 
 
 class Rewriter:
-    """Rewrites an expression so that a domain that a device lacks is an empty map."""
+    """Rewrites an expression so that missing domains of a device evaluate to empty maps."""
 
     def __init__(self, expression: str) -> None:
         """Split the expression into tokens."""

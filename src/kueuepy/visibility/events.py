@@ -50,7 +50,7 @@ class Event(msgspec.Struct, frozen=True):
         underlying_cause: For an eviction, the cause of the reason: `WaitForStart` or `WaitForRecovery` for
             `PodsReadyTimeout`, and the second part of `DeactivatedDueTo…`. For `TargetsRecomputed`, the result:
             `NewTargets`, `DeferredFit` or `Skipped`.
-        preemption_reason: For a preemption, the rule.
+        preemption_reason: For a preemption, the rule that allowed it.
         message: Message of the condition, exactly as Kueue writes it.
         preemptor: For a preemption, the key of the preempting workload.
         preemptor_cluster_queue: For a preemption, the ClusterQueue of the preempting workload.

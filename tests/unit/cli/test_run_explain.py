@@ -86,7 +86,7 @@ def test_explain_tells_why_a_workload_waits(kueuepy, seeds):
     ran = kueuepy("explain", "a-4", *_two_teams(seeds))
 
     assert ran.code == 0
-    assert ran.out.startswith("default/a-4 waits: WaitingForQuota\n")
+    assert ran.out.startswith("default/a-4 is pending: WaitingForQuota\n")
     assert "└─ " in ran.out
 
     found = kueuepy("explain", "--json", "default/a-4", *_two_teams(seeds)).json
@@ -103,7 +103,7 @@ def test_explain_finds_a_workload_by_the_name_of_its_job(kueuepy, seeds, job):
 def test_explain_as_is_does_not_decide_first(kueuepy, seeds, job):
     ran = kueuepy("explain", "--as-is", "train", seeds / "002" / "two-teams.yaml", job("train"))
 
-    assert "waits, and fits now" in ran.out
+    assert "is pending and fits now" in ran.out
 
 
 def test_explain_of_an_unknown_workload_suggests_one(kueuepy, seeds):

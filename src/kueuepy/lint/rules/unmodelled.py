@@ -11,7 +11,7 @@ from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 @rule("L20", "note", "A feature gate that kueuepy does not model has no effect.")
 def not_modelled(context: LintContext) -> Iterator[Hit]:
-    """Find feature gates with another value than their default that change nothing in kueuepy."""
+    """Find feature gates that differ from their default but have no effect in kueuepy."""
     configuration = context.configuration or Configuration()
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():
