@@ -74,60 +74,75 @@ _Picture: TypeAlias = Annotated[
 ]
 
 
+_Jobs: TypeAlias = Annotated[
+    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
+]
+_Load: TypeAlias = Annotated[
+    float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X (default: 1).")
+]
+_Every: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--every", metavar="TIME", help="Progress between checkpoints; must exceed 0 with --model checkpoint."
+    ),
+]
+_Cost: TypeAlias = Annotated[
+    str,
+    typer.Option("--cost", metavar="TIME", help="Duration of a checkpoint, during which the job makes no progress."),
+]
+_Restore: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--restore",
+        metavar="TIME",
+        help="Time a job needs to restore its progress when it restarts after an eviction.",
+    ),
+]
+_Grace: TypeAlias = Annotated[
+    str, typer.Option("--grace", metavar="TIME", help="Time an evicted job keeps its quota before it is released.")
+]
+_Cycle: TypeAlias = Annotated[
+    str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
+]
+_Until: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="TIME", help="Stop the simulation at this time; by default, when no event is left."
+    ),
+]
+_Warmup: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
+    ),
+]
+_Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random number generator.")
+]
+_At: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the run, e.g. quota changes."),
+]
+
+
 def simulate(
     files: Objects,
     *,
-    jobs: Annotated[str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")],
+    jobs: _Jobs,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
-    load: Annotated[
-        float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X (default: 1).")
-    ] = None,
+    load: _Load = None,
     model: _Model = "restart",
-    every: Annotated[
-        str,
-        typer.Option(
-            "--every", metavar="TIME", help="Progress between checkpoints; must exceed 0 with --model checkpoint."
-        ),
-    ] = "0",
-    cost: Annotated[
-        str,
-        typer.Option(
-            "--cost", metavar="TIME", help="Duration of a checkpoint, during which the job makes no progress."
-        ),
-    ] = "0",
-    restore: Annotated[
-        str,
-        typer.Option(
-            "--restore",
-            metavar="TIME",
-            help="Time a job needs to restore its progress when it restarts after an eviction.",
-        ),
-    ] = "0",
-    grace: Annotated[
-        str, typer.Option("--grace", metavar="TIME", help="Time an evicted job keeps its quota before it is released.")
-    ] = "0",
-    cycle: Annotated[
-        str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
-    ] = "0",
-    until: Annotated[
-        str | None,
-        typer.Option(
-            "--until", metavar="TIME", help="Stop the simulation at this time; by default, when no event is left."
-        ),
-    ] = None,
-    warmup: Annotated[
-        str,
-        typer.Option(
-            "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
-        ),
-    ] = "0",
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random number generator.")] = 0,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the run, e.g. quota changes."),
-    ] = None,
+    every: _Every = "0",
+    cost: _Cost = "0",
+    restore: _Restore = "0",
+    grace: _Grace = "0",
+    cycle: _Cycle = "0",
+    until: _Until = None,
+    warmup: _Warmup = "0",
+    seed: _Seed = 0,
+    at: _At = None,
     missing: _Missing = "error",
     on_loop: _OnLoop = "hold",
     out: _Out = None,
