@@ -35,7 +35,7 @@ def questions(scheduler):
     for number in range(QUESTIONS):
         cpu, priority = ASKED[number // len(queues) % len(ASKED)]
         queue = queues[number % len(queues)]
-        yield scheduler.question(job(f"asked-{number}", queue, cpu, priority=priority, created=scheduler.engine.now))
+        yield scheduler.question(job(f"asked-{number}", queue, cpu, priority=priority, created=scheduler._engine.now))
 
 
 def body():

@@ -24,7 +24,7 @@ ASKED = ((1, 8), (2, 8), (4, 8), (8, 8), (16, 8))
 
 def cluster():
     """Ten teams in one cohort, with the GPUs of 10 blocks of 10 racks of 13 hosts."""
-    hosts = kq.nodes(HALL, (10, 10, 13), labels={"pool": "gpu"}, capacity={GPU: 8})
+    hosts = kq.objects.nodes(HALL, (10, 10, 13), labels={"pool": "gpu"}, capacity={GPU: 8})
     quota = {"gpu": {GPU: 8 * len(hosts) // TEAMS}}
     rules = kq.Preemption(reclaim_within_cohort="Any")
     teams = [kq.ClusterQueue.of(f"team-{n}", quota, cohort_name="all", preemption=rules) for n in range(TEAMS)]
@@ -42,7 +42,7 @@ def jobs():
         at.append(at[-1] + rng.expovariate(A_MINUTE / 60))
     for number, submit in enumerate(at):
         pods, gpus = rng.choice(ASKED)
-        request = kq.preferred("block") if pods == ASKED[-1][0] else kq.required("rack")
+        request = kq.objects.preferred("block") if pods == ASKED[-1][0] else kq.objects.required("rack")
         pod_set = kq.PodSet.of("main", pods, requests={GPU: gpus}, topology_request=request)
         queue, created = f"team-{number % TEAMS}", round(submit * SECOND)
         workload = kq.Workload(f"job-{number}", queue_name=queue, pod_sets=(pod_set,), creation_timestamp=created)
@@ -51,8 +51,8 @@ def jobs():
 
 def prepare():
     """The day, before it begins."""
-    nothing = kq.Record(decisions=False, runs=False)
-    run = kq.Simulation(cluster(), list(jobs()), clock=kq.Clock("2.4s"), record=nothing)
+    nothing = kq.sim.Recording(decisions=False, runs=False)
+    run = kq.Simulation(cluster(), list(jobs()), clock=kq.sim.Clock("2.4s"), record=nothing)
 
     def day():
         run.run(until=COUNTED)

@@ -13,7 +13,7 @@ LOG = Path(__file__).parents[1] / "examples" / "logs" / "philly.csv.gz"
 def body():
     warnings.simplefilter("ignore", UserWarning)
     jobs = kq.Jobs.read(LOG, format="philly")
-    return kq.simulate(kq.cluster_of(jobs), jobs).stats
+    return kq.simulate(kq.sim.cluster_of(jobs), jobs).stats
 
 
 def figures(parts, did):

@@ -43,7 +43,7 @@ def run(servers, jobs, seed):
     runtime = rng.exponential(1.0, jobs + WARMUP)
     table = kq.Jobs({"queue": ["q"] * len(submit), "submit": submit, "runtime": runtime, GPU: [1] * len(submit)})
     queue = kq.ClusterQueue.of("q", {"f": {GPU: servers}}, queueing_strategy="StrictFIFO")
-    record = kq.Record(decisions=False, runs=False, usage=False)
+    record = kq.sim.Recording(decisions=False, runs=False, usage=False)
     warmup = float(submit[WARMUP] - submit[0]) - 1e-6
     return kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queue), table, record=record, warmup=warmup).kpis
 

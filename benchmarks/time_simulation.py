@@ -57,7 +57,7 @@ def main(paths, *, record):
     if philly is None:
         names = [f"vc{i}" for i in range(15)]
         philly = generate.gpu_mix(seed=1, days=109, gpus=400, load=0.95, queues=names)
-    result, _ = timed(f"S4 {len(philly)} jobs", lambda: kq.simulate(kq.cluster_of(philly), philly))
+    result, _ = timed(f"S4 {len(philly)} jobs", lambda: kq.simulate(kq.sim.cluster_of(philly), philly))
     print(f"   {result.stats['cycles']} cycles, mean wait {result.kpis.wait_mean / 3600:.1f} h")
     cluster, jobs = crowd(20_000)
     result, took = timed("S5 a crowd that evicts", lambda: kq.simulate(cluster, jobs, record=NOTHING))
@@ -69,7 +69,7 @@ def main(paths, *, record):
     print(f"   at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
     table = kq.Jobs.from_frame(frame)
     result, _ = timed("S2 only figures", lambda: kq.simulate(cluster, table, record=NOTHING))
-    result = kq.simulate(cluster, table.head(340_000), record=kq.Record(runs=False, usage=False))
+    result = kq.simulate(cluster, table.head(340_000), record=kq.sim.Recording(runs=False, usage=False))
     print(f"   {len(result.decisions)} decisions")
     timed("S9 to Arrow", result.decisions.__arrow_c_stream__)
     timed("S9 to pandas", result.decisions.to_pandas)

@@ -36,8 +36,11 @@ def main(policies=100, jobs=50_000, pairs=2):
     say_load("sweep")
     cluster, table = load(jobs)
     path = f"ClusterQueue/*:quota[default/{GPU}]"
-    space = {f"{path}.nominalQuota": kq.Uniform(36, 60, step=1), f"{path}.borrowingLimit": kq.Uniform(0, 40, step=1)}
-    over = kq.sample(space, policies, seed=1, how="random")
+    space = {
+        f"{path}.nominalQuota": kq.lab.Uniform(36, 60, step=1),
+        f"{path}.borrowingLimit": kq.lab.Uniform(0, 40, step=1),
+    }
+    over = kq.lab.sample(space, policies, seed=1, how="random")
     known: dict[int, list[Took]] = {1: [], 2: []}
     frames = set()
     for _ in range(pairs):

@@ -7,8 +7,8 @@ import kueuepy as kq
 from kueuepy.simulation import generate
 
 GPU = "nvidia.com/gpu"
-NOTHING = kq.Record(decisions=False, runs=False, usage=False)
-TABLES = kq.Record(decisions=False, runs=False)
+NOTHING = kq.sim.Recording(decisions=False, runs=False, usage=False)
+TABLES = kq.sim.Recording(decisions=False, runs=False)
 
 
 def queues(names, nominal, cohort=None, **preemption):
@@ -55,5 +55,5 @@ def crowd(n):
 
 def lone(n):
     """Jobs of one GPU of one queue that has one, at a load of 0.8, and its cluster."""
-    jobs = generate.poisson("q", 1.0, kq.Exponential(0.8), {GPU: 1}, n=n)
+    jobs = generate.poisson("q", 1.0, kq.sim.Exponential(0.8), {GPU: 1}, n=n)
     return kq.Cluster(kq.ResourceFlavor("default"), queues(["q"], 1)), jobs

@@ -229,7 +229,7 @@ class Runs(Protocol):
     def settle(self) -> object:
         """Runs cycles until nothing changes."""
 
-    def under(self, configuration: Configuration) -> Self:
+    def with_configuration(self, configuration: Configuration) -> Self:
         """One with the same objects and workloads under another Configuration."""
 
 
@@ -320,7 +320,7 @@ def edited(scheduler: R, edit: Edit) -> R:
         InvalidSpecError: It is no edit.
     """
     if isinstance(edit, Configuration):
-        return scheduler.under(edit)
+        return scheduler.with_configuration(edit)
     if isinstance(edit, Object):
         scheduler.apply(edit)
     elif isinstance(edit, Mapping):
@@ -342,7 +342,7 @@ def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
         scheduler.apply(patched(objects, edit).object)
         return scheduler
     changed, configuration = edited_all(objects, scheduler.configuration, edit)
-    found = scheduler.under(configuration) if configuration else scheduler
+    found = scheduler.with_configuration(configuration) if configuration else scheduler
     found.apply(*changed)
     return found
 
@@ -353,7 +353,7 @@ def objects_of(scheduler: Runs) -> list[Object]:
 
 
 @checked
-def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
+def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     """The workloads that would have to leave for every queue to be within its quota after edits.
 
     Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (kubernetes-sigs/kueue#5176).

@@ -52,7 +52,7 @@ class Stage:
 
     def used(self, queue, resource="cpu", flavor=None):
         """What a queue uses of a resource: cores, bytes or units."""
-        cells = self.scheduler.engine.usage()[queue]
+        cells = self.scheduler._engine.usage()[queue]
         amounts = [n for cell, n in cells.items() if cell == f"{flavor or cell.partition('/')[0]}/{resource}"]
         return sum(amounts) / (1000 if resource == "cpu" else 1)
 

@@ -104,6 +104,6 @@ def _requests(pod_set: kq.PodSet) -> dict[str, Any]:
 
 
 def _totals(scheduler: kq.Scheduler) -> dict[str, float]:
-    used = {cell.partition("/")[2]: n for cell, n in scheduler.engine.usage()["cluster-total"].items() if n}
+    used = {cell.partition("/")[2]: n for cell, n in scheduler._engine.usage()["cluster-total"].items() if n}
     scale = {"cpu": 1000, "memory": MEBI}
     return {resource: amount / scale.get(resource, 1) for resource, amount in used.items()}

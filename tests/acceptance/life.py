@@ -5,7 +5,7 @@ import kueuepy as kq
 SECOND = 10**9
 DEFAULT = kq.ResourceFlavor("default")
 CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
-CHECKED = [kq.AdmissionCheckStrategyRule("check")]
+CHECKED = [kq.objects.AdmissionCheckStrategyRule("check")]
 
 
 def queue(cpu=9, name="q", **fields):
@@ -21,11 +21,11 @@ def preempting(policy="LowerPriority"):
 def waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
     """A configuration in which pods must become ready within so many seconds."""
     return kq.Configuration(
-        wait_for_pods_ready=kq.WaitForPodsReady(
+        wait_for_pods_ready=kq.objects.WaitForPodsReady(
             timeout=timeout * SECOND,
             recovery_timeout=None if recovery is None else recovery * SECOND,
             block_admission=block,
-            requeuing_strategy=kq.RequeuingStrategy(**strategy),
+            requeuing_strategy=kq.objects.RequeuingStrategy(**strategy),
         )
     )
 

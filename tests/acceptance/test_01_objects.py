@@ -58,7 +58,7 @@ metadata: {name: research}
 spec: {parentName: org}
 """
     found = kq.manifest.load(text)
-    assert found.workloads[0].priority_class_ref == kq.PriorityClassRef(
+    assert found.workloads[0].priority_class_ref == kq.objects.PriorityClassRef(
         "kueue.x-k8s.io", "WorkloadPriorityClass", "sample"
     )
     assert found.cohorts == (kq.Cohort("research", parent_name="org"),)
@@ -82,7 +82,7 @@ def test_OBJ_11_a_flavor_has_at_most_8_of_each_and_a_topology_needs_a_label():
 
 def test_OBJ_13_a_local_queue_keeps_its_cluster_queue_and_waits_if_there_is_none(stage):
     story = stage(kq.ResourceFlavor("default"), kq.ClusterQueue.of("a", {"default": {"cpu": 9}}))
-    with pytest.raises(kq.InvalidSpecError, match="clusterQueue"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="clusterQueue"):
         story.scheduler.apply(kq.LocalQueue("a", cluster_queue="b"))
 
     story.scheduler.apply(kq.LocalQueue("lost", cluster_queue="nowhere"))
@@ -109,8 +109,8 @@ def test_OBJ_16_a_workload_has_1_to_18_pod_sets_and_its_status_says_what_it_got(
     story = stage(kq.ResourceFlavor("default"), kq.ClusterQueue.of("a", {"default": {"cpu": 9}}))
     story.submit("a", 1, name="job", pods=3)
     story.settle()
-    assert story.scheduler.workload("job").status.admission == kq.Admission(
-        "a", (kq.PodSetAssignment("main", {"cpu": "default"}, {"cpu": "3"}, 3),)
+    assert story.scheduler.workload("job").status.admission == kq.objects.Admission(
+        "a", (kq.objects.PodSetAssignment("main", {"cpu": "default"}, {"cpu": "3"}, 3),)
     )
 
 
@@ -124,7 +124,7 @@ def test_OBJ_17_the_priority_class_of_a_job_wins_over_that_of_its_pods():
         },
         "spec": {"template": {"spec": {"priorityClassName": "pods", "containers": [{"name": "c"}]}}},
     }
-    classes = [kq.WorkloadPriorityClass("sample", value=10000), kq.PriorityClass("pods", value=5)]
+    classes = [kq.WorkloadPriorityClass("sample", value=10000), kq.objects.PriorityClass("pods", value=5)]
 
     assert kq.jobs.to_workload(job, priority_classes=classes).priority == 10000
     del job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
@@ -139,7 +139,7 @@ def test_OBJ_21_one_file_chooses_the_policies(manifest):
 def test_OBJ_22_an_unknown_gate_is_an_error_and_LendingLimit_is_one_by_now():
     kq.Cluster(configuration=kq.Configuration(feature_gates={"PrioritySortingWithinCohort": False}))
     for gate in ("LendingLimit", "NoSuchGate"):
-        with pytest.raises(kq.InvalidSpecError, match=gate):
+        with pytest.raises(kq.errors.InvalidSpecError, match=gate):
             kq.Cluster(configuration=kq.Configuration(feature_gates={gate: True}))
 
 
@@ -174,7 +174,7 @@ def test_OBJ_25_lists_comments_and_kinds_that_do_not_matter_are_taken_as_they_co
 
 def test_OBJ_26_a_namespace_that_is_not_given_has_the_label_of_its_name(stage):
     for name, running in (("default", ["job"]), ("other", [])):
-        selector = kq.LabelSelector(match_labels={"kubernetes.io/metadata.name": name})
+        selector = kq.objects.LabelSelector(match_labels={"kubernetes.io/metadata.name": name})
         queue = kq.ClusterQueue.of("a", {"default": {"cpu": 9}}, namespace_selector=selector)
         story = stage(kq.ResourceFlavor("default"), queue)
         story.submit("a", 1, name="job")
@@ -202,7 +202,7 @@ def _resources(*names):
     return kq.ResourceGroup(("cpu", "memory"), (flavor,))
 
 
-_BORROWS = kq.Preemption(borrow_within_cohort=kq.BorrowWithinCohort("LowerPriority"))
+_BORROWS = kq.Preemption(borrow_within_cohort=kq.objects.BorrowWithinCohort("LowerPriority"))
 _GROUP = "spec.resourceGroups[0]"
 _CELL = f"{_GROUP}.flavors[0].resources[0]"
 
@@ -243,7 +243,7 @@ _CELL = f"{_GROUP}.flavors[0].resources[0]"
         (_queue(_quota(lending_limit=1), cohort=None), f"{_CELL}.lendingLimit: is 1; there must be none without a"),
         (_queue(_ONE, preemption=_BORROWS), "spec.preemption: has borrowWithinCohort.policy LowerPriority with"),
         (
-            _queue(_ONE, flavor_fungibility=kq.FlavorFungibility(preference="PreemptionOverBorrowing")),
+            _queue(_ONE, flavor_fungibility=kq.objects.FlavorFungibility(preference="PreemptionOverBorrowing")),
             "spec.flavorFungibility.preference: is PreemptionOverBorrowing; it needs",
         ),
     ],
@@ -262,9 +262,14 @@ def test_OBJ_23_what_a_cluster_queue_must_not_be(queue, problem):
         _queue(kq.ResourceGroup.of({f"f{n}": {f"r{m}": 1 for m in range(32)} for n in range(16)})),
         _queue(_resources("cpu", "memory")),
         _queue(_quota(borrowing_limit=0, lending_limit=1)),
-        _queue(_ONE, preemption=kq.Preemption("Any", borrow_within_cohort=kq.BorrowWithinCohort("LowerPriority"))),
         _queue(
-            _ONE, flavor_fungibility=kq.FlavorFungibility("TryNextFlavor", "TryNextFlavor", "PreemptionOverBorrowing")
+            _ONE, preemption=kq.Preemption("Any", borrow_within_cohort=kq.objects.BorrowWithinCohort("LowerPriority"))
+        ),
+        _queue(
+            _ONE,
+            flavor_fungibility=kq.objects.FlavorFungibility(
+                "TryNextFlavor", "TryNextFlavor", "PreemptionOverBorrowing"
+            ),
         ),
     ],
 )

@@ -103,7 +103,7 @@ def test_FL_06_preferred_affinity_is_not_looked_at(stage):
 
 @pytest.mark.parametrize(("when", "flavor"), [("MayStopSearch", "one"), ("TryNextFlavor", "two")])
 def test_FL_10_FL_12_borrowing_may_end_the_search(stage, when, flavor):
-    fungibility = kq.FlavorFungibility(when_can_borrow=when)
+    fungibility = kq.objects.FlavorFungibility(when_can_borrow=when)
     queue = kq.ClusterQueue.of(
         "a", {"one": {"cpu": 0}, "two": {"cpu": 4}}, cohort_name="c", flavor_fungibility=fungibility
     )
@@ -124,7 +124,7 @@ def test_FL_10_FL_12_borrowing_may_end_the_search(stage, when, flavor):
     ],
 )
 def test_FL_10_the_search_ends_at_a_fit_unless_it_borrows_and_another_may_not(stage, when, quota, tried):
-    fungibility = kq.FlavorFungibility(when_can_borrow=when)
+    fungibility = kq.objects.FlavorFungibility(when_can_borrow=when)
     quotas = {"one": {"cpu": quota}, "two": {"cpu": 4}}
     queue = kq.ClusterQueue.of("a", quotas, cohort_name="c", flavor_fungibility=fungibility)
     story = stage(_flavor("one"), _flavor("two"), queue, _queue("b", "one", cohort_name="c"))
@@ -146,7 +146,9 @@ def test_FL_09_labels_that_do_not_tell_nodes_apart_are_found():
 
 @pytest.mark.parametrize(("when", "victims", "low"), [("TryNextFlavor", [], "one"), ("MayStopSearch", ["low"], "two")])
 def test_FL_11_preemption_may_end_the_search(stage, when, victims, low):
-    queue = _queue("q", "one", "two", preemption=PREFER, flavor_fungibility=kq.FlavorFungibility(when_can_preempt=when))
+    queue = _queue(
+        "q", "one", "two", preemption=PREFER, flavor_fungibility=kq.objects.FlavorFungibility(when_can_preempt=when)
+    )
     story = stage(_flavor("one"), _flavor("two"), queue)
     story.submit("q", 1, {"cpu": 4}, name="low")
     story.settle()
@@ -167,7 +169,7 @@ def test_FL_11_preemption_may_end_the_search(stage, when, victims, low):
     ],
 )
 def test_FL_13_borrowing_or_preemption_is_preferred(stage, preference, flavor, victims):
-    fungibility = kq.FlavorFungibility("TryNextFlavor", "TryNextFlavor", preference)
+    fungibility = kq.objects.FlavorFungibility("TryNextFlavor", "TryNextFlavor", preference)
     quotas = {"one": {"cpu": 0}, "two": {"cpu": 4}}
     queue = kq.ClusterQueue.of("a", quotas, cohort_name="c", preemption=PREFER, flavor_fungibility=fungibility)
     story = stage(_flavor("one"), _flavor("two"), queue, _queue("b", "one", cohort_name="c"))
@@ -197,7 +199,7 @@ def test_FL_14_the_worst_resource_decides_how_well_a_flavor_does(stage):
 def test_FL_15_the_search_goes_on_where_it_stopped(stage):
     quotas = {flavor: {"cpu": 3, "memory": "600Mi"} for flavor in ("one", "two")}
     groups = [kq.ResourceGroup.of(quotas), kq.ResourceGroup.of({"vendor1": {"gpu": 9}, "vendor2": {"gpu": 9}})]
-    fungibility = kq.FlavorFungibility(when_can_preempt="MayStopSearch")
+    fungibility = kq.objects.FlavorFungibility(when_can_preempt="MayStopSearch")
     queue = kq.ClusterQueue("q", resource_groups=groups, preemption=PREFER, flavor_fungibility=fungibility)
     story = stage(*map(_flavor, ("one", "two", "vendor1", "vendor2")), queue)
     story.submit("q", 1, {"cpu": 3}, name="busy", priority=100)

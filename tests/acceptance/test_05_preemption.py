@@ -60,7 +60,7 @@ def test_PR_05_reclaim_from_lower_priority_only(stage, priority, victims):
 
 
 def _standard_and_best_effort(stage, threshold):
-    borrowing = kq.BorrowWithinCohort("LowerPriority", threshold)
+    borrowing = kq.objects.BorrowWithinCohort("LowerPriority", threshold)
     policy = kq.Preemption("LowerPriority", "LowerPriority", borrowing)
     names = ("a-standard", "a-best-effort", "b-standard", "b-best-effort")
     borrowers = [_queue(name, kq.Quota(0, borrowing_limit=100), policy) for name in names]
@@ -164,11 +164,11 @@ def test_PR_17_no_lender_is_pushed_below_its_nominal_quota(borrowed, asked):
     for queue, name, cpu in [*pods, ("b", "own", asked)]:
         pod_set = kq.PodSet.of(requests={"cpu": cpu})
         scheduler.submit(kq.Workload(name, queue_name=queue, pod_sets=(pod_set,)))
-        before = scheduler.engine.usage()["a"].get("default/cpu", 0)
+        before = scheduler._engine.usage()["a"].get("default/cpu", 0)
         scheduler.advance(1)
         scheduler.settle(max_cycles=4)
 
-    after = scheduler.engine.usage()["a"].get("default/cpu", 0)
+    after = scheduler._engine.usage()["a"].get("default/cpu", 0)
     assert after == before or after + 4000 > 9000
 
 
@@ -216,7 +216,7 @@ def test_PR_20_the_preemptor_waits_until_its_victim_has_stopped(stage):
     assert decision == kq.Preempting(
         workload="default/high",
         cluster_queue="q",
-        targets=(kq.Target("default/low", "InClusterQueue", "q"),),
+        targets=(kq.answers.Target("default/low", "InClusterQueue", "q"),),
         reason="WaitingForPreemptedWorkloads",
         message=decision.message,
         attempts=decision.attempts,
@@ -228,7 +228,7 @@ def test_PR_20_the_preemptor_waits_until_its_victim_has_stopped(stage):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 9), st.integers(0, 2)), max_size=14))
 def test_PR_28_classical_preemption_comes_to_an_end(jobs):
-    policy = kq.Preemption("Any", "LowerPriority", kq.BorrowWithinCohort("LowerPriority", 1))
+    policy = kq.Preemption("Any", "LowerPriority", kq.objects.BorrowWithinCohort("LowerPriority", 1))
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, _queue("a", 5, policy), _queue("b", 5, policy)))
     for number, (queue, cpu, priority) in enumerate(jobs):
         pod_set = kq.PodSet.of(requests={"cpu": cpu})

@@ -134,7 +134,7 @@ def test_FS_06_the_preemptors_share_is_below_the_others_before_its_loss(stage):
     story.settle()
     story.submit("b", 1, {"cpu": 6}, name="six")
     (decision,) = story.scheduler.cycle()
-    assert decision.targets == (kq.Target("default/whole", "InCohortFairSharing", "a"),)
+    assert decision.targets == (kq.answers.Target("default/whole", "InCohortFairSharing", "a"),)
     assert _compared(story, "six") == [(750, 1000, 0, True)]
 
 
@@ -145,13 +145,13 @@ def test_FS_07_legal_lists(strategies):
 
 @pytest.mark.parametrize("strategies", [(INITIAL, FINAL), (FINAL, FINAL), ()])
 def test_FS_07_other_lists_are_refused(strategies):
-    with pytest.raises(kq.InvalidSpecError, match="preemptionStrategies"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="preemptionStrategies"):
         kq.Cluster(configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig(strategies)))
 
 
 @pytest.mark.parametrize("policy", ["Never", "LowerPriority"])
 def test_FS_08_borrow_within_cohort_has_no_effect(stage, policy):
-    borrow = kq.BorrowWithinCohort(policy)
+    borrow = kq.objects.BorrowWithinCohort(policy)
     preemption = kq.Preemption("Any", "LowerPriority", borrow)
     queues = [_queue(name, 0, preemption=preemption) for name in "ab"]
     story = stage(DEFAULT, _pool("k", 8), *queues, configuration=_fair())
@@ -242,5 +242,5 @@ def test_FS_14_a_weight_is_0_or_above_a_billionth(weight, valid):
     if valid:
         assert kq.load(kq.dump(kq.Cluster(*objects))) == kq.Cluster(*objects)
     else:
-        with pytest.raises(kq.InvalidSpecError, match="weight"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="weight"):
             kq.Cluster(*objects)

@@ -22,14 +22,14 @@ def _stage(
     strategy="StrictFIFO",
     checks=(),
 ):
-    usage = kq.AdmissionFairSharing(half_life * SECOND, sampling * SECOND, weights or {})
+    usage = kq.objects.AdmissionFairSharing(half_life * SECOND, sampling * SECOND, weights or {})
     queue = kq.ClusterQueue.of(
         "cq",
         {"default": quotas},
         queueing_strategy=strategy,
         admission_scope="UsageBasedAdmissionFairSharing",
         preemption=preemption or kq.Preemption(),
-        admission_checks_strategy=tuple(map(kq.AdmissionCheckStrategyRule, checks)),
+        admission_checks_strategy=tuple(map(kq.objects.AdmissionCheckStrategyRule, checks)),
     )
     declared = [kq.AdmissionCheck(name, controller_name="a-controller") for name in checks]
     doors = [
@@ -40,7 +40,7 @@ def _stage(
 
 
 def _consumed(story, queue, resource="cpu"):
-    return float(story.scheduler.engine.consumed()[f"default/{queue}"][resource])
+    return float(story.scheduler._engine.consumed()[f"default/{queue}"][resource])
 
 
 def test_AF_01_local_queues_take_turns_by_their_usage(stage):
@@ -80,17 +80,17 @@ def test_AF_02_usage_falls_by_half_in_every_half_life_once_nothing_runs(stage):
     story.submit("lq-a", 1, {"cpu": 4}, name="runs")
     story.scheduler.settle()
     # The penalty of 4 x (1 - 0.5^(300/600)), and 10 s of 4 cores: both cut at the ninth digit.
-    assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": "1.217516793"}
+    assert story.scheduler._engine.consumed()["default/lq-a"] == {"cpu": "1.217516793"}
     for passed, consumed in ((300, "2.032487255"), (300, "2.608758395")):
         story.scheduler.advance(passed)
         story.scheduler.settle()
-        assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": consumed}
+        assert story.scheduler._engine.consumed()["default/lq-a"] == {"cpu": consumed}
     story.scheduler.advance(90)
     story.scheduler.finish("runs")
     for passed, consumed in ((210, "1.844670751"), (300, "1.304379197")):
         story.scheduler.advance(passed)
         story.scheduler.settle()
-        assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": consumed}
+        assert story.scheduler._engine.consumed()["default/lq-a"] == {"cpu": consumed}
 
 
 def test_AF_02_without_a_half_life_nothing_is_remembered(stage):
@@ -99,7 +99,7 @@ def test_AF_02_without_a_half_life_nothing_is_remembered(stage):
     story.settle()
     story.scheduler.advance(1000)
     story.settle()
-    assert story.scheduler.engine.consumed() == {}
+    assert story.scheduler._engine.consumed() == {}
     story.submit("lq-b", 1, {"cpu": 3}, name="b-next")
     story.submit("lq-a", 1, {"cpu": 3}, name="a-next", priority=1)
     assert [row["key"] for row in story.scheduler.queues.rows()] == ["default/a-next", "default/b-next"]
@@ -109,11 +109,11 @@ def test_AF_03_the_penalty_is_due_with_the_quota_and_is_settled_once(stage):
     story = _stage(stage, 10, 10, {"cpu": 8}, checks=["check"])
     story.submit("lq-a", 1, {"cpu": 4}, name="runs")
     story.scheduler.settle()
-    assert story.scheduler.engine.consumed()["default/lq-a"] == {"penalty:cpu": "2.000000000"}
+    assert story.scheduler._engine.consumed()["default/lq-a"] == {"penalty:cpu": "2.000000000"}
     story.scheduler.set_check("runs", "check", "Ready")
     for _ in range(2):
         story.scheduler.settle()
-        assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": "2.000000000"}
+        assert story.scheduler._engine.consumed()["default/lq-a"] == {"cpu": "2.000000000"}
 
 
 def test_AF_03_who_never_starts_owes_nothing(stage):
@@ -121,7 +121,7 @@ def test_AF_03_who_never_starts_owes_nothing(stage):
     story.submit("lq-a", 1, {"cpu": 4}, name="runs")
     story.scheduler.settle()
     story.scheduler.delete("runs")
-    assert "default/lq-a" not in story.scheduler.engine.consumed()
+    assert "default/lq-a" not in story.scheduler._engine.consumed()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_AF_04_usage_counts_cores_and_bytes(stage, weights, local_weight, usage)
     story = _stage(stage, 10, 10, quotas, weights=weights, local_weights=(local_weight, "1"), checks=["check"])
     story.submit("lq-a", 1, {"cpu": 4, "memory": "2Gi"}, name="waits")  # half of it is the penalty
     story.scheduler.settle()
-    (told,) = [queue.consumed[0] for queue in local_queues(story.scheduler.engine) if queue.name == "lq-a"]
+    (told,) = [queue.consumed[0] for queue in local_queues(story.scheduler._engine) if queue.name == "lq-a"]
     assert told == usage
 
 
@@ -178,11 +178,11 @@ def test_AF_06_the_heaviest_local_queue_loses_first_whatever_its_priority(stage,
         story.settle()
     story.submit("lq-b", 1, {"cpu": 2}, name="urgent", priority=5)
     (decision,) = story.scheduler.cycle()
-    assert decision.targets == (kq.Target(f"default/{victim}", "InClusterQueue", "cq"),)
+    assert decision.targets == (kq.answers.Target(f"default/{victim}", "InClusterQueue", "cq"),)
 
 
 def test_AF_07_decayed_usage_is_followed_for_each_local_queue():
-    usage = kq.AdmissionFairSharing(100 * SECOND, 10 * SECOND, {})
+    usage = kq.objects.AdmissionFairSharing(100 * SECOND, 10 * SECOND, {})
     queue = kq.ClusterQueue.of("cq", {"default": {"cpu": 4}}, admission_scope="UsageBasedAdmissionFairSharing")
     doors = [kq.LocalQueue(f"lq-{name}", cluster_queue="cq") for name in "ab"]
     configuration = kq.Configuration(admission_fair_sharing=usage)

@@ -31,7 +31,7 @@ def _checks(*names):
 
 
 def _queue(*rules, quotas=None, **fields):
-    strategy = [kq.AdmissionCheckStrategyRule(*rule) if isinstance(rule, tuple) else rule for rule in rules]
+    strategy = [kq.objects.AdmissionCheckStrategyRule(*rule) if isinstance(rule, tuple) else rule for rule in rules]
     return kq.ClusterQueue.of("q", quotas or {"default": {"cpu": 9}}, admission_checks_strategy=strategy, **fields)
 
 
@@ -166,11 +166,11 @@ def test_AC_03_a_queue_whose_check_is_missing_or_inactive_admits_nobody(stage, c
 
 
 def test_AC_03_a_workload_has_at_most_8_checks():
-    states = tuple(kq.AdmissionCheckState(f"c{n}", "Pending") for n in range(9))
-    eight = kq.Workload("w", pod_sets=(kq.PodSet.of(),), status=kq.WorkloadStatus(admission_checks=states[:8]))
+    states = tuple(kq.objects.AdmissionCheckState(f"c{n}", "Pending") for n in range(9))
+    eight = kq.Workload("w", pod_sets=(kq.PodSet.of(),), status=kq.objects.WorkloadStatus(admission_checks=states[:8]))
     kq.manifest.check(eight)
-    nine = msgspec.structs.replace(eight, status=kq.WorkloadStatus(admission_checks=states))
-    with pytest.raises(kq.InvalidSpecError, match="admissionChecks: has 9 items; at most 8 are allowed"):
+    nine = msgspec.structs.replace(eight, status=kq.objects.WorkloadStatus(admission_checks=states))
+    with pytest.raises(kq.errors.InvalidSpecError, match="admissionChecks: has 9 items; at most 8 are allowed"):
         kq.manifest.check(nine)
 
 
@@ -222,7 +222,7 @@ def test_AC_04_updates_that_contradict_each_other_do_not_start(stage, other):
     story.scheduler.set_check(key, "b", "Ready", pod_set_updates=[{"name": "main", **other}])
     story.settle()
 
-    with pytest.raises(kq.InvalidSpecError, match='admission check "b"') as caught:
+    with pytest.raises(kq.errors.InvalidSpecError, match='admission check "b"') as caught:
         story.scheduler.start_patch(key)
     story.scheduler.finish(key, reason="FailedToStart", message=str(caught.value))
     assert story.condition(key, "Finished") == ("FailedToStart", str(caught.value))
@@ -235,7 +235,7 @@ def test_AC_04_an_update_that_contradicts_the_job_does_not_start(stage):
     story.scheduler.set_check(key, "check", "Ready", pod_set_updates=[UPDATE])
     story.settle()
 
-    with pytest.raises(kq.InvalidSpecError, match="pool"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="pool"):
         story.scheduler.start_patch(key)
 
 
@@ -243,10 +243,10 @@ def test_AC_04_updates_name_pod_sets_and_stay_while_the_check_is_ready(stage):
     story = _one_check(stage)
     story.submit("q", name="w")
     story.settle()
-    with pytest.raises(kq.InvalidSpecError, match='names "worker"; it must be one of main'):
+    with pytest.raises(kq.errors.InvalidSpecError, match='names "worker"; it must be one of main'):
         story.scheduler.set_check("w", "check", "Ready", pod_set_updates=[{"name": "worker"}])
     story.scheduler.set_check("w", "check", "Ready", pod_set_updates=[UPDATE])
-    with pytest.raises(kq.InvalidSpecError, match="must stay as it is"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="must stay as it is"):
         story.scheduler.set_check("w", "check", "Ready")
 
     assert _state(story, "w").pod_set_updates == (UPDATE,)
@@ -263,7 +263,7 @@ def test_AC_05_a_delayed_retry_keeps_its_quota_until_the_delay_is_over(stage):
     seen = []
     for _ in range(31):
         story.scheduler.advance(1)
-        story.scheduler.engine.settle()
+        story.scheduler._engine.settle()
         seen.append(story.is_true("w", "Evicted"))
 
     assert seen == [False] * 29 + [True] * 2
@@ -318,7 +318,7 @@ def test_AC_05_who_was_sent_back_queues_behind_who_came_meanwhile(stage):
 def _provisioned(stage, **options):
     controller = "kueue.x-k8s.io/provisioning-request"
     check = kq.AdmissionCheck("check", controller_name=controller)
-    return stage(DEFAULT, check, _queue(("check",)), checks={controller: kq.Provisioning(**options)})
+    return stage(DEFAULT, check, _queue(("check",)), checks={controller: kq.sim.Provisioning(**options)})
 
 
 def test_AC_06_WL_18_capacity_arrives_after_a_delay(stage):
@@ -371,8 +371,8 @@ def test_AC_06_the_wait_has_a_cap(stage):
         ("Ready", ("True", "Admitted")),
         ("Rejected", ("False", "NoReservation")),
         (None, ("False", "UnsatisfiedAdmissionChecks")),
-        (kq.CheckAnswer("Pending", "thinking"), ("False", "UnsatisfiedAdmissionChecks")),
-        (kq.CheckAnswer("Retry", requeue_after=60), ("False", "UnsatisfiedAdmissionChecks")),
+        (kq.sim.CheckAnswer("Pending", "thinking"), ("False", "UnsatisfiedAdmissionChecks")),
+        (kq.sim.CheckAnswer("Retry", requeue_after=60), ("False", "UnsatisfiedAdmissionChecks")),
     ],
 )
 def test_AC_08_a_function_of_the_workload_answers(stage, answer, outcome):
@@ -418,5 +418,5 @@ def test_AC_08_only_controllers_that_are_given_answer_and_forks_ask_them_too(sta
 def test_AC_08_an_answer_that_is_none_of_the_states_is_refused(stage):
     story = _one_check(stage, checks={CONTROLLER: lambda _: "Maybe"})
     story.submit("q", name="w")
-    with pytest.raises(kq.InvalidSpecError, match="Maybe"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="Maybe"):
         story.settle()

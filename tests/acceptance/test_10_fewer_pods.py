@@ -36,9 +36,9 @@ def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
     story.scheduler.reclaim("w", 1)
     story.settle()
     assert story.used("q") == 3
-    with pytest.raises(kq.InvalidSpecError, match="it must be 1 at least"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="it must be 1 at least"):
         story.scheduler.reclaim("w", 0)
-    with pytest.raises(kq.InvalidSpecError, match="0 to its count"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="0 to its count"):
         story.scheduler.reclaim("w", 5)
     story.scheduler.reclaim("w", 4)
     assert story.used("q") == 0

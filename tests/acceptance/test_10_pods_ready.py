@@ -27,7 +27,7 @@ def test_WL_04_the_backoff_doubles_from_60_to_3600_seconds(stage):
     for times in range(1, 9):
         story.settle()
         story.scheduler.advance(300)
-        story.scheduler.engine.settle()
+        story.scheduler._engine.settle()
         state = status(story, "w").requeue_state
         delays.append(state.requeue_at / SECOND - story.scheduler.now)
         assert (state.count, story.conditions("w")["Requeued"]) == (times, ("False", "PodsReadyTimeout"))
@@ -47,7 +47,7 @@ def test_WL_04_base_and_cap_are_the_users_and_the_first_delay_has_no_cap(stage, 
     for _ in delays:
         story.settle()
         story.scheduler.advance(10)
-        story.scheduler.engine.settle()
+        story.scheduler._engine.settle()
         seen.append(status(story, "w").requeue_state.requeue_at / SECOND - story.scheduler.now)
         story.scheduler.advance(seen[-1])
 
@@ -61,7 +61,7 @@ def test_WL_04_a_limit_of_2_deactivates_at_the_third_eviction(stage):
     for _ in range(3):
         story.settle()
         story.scheduler.advance(300)
-        story.scheduler.engine.settle()
+        story.scheduler._engine.settle()
         reasons.append(story.condition("w", "Evicted")[0])
         story.scheduler.advance(3600)
 
@@ -122,9 +122,9 @@ def test_WL_04_who_was_sent_back_queues_by_the_time_of_its_eviction_or_its_creat
     story.submit("q", name="second")
     story.scheduler.advance(300)
     story.scheduler.apply(queue(1, stop_policy="Hold"))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     story.scheduler.advance(1)
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     story.scheduler.apply(queue(1))
     story.scheduler.settle()
 
@@ -233,7 +233,7 @@ def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_g
     fork.apply(msgspec.structs.replace(fork.workload("w-c"), active=False, status=None))
     fork.pods_ready("w-a")
     fork.settle()
-    assert fork.engine.check() == []
+    assert fork._engine.check() == []
     assert [key for key in tuple(fork.keys()) if fork.workload(key).status.is_true("Admitted")] == [
         "default/w-a",
         "default/w-d",
@@ -247,12 +247,12 @@ def test_WL_04_a_cycle_waits_at_who_is_gone_meanwhile_and_says_nothing_of_it(sta
     story.settle()
     story.scheduler.delete("w-c")
     story.scheduler.pods_ready("w-a")
-    story.scheduler.engine.record_events(on=True)
+    story.scheduler._engine.record_events(on=True)
     assert [_names(decisions) for decisions in (story.scheduler.cycle().decisions, story.scheduler.cycle())] == [
         ["w-b"],
         [],
     ]
-    assert "default/w-c" not in {event[3] for event in story.scheduler.engine.drain_events()}
+    assert "default/w-c" not in {event[3] for event in story.scheduler._engine.drain_events()}
     story.scheduler.pods_ready("w-b")
     assert _names(story.scheduler.cycle().decisions) == ["w-d"]
 
@@ -284,7 +284,7 @@ def test_WL_04_a_cycle_that_waits_is_saved_with_everything_else(stage, tmp_path,
     for scheduler in (story.scheduler, again):
         scheduler.pods_ready("first")
         assert _names(scheduler.cycle().admitted) == ["stale"]
-    assert again.engine.save() == story.scheduler.engine.save()
+    assert again._engine.save() == story.scheduler._engine.save()
 
 
 def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stage):
@@ -297,7 +297,7 @@ def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stag
     story.scheduler.settle()
     story.scheduler.pods_ready("w")
     story.scheduler.settle()
-    assert status(story, "w").requeue_state == kq.RequeueState(1, None)
+    assert status(story, "w").requeue_state == kq.objects.RequeueState(1, None)
 
     known = msgspec.structs.replace(story.scheduler.workload("w"), status=None)
     story.scheduler.apply(msgspec.structs.replace(known, active=False))

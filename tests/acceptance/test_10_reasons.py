@@ -10,12 +10,12 @@ from .life import DEFAULT, preempting, queue
 
 def _reasons():
     """A situation for each reason: what there is, and what makes the workload wait."""
-    on_hold = kq.Condition("QuotaReserved", "False", "OnHold", "Job is on hold", 0)
+    on_hold = kq.objects.Condition("QuotaReserved", "False", "OnHold", "Job is on hold", 0)
     typed = kq.ResourceFlavor("default", node_labels={"type": "a"})
     return {
         "Deactivated": ([DEFAULT, queue()], {"active": False}),
-        "OnHold": ([DEFAULT, queue()], {"status": kq.WorkloadStatus(conditions=(on_hold,))}),
-        "Misconfigured": ([DEFAULT, queue(namespace_selector=kq.LabelSelector({"team": "other"}))], {}),
+        "OnHold": ([DEFAULT, queue()], {"status": kq.objects.WorkloadStatus(conditions=(on_hold,))}),
+        "Misconfigured": ([DEFAULT, queue(namespace_selector=kq.objects.LabelSelector({"team": "other"}))], {}),
         "NoMatchingFlavor": ([typed, queue()], {"node_selector": {"type": "b"}}),
         "Suspended": ([DEFAULT, queue(stop_policy="Hold")], {}),
         "AdmissionGated": ([DEFAULT, queue()], {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a.b/c"}}),
@@ -51,10 +51,10 @@ def test_WL_19_pending_evaluation_is_what_an_eviction_leaves(stage):
     story.submit("q", name="w")
     story.settle()
     story.scheduler.apply(queue(1, stop_policy="HoldAndDrain"))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     assert story.waiting() == {"w": "Suspended"}
     story.scheduler.apply(queue(1))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     assert story.condition("w") == (
         "PendingEvaluation",
         "Workload is pending evaluation in the scheduling queue",
@@ -68,9 +68,9 @@ def test_WL_19_who_equals_one_that_failed_is_not_looked_at_and_shares_its_reason
     assert story.waiting() == {"q-0001": "WaitingForQuota"}
     assert story.conditions("q-0002") == {}
     story.scheduler.apply(queue(1, stop_policy="HoldAndDrain"))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     story.scheduler.apply(queue(1))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     assert story.condition("q-0002") == (
         "WaitingForQuota",
         "Bypassed scheduling evaluation because an equivalent workload recently failed",

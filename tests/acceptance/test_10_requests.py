@@ -30,7 +30,7 @@ def test_WL_13_a_gated_workload_is_not_queued_until_the_gate_is_gone(stage):
     story.settle()
     assert story.condition("gated") == ("AdmissionGated", "Admission is gated by: example.com/b")
     story.scheduler.apply(msgspec.structs.replace(known, annotations={}))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
     assert story.condition("gated") == ("PendingEvaluation", "AdmissionGatedBy cleared, waiting for quota reservation")
     story.settle()
     assert story.running() == ["gated"]
@@ -46,7 +46,7 @@ def test_WL_13_a_gate_is_not_added_later_and_counts_only_with_its_feature_gate(s
     story = stage(DEFAULT, queue())
     story.submit("q", name="w")
     known = story.scheduler.workload("w")
-    with pytest.raises(kq.InvalidSpecError, match="admission-gated-by"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="admission-gated-by"):
         story.scheduler.apply(msgspec.structs.replace(known, annotations=gate))
 
 
@@ -102,9 +102,11 @@ PODS = {
 @pytest.mark.parametrize("rule", PODS)
 def test_WL_14_what_a_pod_asks_for(stage, rule):
     pod, cpu = PODS[rule]
-    limits = kq.LimitRange("l", limits=(kq.LimitRangeItem(type="Container", default_request={"cpu": "250m"}),))
+    limits = kq.objects.LimitRange(
+        "l", limits=(kq.objects.LimitRangeItem(type="Container", default_request={"cpu": "250m"}),)
+    )
     ranges = [limits] if rule == "defaults of the namespace" else []
-    story = stage(DEFAULT, queue(100), kq.RuntimeClass("sandboxed", overhead={"cpu": "500m"}), *ranges)
+    story = stage(DEFAULT, queue(100), kq.objects.RuntimeClass("sandboxed", overhead={"cpu": "500m"}), *ranges)
     pod_set = kq.PodSet("main", 2, template={"spec": pod})
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pod_set,)))
     story.settle()
@@ -113,7 +115,7 @@ def test_WL_14_what_a_pod_asks_for(stage, rule):
 
 
 def _limits(**fields):
-    return kq.LimitRange("l", limits=(kq.LimitRangeItem(type="Container", **fields),))
+    return kq.objects.LimitRange("l", limits=(kq.objects.LimitRangeItem(type="Container", **fields),))
 
 
 def test_WL_14_requests_above_limits_are_refused_in_kueues_words(stage):
@@ -154,7 +156,7 @@ def test_WL_14_a_default_limit_below_the_request_is_seen_by_the_scheduler_only(s
     story.submit("q", name="w", requests={"cpu": 2})
     (decision,) = story.scheduler.cycle()
     assert decision.message.startswith("resources validation failed")
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
 
     # The workload controller looks at the template as it is written, which has no limit.
     assert story.condition("w") == ("PendingEvaluation", "Workload is pending evaluation in the scheduling queue")
@@ -172,7 +174,7 @@ def test_WL_14_a_default_that_changes_counts_for_those_that_wait(stage):
 
 
 def test_WL_14_the_overhead_of_a_runtime_class_that_changes_or_goes_counts_for_those_that_wait(stage):
-    heavy = kq.RuntimeClass("sandboxed", overhead={"cpu": 1})
+    heavy = kq.objects.RuntimeClass("sandboxed", overhead={"cpu": 1})
     story = stage(DEFAULT, queue(1), heavy)
     spec = {"containers": [_container(cpu="1")], "runtimeClassName": "sandboxed"}
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet("main", template={"spec": spec}),)))

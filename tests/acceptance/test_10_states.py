@@ -28,7 +28,7 @@ def test_WL_01_from_pending_to_finished(stage):
     story.settle()
     assert story.condition("w", "Finished") == ("Succeeded", "Job finished successfully")
     assert story.used("q") == 0
-    with pytest.raises(kq.StateError, match="finished already"):
+    with pytest.raises(kq.errors.StateError, match="finished already"):
         story.scheduler.finish("w")
 
 

@@ -92,7 +92,7 @@ def test_WL_08_WL_09_a_reservation_is_taken_back_without_an_eviction(stage, kind
         story.scheduler.apply(_local(policy))
     else:
         story.scheduler.apply(queue(admission_checks_strategy=CHECKED, stop_policy=policy))
-    story.scheduler.engine.settle()
+    story.scheduler._engine.settle()
 
     assert (story.running(), story.evicted()) == ([], [])
     assert story.condition("w") == ("Suspended", f"{kind} q is inactive")

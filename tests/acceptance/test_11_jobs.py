@@ -9,7 +9,7 @@ import yaml
 
 import kueuepy as kq
 from job_manifests import CLUSTER, example, minimal_job
-from kueuepy.jobs import BaseJob, PodSetPath, Slot, path_kind, register
+from kueuepy.jobs import BaseJob, PodSetPath, PodSetSource, path_kind, register
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
@@ -21,7 +21,7 @@ def scheduler():
 
 
 def _cpus(scheduler):
-    return scheduler.engine.usage()["cluster-total"]["spot/cpu"] / 1000
+    return scheduler._engine.usage()["cluster-total"]["spot/cpu"] / 1000
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_IN_02_one_change_starts_a_job_and_one_stops_it(scheduler):
     `pkg/controller/jobframework/reconciler.go:startJob,stopJob`.
     """
     (key,) = scheduler.submit(example("job")[0])
-    with pytest.raises(kq.StateError, match="has no admission"):
+    with pytest.raises(kq.errors.StateError, match="has no admission"):
         scheduler.start_patch(key)
     assert scheduler.stop_patch(key) == {}
     scheduler.settle()
@@ -98,7 +98,7 @@ class _Batch(BaseJob):
 
     def slots(self, root):
         spec = root.section("spec")
-        return [Slot("trial", spec.count("size", 1), spec.section("template"))]
+        return [PodSetSource("trial", spec.count("size", 1), spec.section("template"))]
 
 
 BY_PATHS = path_kind("Sweep", "example.com/v1", [PodSetPath("trial", "spec.template", count="spec.size")])
@@ -139,7 +139,7 @@ def test_IN_14_the_labels_of_users(scheduler):
     assert scheduler.submit(minimal_job(labels=labels)) == ("team-a/made-before",)
     workload = scheduler.workload("team-a/made-before")
     assert (workload.queue_name, workload.priority) == ("training", 1000)
-    assert workload.priority_class_ref == kq.PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")
+    assert workload.priority_class_ref == kq.objects.PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")
     assert workload.maximum_execution_time_seconds == 3600
     scheduler.settle()
     scheduler.advance(3600)

@@ -70,7 +70,7 @@ def test_IN_05_a_ray_cluster_has_at_most_17_groups():
     cluster["spec"]["workerGroupSpecs"] = [group | {"groupName": f"g{i}"} for i in range(17)]
     assert len(kq.jobs.to_workload(cluster).pod_sets) == 18
     cluster["spec"]["workerGroupSpecs"].append(group)
-    with pytest.raises(kq.InvalidSpecError, match="has 18 groups; it must have at most 17"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="has 18 groups; it must have at most 17"):
         kq.jobs.to_workload(cluster)
 
 
@@ -78,7 +78,7 @@ def test_IN_05_the_autoscaler_counts_in_the_head():
     """`pkg/controller/jobs/raycluster/raycluster_webhook.go:validateCreate`, and `common.go` for the sidecar."""
     cluster, _ = example("raycluster")
     cluster["spec"]["enableInTreeAutoscaling"] = True
-    with pytest.raises(kq.InvalidSpecError, match="enableInTreeAutoscaling"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="enableInTreeAutoscaling"):
         kq.jobs.to_workload(cluster)
     cluster["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
     containers = kq.jobs.to_workload(cluster).pod_sets[0].template["spec"]["containers"]
@@ -232,7 +232,7 @@ def test_IN_09_a_train_job_becomes_the_jobset_of_its_runtime():
 def test_IN_09_the_runtime_of_a_train_job_has_to_be_there():
     """`pkg/controller/jobs/trainjob/trainjob_controller.go:getChildJobSet`."""
     manifest, _ = example("trainjob")
-    with pytest.raises(kq.NotFoundError, match='"torch-distributed" names no ClusterTrainingRuntime'):
+    with pytest.raises(kq.errors.NotFoundError, match='"torch-distributed" names no ClusterTrainingRuntime'):
         kq.jobs.to_workload(manifest)
 
 
@@ -330,7 +330,7 @@ def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
     scheduler.settle()
     (pod_set,) = scheduler.workload(key).pod_sets
     assert (pod_set.name, pod_set.count) == ("main", 2)
-    used = scheduler.engine.usage()["cluster-total"]
+    used = scheduler._engine.usage()["cluster-total"]
     assert (used["spot/cpu"], used["spot/memory"]) == (2 * 500, 2 * 2**30)
     # It is not the CronJob that is started and stopped.
     held = kq.jobs.suspend(cron_job.jobs()[0].manifest)
@@ -339,7 +339,7 @@ def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
     assert kq.jobs.apply_patch(started, scheduler.stop_patch(key)) == held
 
 
-CLASSES = [kq.WorkloadPriorityClass("high", value=1000), kq.PriorityClass("batch-high", value=500)]
+CLASSES = [kq.WorkloadPriorityClass("high", value=1000), kq.objects.PriorityClass("batch-high", value=500)]
 
 
 def test_IN_there_is_an_example_of_every_kind():

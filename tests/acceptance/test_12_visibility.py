@@ -66,7 +66,7 @@ def test_VM_01_a_thousand_are_listed_unless_more_are_asked_for(stage):
 
 def _borrowing(stage):
     """12 of a's 9 cpu are reserved, 3 of them wait for a check; 4 more wait for quota."""
-    checked = (kq.AdmissionCheckStrategyRule("approval"),)
+    checked = (kq.objects.AdmissionCheckStrategyRule("approval"),)
     approval = kq.AdmissionCheck("approval", controller_name="example.com/approval")
     a = _queue("a", 9, cohort_name="k", admission_checks_strategy=checked)
     on = stage(DEFAULT, approval, a, _queue("b", 3, cohort_name="k"))
@@ -97,7 +97,7 @@ def test_VM_02_the_status_of_a_cluster_queue_counts_and_adds_up(stage):
 
 def test_VM_02_a_queue_that_is_not_active_says_why(stage):
     check = kq.AdmissionCheck("approval", controller_name="example.com/approval")
-    checked = _queue("checked", 9, admission_checks_strategy=(kq.AdmissionCheckStrategyRule("approval"),))
+    checked = _queue("checked", 9, admission_checks_strategy=(kq.objects.AdmissionCheckStrategyRule("approval"),))
     on = stage(DEFAULT, check, checked, _queue("stopped", 9, stop_policy="Hold"), _queue("plain", 9))
 
     def why(name):

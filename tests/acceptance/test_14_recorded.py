@@ -27,7 +27,7 @@ def test_SI_12_a_dump_runs_on_under_other_quotas():
 
 def test_SI_12_a_dump_runs_on_under_another_configuration():
     scheduler = import_cluster(_dump()).scheduler
-    gates = kq.Configuration(resources=kq.Resources(exclude_resource_prefixes=("cpu",)))
+    gates = kq.Configuration(resources=kq.objects.Resources(exclude_resource_prefixes=("cpu",)))
 
     changed = scheduler.whatif(gates)
 

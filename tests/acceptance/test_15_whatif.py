@@ -75,7 +75,7 @@ def test_WI_03_a_preemption_tells_the_rule_and_each_candidate(stage):
         "default/a-peer": ("PriorityNotLower", None),
     }
     (decision,) = story.scheduler.cycle()
-    assert decision.targets == (kq.Target("default/b-lower", "InCohortReclamation", "b"),)
+    assert decision.targets == (kq.answers.Target("default/b-lower", "InCohortReclamation", "b"),)
 
 
 def test_WI_04_a_dry_run_tells_flavor_victims_or_reason(stage):
@@ -89,7 +89,7 @@ def test_WI_04_a_dry_run_tells_flavor_victims_or_reason(stage):
         return story.scheduler.try_admit(kq.Workload("w", queue_name="q", pod_sets=pods, priority=priority))
 
     assert ask(1, 0).flavors == {"main": {"cpu": "default"}}
-    assert ask(2, 1).targets == (kq.Target("default/low", "InClusterQueue", "q"),)
+    assert ask(2, 1).targets == (kq.answers.Target("default/low", "InClusterQueue", "q"),)
     assert (ask(2, 0).reason, ask(5, 0).reason) == ("WaitingForQuota", "ExceedsMaxQuota")
     assert story.scheduler.keys() == ("default/low",)
 
@@ -135,7 +135,7 @@ def test_GAP_18_who_would_have_to_leave_when_a_quota_shrinks(stage):
         story.submit("team-a", 1, {"cpu": 6}, name=f"w{i}", priority=priority)
         story.settle()
     smaller = _team("team-b", 4, "48Gi")
-    assert kq.who_must_leave(story.scheduler, smaller) == ("default/w1",)
+    assert kq.lab.workloads_over_quota(story.scheduler, smaller) == ("default/w1",)
     story.scheduler.apply(smaller)
     assert story.settle().preempted == ()
     assert story.used("team-a") == 18

@@ -92,7 +92,7 @@ def test_LP_04_what_is_no_workload_is_refused(item):
 def test_LP_06_schedulers_in_threads_decide_as_one_after_the_other():
     def run(_):
         scheduler = _busy()
-        return repr(scheduler.settle().decisions), scheduler.engine.fingerprint()
+        return repr(scheduler.settle().decisions), scheduler._engine.fingerprint()
 
     with ThreadPoolExecutor(4) as pool:
         assert len({*pool.map(run, range(16)), run(0)}) == 1

@@ -20,7 +20,7 @@ def _told(scheduler, seed, numbers):
     states = []
     for number in numbers:
         step(scheduler, seed, number)
-        states.append(scheduler.engine.fingerprint())
+        states.append(scheduler._engine.fingerprint())
     return states, repr(scheduler.settle(max_cycles=20).decisions)
 
 
@@ -51,7 +51,7 @@ def test_LP_06_admission_checks_call_back_and_a_fork_asks_the_same():
 
     def approve(workload):
         asked.append(workload.key)
-        return kq.CheckAnswer("Ready") if workload.priority else None
+        return kq.sim.CheckAnswer("Ready") if workload.priority else None
 
     scheduler = kq.Scheduler(cluster(), checks={"example.com/approval": approve})
     for on, name in ((scheduler, "one"), (scheduler.fork(), "two")):

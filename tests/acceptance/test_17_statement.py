@@ -22,7 +22,7 @@ def test_LP_05_any_cluster_with_any_workloads_runs(drawn):
     scheduler = kq.Scheduler(cluster)
     scheduler.submit(waiting)
     scheduler.settle(max_cycles=50)
-    assert scheduler.engine.check() == []
+    assert scheduler._engine.check() == []
     assert len(scheduler.keys()) == len(waiting)
 
 

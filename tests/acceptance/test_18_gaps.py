@@ -33,7 +33,7 @@ def test_GAP_02_a_job_is_checked_before_it_is_submitted():
     scheduler.submit({"name": "low", "queue": "a", "cpu": 6})
     scheduler.settle()
     asked = scheduler.try_admit({"name": "new", "queue": "a", "cpu": 4, "priority": 1})
-    assert asked.targets == (kq.Target("default/low", "InClusterQueue", "a"),)
+    assert asked.targets == (kq.answers.Target("default/low", "InClusterQueue", "a"),)
     assert scheduler.keys() == ("default/low",)
 
 
@@ -76,17 +76,17 @@ def test_GAP_18_drained_until_it_is_within_quota_again():
         scheduler.advance(1)
         scheduler.settle()
     smaller = kq.ClusterQueue.of("q", {"default": {"cpu": 5}})
-    leaving = kq.who_must_leave(scheduler, smaller)
+    leaving = kq.lab.workloads_over_quota(scheduler, smaller)
     assert leaving == ("default/w8", "default/w7", "default/w6", "default/w5")
 
     scheduler.apply(smaller)
     curve = []
     for key in leaving:
         scheduler.settle()
-        curve.append(scheduler.engine.usage()["q"]["default/cpu"] // 1000)
+        curve.append(scheduler._engine.usage()["q"]["default/cpu"] // 1000)
         scheduler.finish(key)
     assert curve == [9, 8, 7, 6]
-    assert kq.who_must_leave(scheduler) == ()
+    assert kq.lab.workloads_over_quota(scheduler) == ()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -157,6 +157,6 @@ def test_GAP_25_a_thousand_times_the_same():
         scheduler = kq.Scheduler(cluster)
         scheduler.submit({"name": f"j{n:02d}", "queue": ("team-a", "team-b")[n % 2], "cpu": 1} for n in range(50))
         settled = scheduler.settle()
-        return scheduler.engine.fingerprint(), settled.preempted
+        return scheduler._engine.fingerprint(), settled.preempted
 
     assert len({run() for _ in range(1000)}) == 1

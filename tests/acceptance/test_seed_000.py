@@ -53,7 +53,7 @@ def test_OBJ_02_a_maximum_is_a_borrowing_limit(seed, manifest):
 
 
 def test_OBJ_02_a_maximum_below_the_minimum_is_refused():
-    with pytest.raises(kq.InvalidSpecError, match="less than min"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="less than min"):
         _queue(_resource("cpu", default="min: 9, max: 8"))
 
 
@@ -70,12 +70,12 @@ def test_OBJ_03_codependent_resources_become_one_group(manifest):
 def test_OBJ_03_flavors_in_another_order_or_shared_in_part_are_refused():
     cpu = _resource("cpu", spot="min: 18", ondemand="min: 9")
     for other in (_resource("memory", ondemand="min: 1", spot="min: 1"), _resource("gpu", spot="min: 1")):
-        with pytest.raises(kq.InvalidSpecError, match="same order, or none in common"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="same order, or none in common"):
             _queue(cpu, other)
 
 
 def test_OBJ_03_T_09_an_underscore_is_no_name_of_an_object(seed):
-    with pytest.raises(kq.InvalidSpecError, match="on_demand"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="on_demand"):
         seed("000/codependent")
 
 

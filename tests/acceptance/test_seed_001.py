@@ -13,7 +13,7 @@ def test_OBJ_07_all_examples_of_v1beta1_load(manifest):
         assert manifest(f"001/{name}").versions == {"v1beta1"}
 
     (queue, _) = manifest("001/fungibility").cluster_queues
-    assert queue.flavor_fungibility == kq.FlavorFungibility("TryNextFlavor", "MayStopSearch")
+    assert queue.flavor_fungibility == kq.objects.FlavorFungibility("TryNextFlavor", "MayStopSearch")
 
 
 def test_QT_01_five_pods_are_all(seed):
@@ -119,7 +119,7 @@ def test_QT_09_QT_10_one_may_borrow_one_cpu_the_other_without_limit(seed):
 
 
 def test_OBJ_24_T_06_a_covered_resource_without_quota_is_refused_or_taken_as_zero(seed, manifest):
-    with pytest.raises(kq.InvalidSpecError, match="memory"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="memory"):
         seed("001/borrowing-limit")
 
     notes = [str(note) for note in manifest("001/borrowing-limit", strict=False).notes]

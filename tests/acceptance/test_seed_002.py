@@ -118,7 +118,7 @@ def test_QT_16_no_order_of_arrivals_lets_a_team_into_what_the_other_does_not_len
         scheduler.submit(kq.Workload(f"job-{number:02d}", queue_name=queue, pod_sets=(pod_set,)))
         scheduler.cycle()
 
-    usage = {queue: cells.get("default/cpu", 0) // 1000 for queue, cells in scheduler.engine.usage().items()}
+    usage = {queue: cells.get("default/cpu", 0) // 1000 for queue, cells in scheduler._engine.usage().items()}
     assert usage["team-a"] <= 8 + 8
     assert usage["team-b"] <= 16 + 4
     for queue, kept in (("team-a", 8 - 4), ("team-b", 16 - 8)):

@@ -96,7 +96,7 @@ def test_PR_01_FS_12_the_two_global_policies(seed, policy, ends):
 
 def test_FS_08_T_05_borrow_within_cohort_does_nothing_under_fair_sharing(seed):
     ends = []
-    for borrowing in (kq.BorrowWithinCohort("LowerPriority"), kq.BorrowWithinCohort()):
+    for borrowing in (kq.objects.BorrowWithinCohort("LowerPriority"), kq.objects.BorrowWithinCohort()):
         story = seed("003/two-queues", "003/fair-sharing")
         for queue in story.scheduler.cluster.cluster_queues:
             policy = kq.Preemption("Any", "LowerPriority", borrowing)

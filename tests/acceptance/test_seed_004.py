@@ -134,7 +134,7 @@ def test_FL_07_a_label_that_the_pods_have_stays_and_all_is_restored_when_they_st
 
     (other,) = pool.scheduler.submit(kq.jobs.suspend({**job, "metadata": {**job["metadata"], "name": "plain"}}))
     pool.settle()
-    before = pool.scheduler.state.store.jobs.get(other)
+    before = pool.scheduler._state.store.jobs.get(other)
     running = kq.jobs.apply_patch(before, pool.scheduler.start_patch(other))
     assert running["spec"]["template"]["spec"]["nodeSelector"] == {"instance-type": "ondemand"}
     stop = kq.jobs.stop_patch(running, pool.scheduler.workload(other))

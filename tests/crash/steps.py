@@ -7,14 +7,14 @@ from kueuepy.testing.fuzz.calls import answering, step
 
 __all__ = ["approve", "cluster", "step"]
 
-_PODS_READY = kq.WaitForPodsReady(timeout=120 * 10**9, recovery_timeout=60 * 10**9)
+_PODS_READY = kq.objects.WaitForPodsReady(timeout=120 * 10**9, recovery_timeout=60 * 10**9)
 (approve,) = answering().values()
 
 
 def cluster() -> kq.Cluster:
     """Three queues that borrow and preempt, an admission check, pods that must become ready, fair sharing."""
     preemption = kq.Preemption(within_cluster_queue="LowerPriority", reclaim_within_cohort="Any")
-    checks = (kq.AdmissionCheckStrategyRule("approval"),)
+    checks = (kq.objects.AdmissionCheckStrategyRule("approval"),)
     queues = [
         kq.ClusterQueue.of(name, {"default": {"cpu": 8}}, cohort_name="all", preemption=preemption, **more)
         for name, more in (("a", {}), ("b", {"admission_checks_strategy": checks}), ("c", {}))

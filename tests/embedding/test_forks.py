@@ -99,7 +99,7 @@ def test_a_child_uses_a_scheduler_that_another_thread_was_in_or_is_told_that_it_
         twin.settle()
         return first
 
-    with Busy(lambda: (scheduler.engine.fingerprint(), to_bytes(scheduler), scheduler.settle())):
+    with Busy(lambda: (scheduler._engine.fingerprint(), to_bytes(scheduler), scheduler.settle())):
         answers = [in_child(work) for _ in range(12)]
     assert set(answers) <= {"answered", "refused"}
 
@@ -110,7 +110,7 @@ def test_a_child_is_told_of_a_scheduler_that_a_call_was_changing():
     inside, go_on = threading.Event(), threading.Event()
 
     def hold():
-        with scheduler.session.change():
+        with scheduler._session.change():
             inside.set()
             go_on.wait(SECONDS)
 

@@ -34,7 +34,9 @@ def queue(name="vision", **fields):
 
 
 def with_update(update):
-    return kq.WorkloadStatus(admission_checks=[kq.AdmissionCheckState("x", "Ready", pod_set_updates=[update])])
+    return kq.objects.WorkloadStatus(
+        admission_checks=[kq.objects.AdmissionCheckState("x", "Ready", pod_set_updates=[update])]
+    )
 
 
 WRONG = {

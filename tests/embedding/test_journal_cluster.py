@@ -33,12 +33,12 @@ def test_the_same_cluster_is_taken_and_no_cluster_as_well(path):
 def test_a_changed_cluster_is_refused_by_name_and_nothing_changes(path):
     with Journal(path) as journal:
         with pytest.raises(
-            kq.StateError, match=r'other objects than the cluster given: ClusterQueue "q"; on_change="apply"'
+            kq.errors.StateError, match=r'other objects than the cluster given: ClusterQueue "q"; on_change="apply"'
         ):
             journal.scheduler(cluster(8))
         assert quota_of(journal.scheduler()) == 4
         assert journal.calls == 1
-        with pytest.raises(kq.StateError, match='LocalQueue "default/q", which it does not have'):
+        with pytest.raises(kq.errors.StateError, match='LocalQueue "default/q", which it does not have'):
             journal.scheduler(kq.Cluster(kq.ResourceFlavor("f")))
 
 
@@ -66,17 +66,17 @@ def test_another_configuration_and_another_choice_are_refused(path):
     fair = cluster(configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig()))
     with Journal(path) as journal:
         for choice in ("error", "apply"):
-            with pytest.raises(kq.StateError, match="another Configuration"):
+            with pytest.raises(kq.errors.StateError, match="another Configuration"):
                 journal.scheduler(fair, on_change=choice)
         assert journal.scheduler(fair, on_change="keep").configuration.fair_sharing is None
-        with pytest.raises(kq.InvalidSpecError, match="on_change"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="on_change"):
             journal.scheduler(cluster(), on_change="ask")
 
 
 def test_a_second_call_on_an_open_journal_compares_as_well(path):
     with Journal(path) as journal:
         journal.scheduler(cluster())
-        with pytest.raises(kq.StateError, match="other objects"):
+        with pytest.raises(kq.errors.StateError, match="other objects"):
             journal.scheduler(cluster(8))
 
 
@@ -87,5 +87,5 @@ def test_partial_manifests_change_a_scheduler(path):
         journal.scheduler().patch(partial)
     with Journal(path) as journal:
         assert quota_of(journal.scheduler()) == 8
-        with pytest.raises(kq.InvalidSpecError):
+        with pytest.raises(kq.errors.InvalidSpecError):
             journal.scheduler().patch({**partial, "spec": {"stopPolicy": "Hol"}})

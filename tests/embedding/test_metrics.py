@@ -48,7 +48,7 @@ def queue(name="q", cpu=4, **fields):
 
 
 PREEMPTING = kq.Preemption(within_cluster_queue="LowerPriority", reclaim_within_cohort="Any")
-CHECKED = (kq.AdmissionCheckStrategyRule("approval"),)
+CHECKED = (kq.objects.AdmissionCheckStrategyRule("approval"),)
 APPROVAL = kq.AdmissionCheck("approval", controller_name="example.com/approval")
 
 
@@ -57,7 +57,7 @@ def kinds(watch):
 
 
 def test_the_life_of_a_workload_is_told_event_by_event():
-    ready = kq.WaitForPodsReady(timeout=60 * SECOND)
+    ready = kq.objects.WaitForPodsReady(timeout=60 * SECOND)
     scheduler, watch = watched(queue(), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -163,7 +163,7 @@ def test_who_finishes_without_quota_has_no_execution_and_no_cluster_queue():
 
 @pytest.mark.parametrize(("ready_first", "cause", "ran"), [(False, "WaitForStart", {}), (True, "WaitForRecovery", {})])
 def test_a_timeout_of_pods_says_what_was_waited_for(ready_first, cause, ran):
-    ready = kq.WaitForPodsReady(timeout=60 * SECOND, recovery_timeout=20 * SECOND)
+    ready = kq.objects.WaitForPodsReady(timeout=60 * SECOND, recovery_timeout=20 * SECOND)
     scheduler, watch = watched(queue(), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -183,7 +183,7 @@ def test_a_timeout_of_pods_says_what_was_waited_for(ready_first, cause, ran):
 
 
 def test_recovered_pods_do_not_count_as_ready_anew():
-    ready = kq.WaitForPodsReady(timeout=60 * SECOND, recovery_timeout=20 * SECOND)
+    ready = kq.objects.WaitForPodsReady(timeout=60 * SECOND, recovery_timeout=20 * SECOND)
     scheduler, watch = watched(queue(preemption=PREEMPTING), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
     scheduler.settle()

@@ -13,21 +13,21 @@ from kueuepy.engine.inventory import EventKind
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
 from kueuepy.persist import from_bytes, to_bytes
-from kueuepy.visibility import Event
+from kueuepy.visibility import SchedulerEvent
 
 RACKS = kq.Topology("racks", levels=["rack", kq.objects.HOSTNAME_LABEL])
 
 
 def centre() -> kq.Cluster:
     """A rack of three hosts of 4 GPUs."""
-    hosts = kq.nodes(RACKS, (1, 3), labels={"gpu": "h100"}, capacity={"cpu": 96, "nvidia.com/gpu": 4})
+    hosts = kq.objects.nodes(RACKS, (1, 3), labels={"gpu": "h100"}, capacity={"cpu": 96, "nvidia.com/gpu": 4})
     flavor = kq.ResourceFlavor("h100", node_labels={"gpu": "h100"}, topology_name="racks")
     return kq.Cluster(RACKS, flavor, kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 64}}), hosts)
 
 
 def lose_a_node(scheduler: kq.Scheduler) -> None:
     """Eight pods run on two hosts, of which one is lost; they get a place on the third."""
-    pods = kq.PodSet.of("main", 8, requests={"nvidia.com/gpu": 1}, topology_request=kq.required("rack"))
+    pods = kq.PodSet.of("main", 8, requests={"nvidia.com/gpu": 1}, topology_request=kq.objects.required("rack"))
     scheduler.submit(kq.Workload("train", queue_name="vision", pod_sets=(pods,)))
     scheduler.settle()
     held = scheduler.workload("train").status.admission.pod_set_assignments[0].topology_assignment.domains[0].values
@@ -37,7 +37,7 @@ def lose_a_node(scheduler: kq.Scheduler) -> None:
 
 
 def kinds_of(scheduler: kq.Scheduler) -> list[str]:
-    return [view[2] for view in scheduler.engine.drain_events()]
+    return [view[2] for view in scheduler._engine.drain_events()]
 
 
 def test_a_state_with_a_lost_node_in_its_events_is_saved_and_loaded():
@@ -64,7 +64,7 @@ def test_a_journal_compacted_with_a_lost_node_in_its_events_opens_again(tmp_path
 
 
 def test_the_kinds_of_events_are_those_of_the_core():
-    table = re.findall(r"^ *\| `(\w+)` \|", Event.__doc__ or "", re.MULTILINE)
+    table = re.findall(r"^ *\| `(\w+)` \|", SchedulerEvent.__doc__ or "", re.MULTILINE)
     assert set(get_args(EventKind)) == set(table) == set(_core.EVENT_KINDS)
     assert len(table) == len(_core.EVENT_KINDS)
 
@@ -73,5 +73,5 @@ def test_the_kinds_of_events_are_those_of_the_core():
 def test_an_event_of_each_kind_is_a_row_of_the_table(kind):
     from kueuepy.visibility import event_table  # noqa: PLC0415
 
-    event = Event(0, 0, kind, "default/w", *[""] * 9, 0, -1)
+    event = SchedulerEvent(0, 0, kind, "default/w", *[""] * 9, 0, -1)
     assert event_table([event])["kind"] == [kind]

@@ -81,7 +81,7 @@ def test_eight_threads_on_one_engine_decide_as_one():
             alone.engine.submit(one)
 
     def answers(scheduler):
-        engine = scheduler.engine
+        engine = scheduler._engine
         engine.record_events(on=True)
         for _ in range(60):
             engine.settle()
@@ -155,7 +155,7 @@ def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
                     assert scheduler.workload(f"t{other}").queue_name == "a"
             if i % 5 == 0:
                 assert from_bytes(to_bytes(scheduler)).engine.check() == []
-                assert scheduler.fork().engine.check() == []
+                assert scheduler.fork()._engine.check() == []
         return True
 
     assert all(in_threads(work))
@@ -229,13 +229,13 @@ def test_python_runs_while_an_engine_works():
     scheduler.apply(*many, *(kq.LocalQueue(queue.name, cluster_queue=queue.name) for queue in many))
     for i in range(300):
         for one in workloads(i, 30):
-            scheduler.engine.submit(kq.Workload(f"{one.name}-x", queue_name=f"q{i}", pod_sets=one.pod_sets))
+            scheduler._engine.submit(kq.Workload(f"{one.name}-x", queue_name=f"q{i}", pod_sets=one.pod_sets))
     done = threading.Event()
 
     def work():
         for _ in range(30):
-            scheduler.engine.settle()
-            scheduler.engine.cycle()
+            scheduler._engine.settle()
+            scheduler._engine.cycle()
         done.set()
 
     sys.setswitchinterval(5)  # only a thread that gives the GIL away lets others run
@@ -282,7 +282,7 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), many))
     scheduler.submit([{"name": f"w{i}-{n}", "queue": f"q{i}", "cpu": 1} for i in range(300) for n in range(2)])
     scheduler.cycle()
-    engine = scheduler.engine
+    engine = scheduler._engine
     ask = getattr(engine, call)
     expected, state = ask(), engine.save()
     seen, refused = [], []

@@ -30,7 +30,7 @@ def test_who_has_run_longer_than_all_of_its_queue_is_drawn_from_all():
 def test_on_a_real_log_80_to_95_of_100_true_waits_are_within():
     """Philly: fitted on the first week, held against the second."""
     log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
-    found = kq.calibrate(kq.cluster_of(log), log, jobs=20, n=12)
+    found = kq.lab.calibrate(kq.sim.cluster_of(log), log, jobs=20, n=12)
     assert 0.8 <= found.coverage <= 0.95
     assert found.is_good
     assert found.widen > 1
@@ -46,9 +46,9 @@ def test_on_a_real_log_80_to_95_of_100_true_waits_are_within():
 
 @pytest.fixture(scope="module")
 def small():
-    log = generate.poisson("q", "11/h", kq.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
+    log = generate.poisson("q", "11/h", kq.sim.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 4}}))
-    return cluster, log, kq.calibrate(cluster, log, jobs=50, n=20)
+    return cluster, log, kq.lab.calibrate(cluster, log, jobs=50, n=20)
 
 
 def test_where_runtimes_are_as_they_were_little_is_widened(small):
@@ -64,7 +64,7 @@ def test_an_estimate_tells_its_coverage(small):
     scheduler.submit({"name": f"j{i}", "queue": "q", "gpu": 1} for i in range(9))
     scheduler.settle()
     told = found.eta(scheduler, "default/j8", n=20)
-    plain = kq.eta(scheduler, "default/j8", found.known, n=20)
+    plain = kq.lab.eta(scheduler, "default/j8", found.known, n=20)
     assert told.p95 == pytest.approx(plain.p95 * found.widen)
     assert told.p5 == pytest.approx(plain.p5 / found.widen)
     assert (told.p50, plain.coverage) == (plain.p50, None)
@@ -75,7 +75,7 @@ def test_an_estimate_tells_its_coverage(small):
 def test_a_log_in_which_nobody_waits_calibrates_nothing():
     log = generate.poisson("q", "1/h", 60, {GPU: 1}, n=50)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 9}}))
-    with pytest.raises(kq.InvalidSpecError, match="0 jobs wait a minute"):
-        kq.calibrate(cluster, log)
-    with pytest.raises(kq.InvalidSpecError, match="jobs 0"):
-        kq.calibrate(cluster, log, jobs=0)
+    with pytest.raises(kq.errors.InvalidSpecError, match="0 jobs wait a minute"):
+        kq.lab.calibrate(cluster, log)
+    with pytest.raises(kq.errors.InvalidSpecError, match="jobs 0"):
+        kq.lab.calibrate(cluster, log, jobs=0)

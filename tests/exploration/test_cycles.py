@@ -18,7 +18,7 @@ def cluster_of(trees=1, **rules):
 
 def jobs_of(trees=1):
     """The same jobs in each tree."""
-    burst = generate.poisson("q", "40/h", kq.Exponential("20m"), {"cpu": 1}, n=60, seed=1)
+    burst = generate.poisson("q", "40/h", kq.sim.Exponential("20m"), {"cpu": 1}, n=60, seed=1)
     parts = [
         burst.assign(queue=f"default/{name}{tree}", priority=place)
         for tree in range(trees)
@@ -38,7 +38,7 @@ def test_counts_are_no_less_than_those_of_cycles_by_hand():
         for name in "ab"
     ]
     cluster = cluster_of(**RULES)
-    found = kq.cycle_cost(cluster, rows).cycles
+    found = kq.lab.cycle_cost(cluster, rows).cycles
     scheduler = kq.Scheduler(cluster, now=0)
     scheduler.submit({key: value for key, value in row.items() if key not in ("submit", "runtime")} for row in rows)
     first = scheduler.cycle()
@@ -55,8 +55,8 @@ def test_counts_are_no_less_than_those_of_cycles_by_hand():
 
 
 def test_a_forecast_is_what_the_larger_cluster_shows():
-    small = kq.cycle_cost(cluster_of(1, **RULES), jobs_of(1))
-    large = kq.cycle_cost(cluster_of(3, **RULES), jobs_of(3))
+    small = kq.lab.cycle_cost(cluster_of(1, **RULES), jobs_of(1))
+    large = kq.lab.cycle_cost(cluster_of(3, **RULES), jobs_of(3))
     forecast, shown = small.at(queues=3, workloads=3), large.at()
     for name in ("heads", "evaluations", "candidates"):
         assert shown[name].tolist() == forecast[name].tolist()
@@ -64,7 +64,7 @@ def test_a_forecast_is_what_the_larger_cluster_shows():
 
 
 def test_without_preemption_nobody_is_a_candidate():
-    found = kq.cycle_cost(cluster_of(), jobs_of())
+    found = kq.lab.cycle_cost(cluster_of(), jobs_of())
     assert found.cycles["candidates"].max() == 0
     assert (found.cycles["evaluations"] == 2 * found.cycles["heads"]).all()
     assert "not modelled" in str(found)
@@ -72,11 +72,11 @@ def test_without_preemption_nobody_is_a_candidate():
 
 
 def test_cycles_that_take_time_leave_more_cycles_with_heads():
-    slow = kq.cycle_cost(cluster_of(), jobs_of(), clock=kq.Clock("30s"))
+    slow = kq.lab.cycle_cost(cluster_of(), jobs_of(), clock=kq.sim.Clock("30s"))
     assert slow.cycles["heads"].max() == 2
 
 
 def test_what_is_no_factor_is_refused():
-    found = kq.cycle_cost(cluster_of(), jobs_of())
-    with pytest.raises(kq.InvalidSpecError, match="queues 0"):
+    found = kq.lab.cycle_cost(cluster_of(), jobs_of())
+    with pytest.raises(kq.errors.InvalidSpecError, match="queues 0"):
         found.at(queues=0)

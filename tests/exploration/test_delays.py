@@ -17,7 +17,7 @@ def sums(cluster, jobs):
 @pytest.mark.parametrize("reclaim", ["Never", "Any"])
 def test_rows_and_their_sums_are_what_leaving_out_gives(teams, reclaim):
     cluster, jobs = teams.edit(RECLAIM, reclaim), arrivals(6)
-    found = kq.delays(cluster, jobs)
+    found = kq.lab.delay_matrix(cluster, jobs)
     assert found.groups == ("team-a", "team-b")
     everybody = sums(cluster, jobs)
     for row, name in enumerate(found.groups):
@@ -42,7 +42,7 @@ def test_groups_are_any_column_of_jobs():
         {"queue": "q", "submit": 1, "runtime": 100, "gpu": 1, "user": "bob"},
         {"queue": "q", "submit": 2, "runtime": 100, "gpu": 1, "user": "cy"},
     ]
-    found = kq.delays(cluster, rows, by="user")
+    found = kq.lab.delay_matrix(cluster, rows, by="user")
     assert found.groups == ("ann", "bob", "cy")
     assert found.matrix[0].tolist()[1:] == [99, 99]
     assert found.matrix[1, 2] == 100
@@ -53,10 +53,10 @@ def test_groups_are_any_column_of_jobs():
     assert frame["left_out"][3] == "all others"
     assert frame["cy"].tolist()[3] == 198
     assert "ann costs the others most" in repr(found)
-    with pytest.raises(kq.NotFoundError, match="names no column"):
-        kq.delays(cluster, rows, by="team")
+    with pytest.raises(kq.errors.NotFoundError, match="names no column"):
+        kq.lab.delay_matrix(cluster, rows, by="team")
 
 
 def test_threads_change_nothing(teams):
-    one, two = (kq.delays(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
+    one, two = (kq.lab.delay_matrix(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
     assert one["team-a"].tobytes() == two["team-a"].tobytes()

@@ -23,28 +23,28 @@ def scheduler_of(*rows, **options):
 def test_with_times_that_are_known_the_answer_is_exact():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 2}, {"name": "c", "gpu": 2})
     scheduler.advance(600)
-    found = kq.eta(scheduler, "default/c", "1h", n=3)
+    found = kq.lab.eta(scheduler, "default/c", "1h", n=3)
     assert (found.p10, found.p50, found.p90) == (6600, 6600, 6600)
     assert found.by("1h") == 0
     assert found.by("2h") == 1
-    assert kq.eta(scheduler, "default/a", "1h", n=3).p90 == 0
+    assert kq.lab.eta(scheduler, "default/a", "1h", n=3).p90 == 0
     assert scheduler.now == 600
 
 
 def test_a_workload_that_is_not_there_yet_is_tried():
     scheduler = scheduler_of({"name": "a", "gpu": 2})
-    found = kq.eta(scheduler, {"name": "new", "queue": "q", "gpu": 1}, 120, n=2)
+    found = kq.lab.eta(scheduler, {"name": "new", "queue": "q", "gpu": 1}, 120, n=2)
     assert found.workload == "default/new"
     assert found.p50 == 120
     assert scheduler.keys() == ("default/a",)
 
 
 def test_what_is_left_is_drawn_given_how_long_it_has_run():
-    known = Runtimes(kq.Empirical((60, 600, 6000)))
+    known = Runtimes(kq.sim.Empirical((60, 600, 6000)))
     left = [known.remaining("q", 100, u) / 1e9 for u in (0.1, 0.4, 0.6, 0.9)]
     assert left == [500, 500, 5900, 5900]
     assert known.remaining("q", 6000, 0.5) == 1
-    fresh = Runtimes(kq.Exponential(100))
+    fresh = Runtimes(kq.sim.Exponential(100))
     gone = [fresh.remaining("q", 1000, u) / 1e9 for u in np.linspace(0.005, 0.995, 100)]
     assert np.mean(gone) == pytest.approx(100, rel=0.05)  # it has no memory
 
@@ -52,7 +52,7 @@ def test_what_is_left_is_drawn_given_how_long_it_has_run():
 def test_of_exponential_runtimes_the_wait_is_that_of_theory():
     """Both GPUs are taken; the first of two exponential ends comes after half the mean."""
     scheduler = scheduler_of({"name": "a"}, {"name": "b"}, {"name": "c"})
-    found = kq.eta(scheduler, "default/c", kq.Exponential(1000), n=1000, seed=5)
+    found = kq.lab.eta(scheduler, "default/c", kq.sim.Exponential(1000), n=1000, seed=5)
     assert np.mean(found.seconds) == pytest.approx(500, rel=0.1)
     assert found.p50 == pytest.approx(500 * math.log(2), rel=0.15)
 
@@ -60,24 +60,24 @@ def test_of_exponential_runtimes_the_wait_is_that_of_theory():
 def test_runtimes_come_from_a_log_by_queue():
     log = kq.Jobs({"queue": ["q", "q", "other"], "submit": [0, 1, 2], "runtime": [100, 100, 999]})
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b"})
-    assert kq.eta(scheduler, "default/b", log, n=5).seconds == (100,) * 5
+    assert kq.lab.eta(scheduler, "default/b", log, n=5).seconds == (100,) * 5
     drawn = generate.poisson("q", "1/h", 100, {GPU: 1}, n=3)
-    assert kq.eta(scheduler, "default/b", drawn, n=5).seconds == (100,) * 5
-    with pytest.raises(kq.NotFoundError, match='LocalQueue "default/q"'):
-        kq.eta(scheduler, "default/b", {"default/x": 3}, n=1)
+    assert kq.lab.eta(scheduler, "default/b", drawn, n=5).seconds == (100,) * 5
+    with pytest.raises(kq.errors.NotFoundError, match='LocalQueue "default/q"'):
+        kq.lab.eta(scheduler, "default/b", {"default/x": 3}, n=1)
 
 
 def test_who_comes_meanwhile_may_overtake():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 2})
     urgent = kq.Jobs({"queue": ["q"], "submit": [50], "runtime": [1000], "gpu": [2], "priority": [10]})
-    assert kq.eta(scheduler, "default/b", 100, n=1).p50 == 100
-    assert kq.eta(scheduler, "default/b", 100, n=1, future=urgent).p50 == 1100
-    assert kq.eta(scheduler, "default/b", 100, n=2, future=urgent.head).seconds == (100, 1100)
+    assert kq.lab.eta(scheduler, "default/b", 100, n=1).p50 == 100
+    assert kq.lab.eta(scheduler, "default/b", 100, n=1, future=urgent).p50 == 1100
+    assert kq.lab.eta(scheduler, "default/b", 100, n=2, future=urgent.head).seconds == (100, 1100)
 
 
 def test_what_never_comes_is_infinite_and_said():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 3})
-    found = kq.eta(scheduler, "default/b", 100, n=2, horizon="1d")
+    found = kq.lab.eta(scheduler, "default/b", 100, n=2, horizon="1d")
     assert math.isinf(found.p50)
     assert "not within 1 d in 2 of 2" in str(found)
 
@@ -86,10 +86,11 @@ def test_the_same_seed_gives_the_same_on_any_number_of_threads():
     scheduler = scheduler_of(*({"name": f"j{i}"} for i in range(9)))
 
     def future(seed):
-        return generate.poisson("q", "6/h", kq.Exponential(900), {GPU: 1}, n=20, seed=seed, priority=5)
+        return generate.poisson("q", "6/h", kq.sim.Exponential(900), {GPU: 1}, n=20, seed=seed, priority=5)
 
     one, two = (
-        kq.eta(scheduler, "default/j8", kq.Exponential(900), n=20, future=future, threads=threads) for threads in (1, 3)
+        kq.lab.eta(scheduler, "default/j8", kq.sim.Exponential(900), n=20, future=future, threads=threads)
+        for threads in (1, 3)
     )
     assert one == two
     assert len(set(one.seconds)) > 10
@@ -98,8 +99,8 @@ def test_the_same_seed_gives_the_same_on_any_number_of_threads():
 def test_a_finished_workload_has_no_future():
     scheduler = scheduler_of({"name": "a"})
     scheduler.finish("default/a")
-    with pytest.raises(kq.StateError, match="has finished"):
-        kq.eta(scheduler, "default/a", 100)
+    with pytest.raises(kq.errors.StateError, match="has finished"):
+        kq.lab.eta(scheduler, "default/a", 100)
 
 
 NOTEBOOK = {"name": "notebook", "queue": "team-a", "gpu": 6}
@@ -121,7 +122,7 @@ def test_who_borrows_may_be_evicted_and_who_does_not_is_safe(limit, pods, risk):
     scheduler.submit({**NOTEBOOK, "gpu": pods})
     scheduler.settle()
     coming = kq.Jobs({"queue": ["team-b"] * 3, "submit": [10, 20, 30], "runtime": [60] * 3, "gpu": [4] * 3})
-    found = kq.risk(scheduler, "default/notebook", future=coming)
+    found = kq.lab.risk(scheduler, "default/notebook", future=coming)
     assert found.probability == risk
     assert found.futures == 1
     assert found.rules == ({"InCohortReclamation": 1.0} if risk else {})
@@ -136,7 +137,7 @@ def test_of_random_arrivals_the_risk_is_that_one_comes():
     def future(seed):
         return generate.poisson("team-b", "0.5/h", 60, {GPU: 4}, n=3, seed=seed)
 
-    found = kq.risk(scheduler, "default/notebook", within="1h", future=future, n=400)
+    found = kq.lab.risk(scheduler, "default/notebook", within="1h", future=future, n=400)
     assert found.low < 1 - math.exp(-0.5) < found.high
     assert found.high - found.low < 0.11
     assert "InCohortReclamation" in str(found)

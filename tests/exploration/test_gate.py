@@ -6,7 +6,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import RECLAIM, arrivals
-from kueuepy.exploration.gate import Gate, Verdict, read_promises
+from kueuepy.exploration.gate import PolicyCheck, PolicyVerdict, read_promises
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_each_promise_has_its_verdict_and_its_line(result, tmp_path):
         tmp_path,
         "# what we promise\n- loops == 0\n- promise: wait_p95(team-a) <= 1s\n  why: the contract\n- evictions > 0\n",
     )
-    gate = kq.gate(result, path)
+    gate = kq.lab.check_policy(result, path)
     assert [(v.line, v.passed) for v in gate] == [
         ("loops == 0", True),
         ("wait_p95(team-a) <= 1s", False),
@@ -42,7 +42,7 @@ def test_each_promise_has_its_verdict_and_its_line(result, tmp_path):
 
 
 def test_a_promise_of_which_no_job_counts_is_not_kept(result):
-    gate = kq.gate(result, ["wait_p95[priority > 99] <= 30m", "jobs == 80"])
+    gate = kq.lab.check_policy(result, ["wait_p95[priority > 99] <= 30m", "jobs == 80"])
     assert [v.passed for v in gate] == [False, True]
     assert "no job counts" in str(gate[0])
 
@@ -63,22 +63,22 @@ def test_a_promise_of_which_no_job_counts_is_not_kept(result):
 )
 def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, text, message):
     with pytest.raises(kq.KueueError, match=message):
-        kq.gate(result, written(tmp_path, text))
+        kq.lab.check_policy(result, written(tmp_path, text))
 
 
 def test_a_queue_that_is_not_there_is_told_with_its_line(result, tmp_path):
-    with pytest.raises(kq.NotFoundError, match=r'yaml:2: .*"team-x" names no queue'):
-        kq.gate(result, written(tmp_path, "- loops == 0\n- wait_p95(team-x) <= 3\n"))
+    with pytest.raises(kq.errors.NotFoundError, match=r'yaml:2: .*"team-x" names no queue'):
+        kq.lab.check_policy(result, written(tmp_path, "- loops == 0\n- wait_p95(team-x) <= 3\n"))
 
 
 def test_no_promise_is_none_that_is_kept(result):
-    with pytest.raises(kq.InvalidSpecError, match="give one at least"):
-        kq.gate(result, [])
+    with pytest.raises(kq.errors.InvalidSpecError, match="give one at least"):
+        kq.lab.check_policy(result, [])
 
 
 def test_a_file_that_is_not_there_is_said(result, tmp_path):
-    with pytest.raises(kq.InvalidSpecError, match="cannot be read"):
-        kq.gate(result, tmp_path / "nothing.yaml")
+    with pytest.raises(kq.errors.InvalidSpecError, match="cannot be read"):
+        kq.lab.check_policy(result, tmp_path / "nothing.yaml")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_file_that_is_not_there_is_said(result, tmp_path):
 )
 def test_what_a_file_cannot_hold_is_refused_with_its_line(tmp_path, text, message):
     path = written(tmp_path, text)
-    with pytest.raises(kq.InvalidSpecError, match=message) as found:
+    with pytest.raises(kq.errors.InvalidSpecError, match=message) as found:
         read_promises(path)
     assert str(found.value).startswith(str(path))
 
@@ -103,7 +103,9 @@ def test_what_a_file_cannot_hold_is_refused_with_its_line(tmp_path, text, messag
 @pytest.mark.parametrize("sign", ["`", "``", "|", "\\", "\\|", "\n", ""])
 def test_markdown_escapes_what_a_file_says(sign):
     text = f"wait_mean(user={sign}<img src=x onerror=alert(1)>) <= 3"
-    table = Gate([Verdict(text, 3.0, passed=False, why=f"{sign}<script>alert(1)</script> a|b")]).to_markdown()
+    table = PolicyCheck(
+        [PolicyVerdict(text, 3.0, passed=False, why=f"{sign}<script>alert(1)</script> a|b")]
+    ).to_markdown()
     header, _, row = table.splitlines()
     rest = re.sub(r"`[^`]*`", "", row)  # in a code span nothing is HTML
     assert "<img" not in rest

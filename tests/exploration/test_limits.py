@@ -55,7 +55,7 @@ def test_what_is_ensured_is_the_worst_of_all_orders(seed):
         return kq.Quota(nominal, borrowing, lending)
 
     cluster = cluster_of(quota(), quota(), quota())
-    found = kq.limits(cluster, {"a": 1}, F)
+    found = kq.lab.limits(cluster, {"a": 1}, F)
     assert {name: int(amount) for name, amount in found.ensured.items()} == {n: worst(cluster, n) for n in "abc"}
 
 
@@ -77,13 +77,13 @@ def test_the_same_in_a_tree(seed):
         for name, cohort in (("a", "inner"), ("b", "inner"), ("c", "root"))
     ]
     cluster = kq.Cluster(kq.ResourceFlavor("f"), inner, kq.Cohort("root"), *queues)
-    found = kq.limits(cluster, {"a": 1}, F)
+    found = kq.lab.limits(cluster, {"a": 1}, F)
     assert {name: int(amount) for name, amount in found.ensured.items()} == {n: worst(cluster, n) for n in "abc"}
 
 
 def test_lending_limits_are_the_largest_that_keep_the_promises():
     cluster = cluster_of(12, 12, 12)
-    found = kq.limits(cluster, {"a": 9, "b": 4}, F)
+    found = kq.lab.limits(cluster, {"a": 9, "b": 4}, F)
     assert (found.lending, found.borrowing, found.kept) == ({"a": "3", "b": "8"}, "1", False)
     after = found.with_lending()
     assert worst(after, "a") >= 9
@@ -95,37 +95,37 @@ def test_lending_limits_are_the_largest_that_keep_the_promises():
 
 def test_borrowing_limits_do_it_too():
     cluster = cluster_of(12, 12, 12)
-    found = kq.limits(cluster, {"a": 9, "b": 4}, F)
+    found = kq.lab.limits(cluster, {"a": 9, "b": 4}, F)
     path = f"ClusterQueue/*:quota[{F}].borrowingLimit"
     assert worst(cluster.edit(path, int(found.borrowing)), "a") >= 9
     assert worst(cluster.edit(path, int(found.borrowing) + 1), "a") < 9
 
 
 def test_what_is_taken_back_is_ensured():
-    found = kq.limits(cluster_of(12, 12, reclaim_within_cohort="Any"), {"a": 12}, F)
+    found = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="Any"), {"a": 12}, F)
     assert (found.ensured["a"], found.lending, found.borrowing) == ("12", {}, "unlimited")
-    lower = kq.limits(cluster_of(12, 12, reclaim_within_cohort="LowerPriority"), {"a": 12}, F)
+    lower = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="LowerPriority"), {"a": 12}, F)
     assert lower.ensured["a"] == "0"  # others may come with a higher priority
     assert "all promises are kept" in str(found)
 
 
 def test_more_than_its_own_can_be_promised_to_nobody():
-    found = kq.limits(cluster_of(4, 4), {"a": 5}, F)
+    found = kq.lab.limits(cluster_of(4, 4), {"a": 5}, F)
     assert (found.lending, found.borrowing, found.with_lending()) == (None, None, None)
     assert "no lending limits" in str(found)
-    alone = kq.limits(cluster_of(4, cohort=None), {"a": 5}, F)
+    alone = kq.lab.limits(cluster_of(4, cohort=None), {"a": 5}, F)
     assert alone.lending is None
 
 
 def test_amounts_are_quantities():
     queues = [kq.ClusterQueue.of(name, {"f": {"memory": "64Gi"}}, cohort_name="all") for name in "ab"]
-    found = kq.limits(kq.Cluster(kq.ResourceFlavor("f"), *queues), {"a": "48Gi"}, "f/memory")
+    found = kq.lab.limits(kq.Cluster(kq.ResourceFlavor("f"), *queues), {"a": "48Gi"}, "f/memory")
     assert (found.ensured["a"], found.lending, found.borrowing) == ("0", {"a": "16Gi"}, "16Gi")
     assert found._repr_html_()
 
 
 @pytest.mark.parametrize(
-    ("promises", "cell", "error"),
+    ("promises", "flavor_resource", "error"),
     [
         ({"x": 1}, F, "x"),
         ({"a": 1}, "g/cpu", "g/cpu"),
@@ -136,4 +136,4 @@ def test_amounts_are_quantities():
 )
 def test_what_is_no_promise_is_refused(promises, cell, error):
     with pytest.raises(kq.KueueError, match=error):
-        kq.limits(cluster_of(4, 4), promises, cell)
+        kq.lab.limits(cluster_of(4, 4), promises, cell)

@@ -93,7 +93,7 @@ def test_a_figure_by_resource_needs_one_where_there_are_two():
     queue = kq.ClusterQueue.of("q", {"f": {GPU: 4, "cpu": 8}})
     jobs = [{"queue": "q", "runtime": 60, "gpu": 1, "cpu": 1}]
     result = kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)
-    with pytest.raises(kq.InvalidSpecError, match=r"of which resource: f/cpu, f/nvidia.com/gpu"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"of which resource: f/cpu, f/nvidia.com/gpu"):
         measure("utilisation").of(result)
     assert measure("utilisation(f/cpu)").of(result) == pytest.approx(1 / 8)
     assert measure("utilisation(q, f/cpu)").of(result) == pytest.approx(1 / 8)

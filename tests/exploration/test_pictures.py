@@ -44,7 +44,7 @@ def test_a_map_has_a_cell_for_each_pair(grid):
     means = grid.means
     assert image.get_array().shape == (2, 3)
     assert image.get_array()[0, 2] == pytest.approx(means["wait_mean"][5])  # 6, Any
-    with pytest.raises(kq.InvalidSpecError, match="twice"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="twice"):
         grid.plot.heat(NOMINAL, NOMINAL, "wait_mean")
 
 
@@ -54,7 +54,7 @@ def test_parallel_lines_go_from_the_least_to_the_largest(grid):
     ends = np.array([line.get_ydata() for line in axes.lines])
     assert (ends.min(axis=0) == 0).all()
     assert (ends.max(axis=0) == 1).all()
-    with pytest.raises(kq.InvalidSpecError, match="no figure"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="no figure"):
         grid.plot.parallel()
 
 
@@ -64,7 +64,7 @@ def test_what_is_not_there_is_named(grid):
         lambda: grid.plot.pareto("wait_mean", "nothing"),
         lambda: grid.plot.pareto("wait_mean", "evictions", colour="nothing"),
     ):
-        with pytest.raises(kq.NotFoundError):
+        with pytest.raises(kq.errors.NotFoundError):
             draw()
 
 

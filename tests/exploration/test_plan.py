@@ -78,11 +78,11 @@ def test_a_value_that_is_not_valid_keeps_nothing(teams):
 
 @pytest.mark.parametrize(("low", "high", "step"), [(3, 2, 1), (1, 2, 0)])
 def test_a_range_that_is_none_is_refused(teams, low, high, step):
-    with pytest.raises(kq.InvalidSpecError, match="plan"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="plan"):
         kq.plan(teams, arrivals(0), "loops == 0", vary=NOMINAL, low=low, high=high, step=step)
 
 
-SPACE = {NOMINAL: kq.Uniform(2, 6, step=1), BORROWING: [0, 2, None], RECLAIM: ["Never", "Any"]}
+SPACE = {NOMINAL: kq.lab.Uniform(2, 6, step=1), BORROWING: [0, 2, None], RECLAIM: ["Never", "Any"]}
 
 
 def test_a_search_finds_what_brute_force_finds(teams):
@@ -90,7 +90,7 @@ def test_a_search_finds_what_brute_force_finds(teams):
     over = {NOMINAL: range(2, 7), BORROWING: [0, 2, None], RECLAIM: ["Never", "Any"]}
     whole = kq.sweep(teams, arrivals(4), over)
     for sampler in ("tpe", "random"):
-        found = kq.search(
+        found = kq.lab.search(
             teams, arrivals(4), SPACE, "utilisation", subject_to=["wait_p95 <= 90m"], trials=60, sampler=sampler
         )
         best = whole.best("utilisation", where="wait_p95 <= 90m")
@@ -101,16 +101,18 @@ def test_a_search_finds_what_brute_force_finds(teams):
 
 def test_a_search_is_the_same_for_the_same_seed_on_any_number_of_threads(teams):
     pytest.importorskip("optuna")
-    one, two = (kq.search(teams, arrivals(4), SPACE, trials=24, seed=2, threads=threads).policies for threads in (1, 3))
+    one, two = (
+        kq.lab.search(teams, arrivals(4), SPACE, trials=24, seed=2, threads=threads).policies for threads in (1, 3)
+    )
     assert one == two
-    assert one != kq.search(teams, arrivals(4), SPACE, trials=24, seed=3).policies
+    assert one != kq.lab.search(teams, arrivals(4), SPACE, trials=24, seed=3).policies
 
 
 def test_a_search_learns(teams):
     """Later trials are better than earlier ones, and than what is drawn at random."""
     pytest.importorskip("optuna")
-    space = {NOMINAL: kq.Uniform(1, 40, step=1), "jobs:scale_load": kq.Uniform(0.5, 3.0)}
-    found = kq.search(teams, arrivals(4), space, "wait_mean", trials=60, seed=1)
+    space = {NOMINAL: kq.lab.Uniform(1, 40, step=1), "jobs:scale_load": kq.lab.Uniform(0.5, 3.0)}
+    found = kq.lab.search(teams, arrivals(4), space, "wait_mean", trials=60, seed=1)
     waits = found.frame["wait_mean"]
     assert waits[40:].mean() < 0.5 * waits[:10].mean()
     assert found.study.best_value == waits.min()
@@ -118,9 +120,9 @@ def test_a_search_learns(teams):
 
 def test_what_can_be_true_of_no_run_is_no_answer(teams):
     """No value keeps a promise about a queue that is not there; but that is not what was asked."""
-    with pytest.raises(kq.NotFoundError, match='"team-z" names no queue'):
+    with pytest.raises(kq.errors.NotFoundError, match='"team-z" names no queue'):
         kq.plan(teams, arrivals, "wait_p95(team-z) <= 1h", vary=NOMINAL, low=1, high=3)
-    with pytest.raises(kq.InvalidSpecError, match=r'queueingStrategy: "?1"? is not supported'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'queueingStrategy: "?1"? is not supported'):
         kq.plan(teams, arrivals, "wait_p95 <= 1h", vary="ClusterQueue/*:queueingStrategy", low=1, high=2)
 
 
@@ -142,6 +144,6 @@ def test_values_that_are_not_valid_keep_nothing_and_are_told(teams):
     ],
 )
 def test_what_is_no_search_is_refused(teams, fields, told):
-    arguments = {"space": {NOMINAL: kq.Uniform(1, 8, step=1)}, "trials": 3, "sampler": "random", **fields}
-    with pytest.raises(kq.InvalidSpecError, match=told):
-        kq.search(teams, arrivals, **arguments)
+    arguments = {"space": {NOMINAL: kq.lab.Uniform(1, 8, step=1)}, "trials": 3, "sampler": "random", **fields}
+    with pytest.raises(kq.errors.InvalidSpecError, match=told):
+        kq.lab.search(teams, arrivals, **arguments)

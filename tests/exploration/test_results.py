@@ -17,25 +17,25 @@ def busy(teams):
 
 
 def test_an_estimate_without_arrivals_says_what_it_assumes_and_prints_no_range(busy):
-    found = kq.eta(busy, "default/w11", kq.Exponential("1h"), n=40)
+    found = kq.lab.eta(busy, "default/w11", kq.sim.Exponential("1h"), n=40)
     assert found.closed
     assert found.p5 < found.p95
     for text in (str(found), found._repr_html_()):
         assert "assumes that no job arrives meanwhile" in text
     assert "80 of 100" not in str(found)
-    coming = kq.eta(busy, "default/w11", kq.Exponential("1h"), n=40, future=arrivals)
+    coming = kq.lab.eta(busy, "default/w11", kq.sim.Exponential("1h"), n=40, future=arrivals)
     assert not coming.closed
     assert "80 of 100" in str(coming)
     assert "assumes" not in str(coming)
 
 
 def test_a_workload_with_quota_needs_no_assumption(busy):
-    assert "assumes" not in str(kq.eta(busy, "default/w0", kq.Exponential("1h"), n=5))
+    assert "assumes" not in str(kq.lab.eta(busy, "default/w0", kq.sim.Exponential("1h"), n=5))
 
 
 def test_a_risk_without_arrivals_says_so(busy):
-    assert str(kq.risk(busy, "default/w0")).endswith("; assumes that no job arrives meanwhile")
-    assert "assumes" not in str(kq.risk(busy, "default/w0", future=arrivals, n=3))
+    assert str(kq.lab.risk(busy, "default/w0")).endswith("; assumes that no job arrives meanwhile")
+    assert "assumes" not in str(kq.lab.risk(busy, "default/w0", future=arrivals, n=3))
 
 
 def test_seeds_that_change_nothing_are_told_and_give_no_interval(teams):
@@ -89,18 +89,18 @@ def test_every_result_is_a_table(teams, busy):
     jobs = arrivals(0, n=20)
     grid = kq.sweep(teams, jobs, {NOMINAL: [4, 5]})
     plan = kq.plan(teams, jobs, "wait_p95 <= 1h", vary=NOMINAL, low=4, high=6)
-    delays = kq.delays(teams, jobs)
+    delays = kq.lab.delay_matrix(teams, jobs)
     results = {
         "sweep": (grid, "wait_mean"),
         "plan": (plan, "passed"),
         "delays": (delays, "total_hours"),
-        "eta": (kq.eta(busy, "default/w11", 3600, n=3), "seconds"),
-        "risk": (kq.risk(busy, "default/w0"), "probability"),
-        "gate": (kq.gate(grid.result(0), ["wait_p95 <= 1h"]), "passed"),
-        "safety": (kq.safety(teams, "team-a", trials=2), "evicted"),
-        "starvation": (kq.starvation(teams, jobs, period="1d"), "overtaken"),
-        "cycles": (kq.cycle_cost(teams, jobs), "heads"),
-        "limits": (kq.limits(teams, {"team-a": 2}, CELL), "ensured"),
+        "eta": (kq.lab.eta(busy, "default/w11", 3600, n=3), "seconds"),
+        "risk": (kq.lab.risk(busy, "default/w0"), "probability"),
+        "gate": (kq.lab.check_policy(grid.result(0), ["wait_p95 <= 1h"]), "passed"),
+        "safety": (kq.lab.safety(teams, "team-a", trials=2), "evicted"),
+        "starvation": (kq.lab.starvation(teams, jobs, period="1d"), "overtaken"),
+        "cycles": (kq.lab.cycle_cost(teams, jobs), "heads"),
+        "limits": (kq.lab.limits(teams, {"team-a": 2}, CELL), "ensured"),
         "comparison": (kq.compare({"a": teams, "b": teams}, jobs), "policy"),
         "result": (grid.result(0), "figure"),
         "kpis": (grid.result(0).kpis, "value"),

@@ -31,7 +31,7 @@ def evicted_by(cluster, found):
 @pytest.mark.parametrize("rule", ["Any", "LowerPriority"])
 def test_a_queue_that_never_preempts_is_a_victim_while_it_borrows(rule):
     cluster = notebooks(None, reclaim_within_cohort=rule)
-    found = kq.safety(cluster, "notebooks")
+    found = kq.lab.safety(cluster, "notebooks")
     assert found.verdict == "unsafe"
     assert found.steps[-1].evicted
     assert evicted_by(cluster, found) == set(found.steps[-1].evicted)
@@ -39,20 +39,20 @@ def test_a_queue_that_never_preempts_is_a_victim_while_it_borrows(rule):
 
 
 def test_without_borrowing_there_is_a_proof():
-    found = kq.safety(notebooks(0, reclaim_within_cohort="Any"), "notebooks")
+    found = kq.lab.safety(notebooks(0, reclaim_within_cohort="Any"), "notebooks")
     assert (found.verdict, found.steps) == ("safe", ())
     assert "never use more than its nominal quota" in str(found)
     assert "not modelled" in str(found)
 
 
 def test_nobody_reclaims():
-    assert kq.safety(notebooks(None), "notebooks").verdict == "safe"
+    assert kq.lab.safety(notebooks(None), "notebooks").verdict == "safe"
 
 
 def test_its_own_workloads_may_evict():
     rules = kq.Preemption(within_cluster_queue="LowerPriority")
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}}, preemption=rules))
-    found = kq.safety(cluster, "q")
+    found = kq.lab.safety(cluster, "q")
     assert found.verdict == "unsafe"
     assert evicted_by(cluster, found)
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_lent_is_not_borrowed():
         cohort_name="all",
         preemption=kq.Preemption(reclaim_within_cohort="Any"),
     )
-    assert kq.safety(kq.Cluster(kq.ResourceFlavor("f"), books, team), "notebooks").verdict == "safe"
+    assert kq.lab.safety(kq.Cluster(kq.ResourceFlavor("f"), books, team), "notebooks").verdict == "safe"
 
 
 def test_a_cohort_that_shields_is_no_proof_and_no_counter_example_is_made_up():
@@ -79,7 +79,7 @@ def test_a_cohort_that_shields_is_no_proof_and_no_counter_example_is_made_up():
         "team", {"f": {"cpu": 4}}, cohort_name="root", preemption=kq.Preemption(reclaim_within_cohort="Any")
     )
     cluster = kq.Cluster(kq.ResourceFlavor("f"), cohort, kq.Cohort("root"), books, other, team)
-    found = kq.safety(cluster, "notebooks", trials=10)
+    found = kq.lab.safety(cluster, "notebooks", trials=10)
     assert found.verdict == "unknown"
     assert found.trials > 10
 
@@ -102,7 +102,7 @@ def test_no_random_submission_evicts_what_is_safe_and_what_is_unsafe_is_shown(se
         queues.append(kq.ClusterQueue.of(name, {"f": {"cpu": quota}}, cohort_name="all", preemption=rules))
     fair = kq.FairSharingConfig() if seed % 2 else None
     cluster = kq.Cluster(kq.ResourceFlavor("f"), *queues, configuration=kq.Configuration(fair_sharing=fair))
-    found = kq.safety(cluster, "a", trials=20)
+    found = kq.lab.safety(cluster, "a", trials=20)
     if found.verdict == "unsafe":
         assert evicted_by(cluster, found) == set(found.steps[-1].evicted)
         return
@@ -122,8 +122,8 @@ def test_no_random_submission_evicts_what_is_safe_and_what_is_unsafe_is_shown(se
 
 
 def test_what_is_not_there_is_refused():
-    with pytest.raises(kq.NotFoundError, match='did you mean "notebooks"'):
-        kq.safety(notebooks(0), "notebook")
-    with pytest.raises(kq.InvalidSpecError, match="trials"):
-        kq.safety(notebooks(0), "notebooks", trials=-1)
-    assert kq.safety(notebooks(None, reclaim_within_cohort="Any"), "notebooks")._repr_html_()
+    with pytest.raises(kq.errors.NotFoundError, match='did you mean "notebooks"'):
+        kq.lab.safety(notebooks(0), "notebook")
+    with pytest.raises(kq.errors.InvalidSpecError, match="trials"):
+        kq.lab.safety(notebooks(0), "notebooks", trials=-1)
+    assert kq.lab.safety(notebooks(None, reclaim_within_cohort="Any"), "notebooks")._repr_html_()

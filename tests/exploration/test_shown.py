@@ -17,7 +17,7 @@ def plan(teams):
 
 @pytest.fixture
 def delays(teams):
-    return kq.delays(teams, arrivals(1))
+    return kq.lab.delay_matrix(teams, arrivals(1))
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_prepared_question_may_be_asked_with_others(teams):
     found = scheduler.try_admit_many([prepared, row, prepared])
     assert found.verdicts == ("Admitted",) * 3
     assert found[0] == scheduler.try_admit(prepared)
-    with pytest.raises(kq.InvalidSpecError, match="is one Question; give a list"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is one Question; give a list"):
         scheduler.try_admit_many(prepared)
 
 

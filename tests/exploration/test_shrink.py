@@ -26,11 +26,11 @@ def test_nine_to_five_waits_for_four_ends():
         scheduler.submit({"name": f"j{number}", "queue": "q", "cpu": 1})
         scheduler.settle()
         scheduler.advance(10)
-    found = kq.shrink(scheduler, queue_of(5), runtimes=1000, n=2)
+    found = kq.lab.shrink(scheduler, queue_of(5), runtimes=1000, n=2)
     assert len(found.leaving) == 4
-    assert found.leaving == kq.who_must_leave(scheduler, queue_of(5))
-    field = kq.Edit("ClusterQueue/q:quota[f/cpu].nominalQuota", 5)
-    assert kq.shrink(scheduler, field, runtimes=1000, n=2).seconds == found.seconds
+    assert found.leaving == kq.lab.workloads_over_quota(scheduler, queue_of(5))
+    field = kq.sim.Edit("ClusterQueue/q:quota[f/cpu].nominalQuota", 5)
+    assert kq.lab.shrink(scheduler, field, runtimes=1000, n=2).seconds == found.seconds
     assert found.above == {"f/cpu": 4000}
     # It is 90 s now; the fourth began at 30 and ends at 1030.
     assert found.seconds == (940, 940)
@@ -44,7 +44,7 @@ def test_nine_to_five_waits_for_four_ends():
 
 def test_of_exponential_ends_the_time_is_that_of_theory():
     """Nine run, four must end: the mean is (1/9 + 1/8 + 1/7 + 1/6) of the mean runtime."""
-    found = kq.shrink(scheduler_of(), queue_of(5), runtimes=kq.Exponential(1000), n=300)
+    found = kq.lab.shrink(scheduler_of(), queue_of(5), runtimes=kq.sim.Exponential(1000), n=300)
     assert np.mean(found.seconds) == pytest.approx(1000 * (1 / 9 + 1 / 8 + 1 / 7 + 1 / 6), rel=0.1)
     assert found.p10 < found.p50 < found.p90
     assert "4 would have to leave" in str(found)
@@ -52,7 +52,7 @@ def test_of_exponential_ends_the_time_is_that_of_theory():
 
 def test_who_waits_does_not_come_in_before():
     scheduler = scheduler_of(jobs=12)
-    waiting = kq.shrink(scheduler, queue_of(5), runtimes=kq.Exponential(1000), n=40, seed=3)
+    waiting = kq.lab.shrink(scheduler, queue_of(5), runtimes=kq.sim.Exponential(1000), n=40, seed=3)
     assert len(waiting.leaving) == 4
     assert all(map(math.isfinite, waiting.seconds))
 
@@ -66,25 +66,25 @@ def test_a_borrower_leaves_when_the_lender_loses_quota():
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), *queues(4)), now=0)
     scheduler.submit({"name": f"j{i}", "queue": "q", "cpu": 2} for i in range(4))
     scheduler.settle()
-    found = kq.shrink(scheduler, queues(1)[1], runtimes=60, n=1)
+    found = kq.lab.shrink(scheduler, queues(1)[1], runtimes=60, n=1)
     assert found.above == {"f/cpu": 4000}
     assert len(found.leaving) == 2
     assert found.seconds == (60,)
 
 
 def test_within_quota_nothing_is_to_do_and_what_never_ends_is_said():
-    assert str(kq.shrink(scheduler_of(jobs=3), queue_of(5), runtimes=60)) == "all is within quota at once"
-    found = kq.shrink(scheduler_of(), queue_of(5), runtimes="60d", horizon="1d", n=2)
+    assert str(kq.lab.shrink(scheduler_of(jobs=3), queue_of(5), runtimes=60)) == "all is within quota at once"
+    found = kq.lab.shrink(scheduler_of(), queue_of(5), runtimes="60d", horizon="1d", n=2)
     assert found.seconds == (math.inf, math.inf)
     assert "not within 1 d in 2 of 2" in str(found)
 
 
 def test_a_curve_is_drawn():
     pytest.importorskip("matplotlib").use("Agg")
-    found = kq.shrink(scheduler_of(), queue_of(5), runtimes=kq.Exponential(1000), n=5)
+    found = kq.lab.shrink(scheduler_of(), queue_of(5), runtimes=kq.sim.Exponential(1000), n=5)
     axes = found.plot()
     assert axes.get_ylabel() == "f/cpu above quota"
     assert len(axes.lines) == 2
-    with pytest.raises(kq.InvalidSpecError, match="is not above its quota"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not above its quota"):
         found.plot("f/memory")
     assert found._repr_html_()

@@ -16,19 +16,19 @@ def test_a_list_is_taken_as_it_is():
     assert policies_of([{"x": 1}, {"y": 2}]) == ({"x": 1}, {"y": 2})
 
 
-@pytest.mark.parametrize("over", [{"x": 3}, {"x": "abc"}, {"x": []}, {"x": kq.Uniform(0, 1)}, [1], 7])
+@pytest.mark.parametrize("over", [{"x": 3}, {"x": "abc"}, {"x": []}, {"x": kq.lab.Uniform(0, 1)}, [1], 7])
 def test_what_is_no_list_of_policies_is_refused(over):
-    with pytest.raises(kq.InvalidSpecError, match=r"over: .*(must be|give)"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"over: .*(must be|give)"):
         policies_of(over)
 
 
 @pytest.mark.parametrize("how", ["random", "sobol"])
 def test_a_sample_is_the_same_for_the_same_seed_and_within_its_space(how):
     pytest.importorskip("scipy" if how == "sobol" else "numpy")
-    space = {"x": kq.Uniform(8, 64, step=8), "y": ["a", "b"], "z": kq.Uniform(0.5, 2)}
-    found = kq.sample(space, 100, seed=3, how=how)
-    assert found == kq.sample(space, 100, seed=3, how=how)
-    assert found != kq.sample(space, 100, seed=4, how=how)
+    space = {"x": kq.lab.Uniform(8, 64, step=8), "y": ["a", "b"], "z": kq.lab.Uniform(0.5, 2)}
+    found = kq.lab.sample(space, 100, seed=3, how=how)
+    assert found == kq.lab.sample(space, 100, seed=3, how=how)
+    assert found != kq.lab.sample(space, 100, seed=4, how=how)
     assert {policy["x"] for policy in found} == set(range(8, 65, 8))
     assert {policy["y"] for policy in found} == {"a", "b"}
     assert all(0.5 <= policy["z"] < 2 for policy in found)
@@ -36,10 +36,10 @@ def test_a_sample_is_the_same_for_the_same_seed_and_within_its_space(how):
 
 def test_a_sobol_sample_covers_more_evenly_than_a_random_one():
     pytest.importorskip("scipy")
-    space = {"x": kq.Uniform(0, 1), "y": kq.Uniform(0, 1)}
+    space = {"x": kq.lab.Uniform(0, 1), "y": kq.lab.Uniform(0, 1)}
 
     def empty(how):
-        cells = [(int(p["x"] * 8), int(p["y"] * 8)) for p in kq.sample(space, 64, seed=1, how=how)]
+        cells = [(int(p["x"] * 8), int(p["y"] * 8)) for p in kq.lab.sample(space, 64, seed=1, how=how)]
         return 64 - len(set(cells))
 
     assert empty("sobol") == 0
@@ -47,7 +47,9 @@ def test_a_sobol_sample_covers_more_evenly_than_a_random_one():
 
 
 def test_each_order_of_magnitude_is_as_likely():
-    values = np.array([policy["x"] for policy in kq.sample({"x": kq.Uniform(1, 10_000, log=True)}, 4000, how="random")])
+    values = np.array(
+        [policy["x"] for policy in kq.lab.sample({"x": kq.lab.Uniform(1, 10_000, log=True)}, 4000, how="random")]
+    )
     assert abs((values < 10).mean() - 0.25) < 0.03
     assert abs((values < 1000).mean() - 0.75) < 0.03
 
@@ -57,11 +59,11 @@ def test_each_order_of_magnitude_is_as_likely():
     [(2, 1, {}), (0, 1, {"step": 0}), (0, 1, {"log": True}), (0, np.inf, {}), (-np.inf, 0, {}), (np.nan, 1, {})],
 )
 def test_bounds_that_are_none_are_refused(low, high, fields):
-    with pytest.raises(kq.InvalidSpecError, match="Uniform"):
-        kq.Uniform(low, high, **fields)
+    with pytest.raises(kq.errors.InvalidSpecError, match="Uniform"):
+        kq.lab.Uniform(low, high, **fields)
 
 
 @pytest.mark.parametrize("values", ["abc", b"abc", [], ()])
 def test_a_sample_of_no_list_is_refused(values):
-    with pytest.raises(kq.InvalidSpecError, match="a Uniform or values"):
-        kq.sample({"x": values}, 3, how="random")
+    with pytest.raises(kq.errors.InvalidSpecError, match="a Uniform or values"):
+        kq.lab.sample({"x": values}, 3, how="random")

@@ -29,7 +29,7 @@ def long_run(cluster, once, periods=60):
 
 
 def test_a_wide_job_starves_among_small_ones_and_the_cycle_proves_it():
-    found = kq.starvation(cluster_of(), SMALL, WIDE, period=90)
+    found = kq.lab.starvation(cluster_of(), SMALL, WIDE, period=90)
     (one,) = found.starved
     assert (one.name, one.queue, found.cycle, found.bound) == ("wide", "default/q", (1, 1), 0)
     assert one.overtaken == 3
@@ -41,7 +41,7 @@ def test_a_wide_job_starves_among_small_ones_and_the_cycle_proves_it():
 
 def test_a_strict_queue_lets_it_in_and_the_bound_is_what_a_long_run_shows():
     cluster = cluster_of("StrictFIFO")
-    found = kq.starvation(cluster, SMALL, WIDE, period=90)
+    found = kq.lab.starvation(cluster, SMALL, WIDE, period=90)
     assert found.starved == ()
     assert found.cycle is not None
     assert found.bound == long_run(cluster, WIDE).jobs["first_wait"][1:].max()
@@ -50,9 +50,9 @@ def test_a_strict_queue_lets_it_in_and_the_bound_is_what_a_long_run_shows():
 
 def test_a_lower_priority_starves_under_a_load_of_higher_ones():
     rows = [{"queue": "q", "submit": 0, "runtime": 90, "cpu": 2, "priority": 1}]
-    found = kq.starvation(cluster_of(), rows, [{"queue": "q", "submit": 5, "runtime": 1, "cpu": 1}], period=90)
+    found = kq.lab.starvation(cluster_of(), rows, [{"queue": "q", "submit": 5, "runtime": 1, "cpu": 1}], period=90)
     assert [one.name for one in found.starved] == ["once-0"]
-    less = kq.starvation(cluster_of(), [{**rows[0], "runtime": 80}], WIDE, period=90)
+    less = kq.lab.starvation(cluster_of(), [{**rows[0], "runtime": 80}], WIDE, period=90)
     assert less.starved == ()
 
 
@@ -63,17 +63,17 @@ def test_an_evicted_job_that_comes_back_is_part_of_the_state():
         {"queue": "q", "submit": 0, "runtime": 50, "cpu": 1},
         {"queue": "q", "submit": 20, "runtime": 30, "cpu": 1, "priority": 5},
     ]
-    found = kq.starvation(cluster, rows, period=100)
+    found = kq.lab.starvation(cluster, rows, period=100)
     assert found.cycle == (1, 1)
     # At 90 the next one waits for the one that was evicted, which ends at 100.
-    assert kq.starvation(cluster, rows, period=90).bound == 10
-    resuming = kq.starvation(cluster, rows, period=90, model=kq.RunModel("resume"))
+    assert kq.lab.starvation(cluster, rows, period=90).bound == 10
+    resuming = kq.lab.starvation(cluster, rows, period=90, model=kq.sim.RunModel("resume"))
     assert (resuming.cycle, resuming.bound) == ((1, 1), 0)
-    assert kq.starvation(cluster, rows, period=75).growing
+    assert kq.lab.starvation(cluster, rows, period=75).growing
 
 
 def test_with_too_much_load_there_is_no_proof_and_it_is_said():
-    found = kq.starvation(cluster_of(), SMALL * 2, [{**WIDE[0], "priority": -1}], period=90, periods=30)
+    found = kq.lab.starvation(cluster_of(), SMALL * 2, [{**WIDE[0], "priority": -1}], period=90, periods=30)
     assert (found.cycle, found.growing, found.bound) == (None, True, math.inf)
     assert [one.name for one in found.suspects] == ["wide"]
     assert "the load is too high" in str(found)
@@ -86,12 +86,12 @@ def test_with_too_much_load_there_is_no_proof_and_it_is_said():
         ([], {"period": 40}, "within the period"),
         (SMALL, {"period": 0}, "period"),
         (SMALL, {"period": 90, "periods": 1}, "periods"),
-        (SMALL, {"period": 90, "events": [kq.At("1d", kq.Delete("ClusterQueue/q"))]}, "events"),
+        (SMALL, {"period": 90, "events": [kq.sim.Event("1d", kq.sim.Delete("ClusterQueue/q"))]}, "events"),
     ],
 )
 def test_what_has_no_period_is_refused(rows, options, error):
-    with pytest.raises(kq.InvalidSpecError, match=error):
-        kq.starvation(cluster_of(), rows, **options)
+    with pytest.raises(kq.errors.InvalidSpecError, match=error):
+        kq.lab.starvation(cluster_of(), rows, **options)
 
 
 def test_jobs_of_one_name_in_two_namespaces_are_two():
@@ -101,7 +101,7 @@ def test_jobs_of_one_name_in_two_namespaces_are_two():
     rows = [{"queue": "a/l", "submit": 5, "runtime": 10, "cpu": 1}]
     long, short = ({"queue": "a/l", "submit": 1, "runtime": 300, "cpu": 3}, {"queue": "b/l", "submit": 2, "cpu": 3})
     answers = [
-        kq.starvation(cluster, rows, [{"name": one, **long}, {"name": two, **short, "runtime": 17}], period=20)
+        kq.lab.starvation(cluster, rows, [{"name": one, **long}, {"name": two, **short, "runtime": 17}], period=20)
         for one, two in (("w", "w"), ("v", "w"), ("period-0-0", "once-0"))
     ]
 

@@ -47,11 +47,11 @@ def test_threads_change_nothing(teams):
 
 
 def test_all_policies_see_the_same_draws_for_the_same_seed(teams):
-    delays = [kq.Startup("h100", kq.Exponential("10m"))]
+    delays = [kq.sim.Startup("h100", kq.sim.Exponential("10m"))]
     grid = kq.sweep(teams, arrivals(0), {"jobs:thin": [1.0, 1.0, 0.5]}, seeds=2, delays=delays)
     waits = grid.frame["wait_mean"]
     assert waits[0] == waits[2] != waits[1] == waits[3]
-    assert grid.difference(0, 1, "wait_mean") == kq.PairedDifference(0, 0, 0, 2, 0, 0)
+    assert grid.difference(0, 1, "wait_mean") == kq.sim.PairedDifference(0, 0, 0, 2, 0, 0)
     assert grid.frame["jobs"][4] == grid.frame["jobs"][0] * len(arrivals(0).thin(0.5)) // 80
 
 
@@ -92,7 +92,7 @@ def test_a_policy_that_is_not_valid_is_a_row_with_its_error(teams):
     ],
 )
 def test_a_path_that_names_nothing_ends_the_sweep_before_it_begins(teams, path, message):
-    with pytest.raises(kq.NotFoundError, match=message):
+    with pytest.raises(kq.errors.NotFoundError, match=message):
         kq.sweep(teams, arrivals(0), {path: [1]})
 
 
@@ -105,7 +105,7 @@ def test_paths_reach_the_configuration_the_model_the_clock_and_delays():
         {"jobs:scale_runtime": 2},
     ]
     jobs = arrivals(0)
-    delays = [kq.CheckDelay("capacity", 30)]
+    delays = [kq.sim.CheckDelay("capacity", 30)]
     there = kq.Cluster(
         kq.ResourceFlavor("h100"),
         kq.AdmissionCheck("capacity", controller_name="example.com/capacity"),
@@ -114,7 +114,7 @@ def test_paths_reach_the_configuration_the_model_the_clock_and_delays():
                 name,
                 {"h100": {GPU: 4}},
                 cohort_name="all",
-                admission_checks_strategy=(kq.AdmissionCheckStrategyRule("capacity"),),
+                admission_checks_strategy=(kq.objects.AdmissionCheckStrategyRule("capacity"),),
                 preemption=kq.Preemption(reclaim_within_cohort="Any"),
             )
             for name in ("team-a", "team-b")
@@ -124,9 +124,9 @@ def test_paths_reach_the_configuration_the_model_the_clock_and_delays():
     fair = there.edit(*next(iter(over[0].items())))
     expected = [
         kq.simulate(fair, jobs, delays=delays),
-        kq.simulate(there, jobs, delays=delays, model=kq.RunModel("resume")),
-        kq.simulate(there, jobs, delays=delays, clock=kq.Clock("60s")),
-        kq.simulate(there, jobs, delays=[kq.CheckDelay("capacity", 30, fails=0.5)]),
+        kq.simulate(there, jobs, delays=delays, model=kq.sim.RunModel("resume")),
+        kq.simulate(there, jobs, delays=delays, clock=kq.sim.Clock("60s")),
+        kq.simulate(there, jobs, delays=[kq.sim.CheckDelay("capacity", 30, fails=0.5)]),
         kq.simulate(there, jobs.scale_runtime(2), delays=delays),
     ]
     assert rows == [result.kpis.wait_mean for result in expected]
@@ -134,8 +134,8 @@ def test_paths_reach_the_configuration_the_model_the_clock_and_delays():
 
 
 def test_the_front_holds_whom_nobody_beats(teams):
-    space = {NOMINAL: kq.Uniform(2, 6, step=1), BORROWING: kq.Uniform(0, 4, step=1), RECLAIM: ["Never", "Any"]}
-    grid = kq.sweep(teams, arrivals(2), kq.sample(space, 30, seed=1, how="random"))
+    space = {NOMINAL: kq.lab.Uniform(2, 6, step=1), BORROWING: kq.lab.Uniform(0, 4, step=1), RECLAIM: ["Never", "Any"]}
+    grid = kq.sweep(teams, arrivals(2), kq.lab.sample(space, 30, seed=1, how="random"))
     points = list(zip(grid.means["wait_p95"], -grid.means["utilisation " + CELL], strict=True))
     expected = {
         i for i, (x, y) in enumerate(points) if not any((a <= x and b <= y) and (a < x or b < y) for a, b in points)
@@ -155,7 +155,7 @@ def test_the_best_is_the_least_among_those_that_keep_the_conditions(teams):
     assert best.policy == min(allowed, key=lambda i: means["wait_mean"][i])
     assert best.edits == grid.policies[best.policy]
     assert grid.best("wait_mean", where="jain > 2") is None
-    with pytest.raises(kq.NotFoundError, match="others are asked for with figures="):
+    with pytest.raises(kq.errors.NotFoundError, match="others are asked for with figures="):
         grid.best("wait_p90")
 
 
@@ -173,14 +173,14 @@ def test_a_row_runs_again_with_all_tables(teams):
     assert result.kpis.wait_p95 == grid.frame["wait_p95"][3]
     assert len(result.decisions)
     assert grid.cluster(1) == teams.edit(RECLAIM, "Any")
-    with pytest.raises(kq.NotFoundError, match="names no row"):
+    with pytest.raises(kq.errors.NotFoundError, match="names no row"):
         grid.result(4)
 
 
 def test_progress_is_told_at_the_end(teams):
     told = []
     kq.sweep(teams, arrivals(0), {NOMINAL: [4, -1]}, progress=told.append)
-    assert told[-1] == kq.SweepProgress(2, 2, 1)
+    assert told[-1] == kq.lab.SweepProgress(2, 2, 1)
 
 
 def test_seeds_that_change_nothing_are_said(teams):
@@ -208,7 +208,7 @@ def test_arguments_that_are_none_are_refused(teams, fields, message):
     if message is None:
         assert "give a function" in kq.sweep(teams, arrivals(0), **arguments).errors[0]
         return
-    with pytest.raises(kq.InvalidSpecError, match=message):
+    with pytest.raises(kq.errors.InvalidSpecError, match=message):
         kq.sweep(teams, arrivals(0), **arguments)
 
 
@@ -250,7 +250,7 @@ def test_what_is_stored_is_not_taken_for_another_sweep(teams, tmp_path):
 def test_a_file_that_is_no_storage_is_refused(teams, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("no database" * 1000)
-    with pytest.raises(kq.InvalidSpecError, match="is no file of a sweep"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is no file of a sweep"):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
@@ -281,7 +281,7 @@ def test_a_storage_that_was_changed_by_others_is_refused(teams, tmp_path, change
     with sqlite3.connect(file) as changed:
         changed.executescript(change)
     changed.close()
-    with pytest.raises(kq.InvalidSpecError, match=told):
+    with pytest.raises(kq.errors.InvalidSpecError, match=told):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
@@ -290,7 +290,7 @@ def test_half_of_a_storage_is_refused(teams, tmp_path):
     kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(kq.InvalidSpecError, match="is no file of a sweep"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is no file of a sweep"):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
@@ -381,7 +381,7 @@ def test_a_storage_tells_all_values_of_a_distribution_apart(teams, tmp_path):
     jobs = arrivals(0)
 
     def waits(values, **options):
-        delay = kq.Startup("h100", kq.Empirical(values))
+        delay = kq.sim.Startup("h100", kq.sim.Empirical(values))
         grid = kq.sweep(teams, jobs, {NOMINAL: [4]}, delays=[delay], **options)
         return grid.rows[0]["figures"]["wait_mean"]
 
@@ -401,7 +401,7 @@ def test_an_edited_row_of_a_storage_is_refused(change, teams, tmp_path):
     with sqlite3.connect(file) as kept:
         kept.execute(f"UPDATE runs SET row = {change}")  # noqa: S608 - of this test
     kept.close()
-    with pytest.raises(kq.InvalidSpecError, match="is no row that a sweep wrote"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is no row that a sweep wrote"):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 

@@ -23,7 +23,7 @@ FOUR = [{"name": "wide", "cpu": 4}, {"name": "x", "cpu": 1}, {"name": "y", "cpu"
 
 def test_kueue_takes_three_where_one_would_do():
     scheduler = scheduler_of(FOUR, within_cluster_queue="LowerPriority")
-    found = kq.victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+    found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
     assert set(found.taken) == {"default/x", "default/y", "default/z"}
     assert (found.fewest, found.more) == (("default/wide",), 2)
     assert (found.least_amount, found.excess) == (3000, 0)
@@ -34,7 +34,7 @@ def test_kueue_takes_three_where_one_would_do():
 def test_what_is_needed_alone_is_spared_no_more():
     """The oldest is last among candidates and is the only one that leaves: no smaller set there."""
     scheduler = scheduler_of([FOUR[0], FOUR[1], {"name": "two", "cpu": 2}], within_cluster_queue="LowerPriority")
-    found = kq.victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 4, "priority": 1})
+    found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 4, "priority": 1})
     assert (found.taken, found.more, found.excess) == (("default/wide",), 0, 0)
     assert found.least == ("default/wide",)
 
@@ -55,10 +55,10 @@ def test_in_one_queue_the_best_is_that_of_subset_sums(seed):
     asked = int(rng.integers(2, max(3, sum(lower))))
     free = nominal - sum(sizes)
     if free >= asked or sum(lower) + free < asked:
-        with pytest.raises(kq.StateError, match="nobody is preempted"):
-            kq.victims(scheduler, {"name": "urgent", "queue": "q", "cpu": asked, "priority": 3})
+        with pytest.raises(kq.errors.StateError, match="nobody is preempted"):
+            kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": asked, "priority": 3})
         return
-    found = kq.victims(scheduler, {"name": "urgent", "queue": "q", "cpu": asked, "priority": 3})
+    found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": asked, "priority": 3})
     enough = [
         chosen
         for size in range(1, len(lower) + 1)
@@ -88,7 +88,7 @@ def test_of_another_queue_only_what_it_borrows_is_taken():
         scheduler.submit({"name": name, "queue": queue, "cpu": cpu})
         scheduler.settle()
         scheduler.advance(1)
-    found = kq.victims(scheduler, {"name": "mine", "queue": "a", "cpu": 4})
+    found = kq.lab.victim_sets(scheduler, {"name": "mine", "queue": "a", "cpu": 4})
     assert {key[8] for key in (*found.taken, *found.fewest, *found.least)} == {"b"}
     # b may be brought to 4, not below: the best of its sets hold at least the 4 that are asked.
     assert found.least_amount == 4000
@@ -99,15 +99,15 @@ def test_of_another_queue_only_what_it_borrows_is_taken():
 def test_too_many_candidates_are_refused():
     rows = [{"name": f"w{i}", "cpu": 1} for i in range(14)]
     scheduler = scheduler_of(rows, 14, within_cluster_queue="LowerPriority")
-    with pytest.raises(kq.InvalidSpecError, match="14 candidates"):
-        kq.victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
-    assert kq.victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 1, "priority": 1}, most=14).sets == 0
+    with pytest.raises(kq.errors.InvalidSpecError, match="14 candidates"):
+        kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+    assert kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 1, "priority": 1}, most=14).sets == 0
 
 
 def test_of_who_waits_already_the_key_is_enough():
     scheduler = scheduler_of(FOUR, within_cluster_queue="LowerPriority")
     scheduler.submit({"name": "urgent", "queue": "q", "cpu": 2, "priority": 1})
-    found = kq.victims(scheduler, "default/urgent")
+    found = kq.lab.victim_sets(scheduler, "default/urgent")
     assert found.workload == "default/urgent"
     assert found.fewest_amount == 4000
     assert found._repr_html_()

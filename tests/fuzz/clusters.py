@@ -44,7 +44,10 @@ def _objects(random: Random) -> list[kq.Object]:
         kq.ResourceFlavor("g"),
     ]
     if placed:
-        objects += [_RACKS, *kq.nodes(_RACKS, (2, 2), labels=label, capacity={"cpu": 4, "memory": "8Gi", "pods": 110})]
+        objects += [
+            _RACKS,
+            *kq.objects.nodes(_RACKS, (2, 2), labels=label, capacity={"cpu": 4, "memory": "8Gi", "pods": 110}),
+        ]
     checks = ["c"] if random.random() < 0.2 else []
     objects += [kq.AdmissionCheck(name, controller_name="example.com/c") for name in checks]
     cohort = random.choice((None, "team", "team"))

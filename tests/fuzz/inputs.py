@@ -93,14 +93,16 @@ def options(random: Random) -> dict[str, Any]:
     if random.random() < 0.3:
         model = random.choice(("restart", "checkpoint", "resume"))
         names = ("every", "cost", "restore", "grace")
-        found["model"] = kq.RunModel(model, **{name: _time(random) for name in names if random.random() < 0.7})
+        found["model"] = kq.sim.RunModel(model, **{name: _time(random) for name in names if random.random() < 0.7})
     if random.random() < 0.15:
-        found["clock"] = kq.Clock(_time(random), _time(random))
+        found["clock"] = kq.sim.Clock(_time(random), _time(random))
     if random.random() < 0.3:
-        found["events"] = [kq.At(_time(random), thing(random)) for _ in range(random.randint(1, 3))]
+        found["events"] = [kq.sim.Event(_time(random), thing(random)) for _ in range(random.randint(1, 3))]
     if random.random() < 0.05:
         found["events"] = [
-            kq.At(every=random.choice(("1us", 1, 60, 1e30)), times=random.choice((None, 3, 10**12)), what=thing(random))
+            kq.sim.Event(
+                every=random.choice(("1us", 1, 60, 1e30)), times=random.choice((None, 3, 10**12)), what=thing(random)
+            )
         ]
     if random.random() < 0.2:
         found["delays"] = [_delay(random) for _ in range(random.randint(1, 2))]
@@ -109,7 +111,9 @@ def options(random: Random) -> dict[str, Any]:
     if random.random() < 0.1:
         found["warmup"] = _time(random)
     if random.random() < 0.1:
-        found["record"] = kq.Record(decisions=False, runs=random.random() < 0.5, usage=_time(random), cycles=True)
+        found["record"] = kq.sim.Recording(
+            decisions=False, runs=random.random() < 0.5, usage=_time(random), cycles=True
+        )
     found["on_loop"] = random.choice(("hold", "hold", "stop", "raise"))
     found["missing"] = random.choice(("error", "skip", "wait"))
     return found
@@ -119,15 +123,15 @@ def _delay(random: Random) -> Any:
     kind = random.randrange(3)
     if kind == 0:
         capacity = queue(random, "a", None, []) if random.random() < 0.2 else None
-        return kq.CheckDelay(
+        return kq.sim.CheckDelay(
             "c", random.choice((0, 30, 600, 9.2e9, 9.3e9, -1)), fails=random.choice((0, 0.5, 1.0)), capacity=capacity
         )
     if kind == 1:
-        return kq.Startup(random.choice("fgx"), random.choice((_time(random), kq.Exponential(60))))
+        return kq.sim.Startup(random.choice("fgx"), random.choice((_time(random), kq.sim.Exponential(60))))
     # A unit or a mean time that is very small is valid, and takes as many failures as it says.
     unit = random.choice(({"cpu": 1}, {"cpu": 2}, {"cpu": 0}, {"cpu": 1.5}, {"memory": 2**60}, {"memory": 2**70}))
     mtbf = random.choice((60, 600, "1h", 0, -1, 9.2e9, 9.3e9, float("nan")))
-    return kq.Failures("f", mtbf, _time(random), unit, lowers_quota=random.random() < 0.6)
+    return kq.sim.Failures("f", mtbf, _time(random), unit, lowers_quota=random.random() < 0.6)
 
 
 def thing(random: Random) -> Any:
@@ -135,8 +139,8 @@ def thing(random: Random) -> Any:
     name = random.choice(NAMES)
     return random.choice(
         (
-            lambda: kq.Finish(random.choice((0, 1, 99, -1, "j0000001", np.int64(1)))),
-            lambda: kq.Evict(random.choice((0, 1, 2, "old1"))),
+            lambda: kq.sim.Finish(random.choice((0, 1, 99, -1, "j0000001", np.int64(1)))),
+            lambda: kq.sim.Evict(random.choice((0, 1, 2, "old1"))),
             lambda: Priority(random.choice((0, 1)), random.choice((5, -5, 2**31, 2**70))),
             lambda: queue(random, name, random.choice((None, "team")), []),
             lambda: Delete(random.choice((f"ClusterQueue/{name}", "ClusterQueue/none", f"LocalQueue/default/{name}"))),

@@ -9,19 +9,17 @@ from msgspec.structs import replace
 
 from kueuepy import (
     AdmissionCheck,
-    AdmissionCheckStrategyRule,
     Cluster,
     ClusterQueue,
     Configuration,
     LocalQueue,
     PodSet,
     Preemption,
-    RequeuingStrategy,
     ResourceFlavor,
     Scheduler,
-    WaitForPodsReady,
     Workload,
 )
+from kueuepy.objects import AdmissionCheckStrategyRule, RequeuingStrategy, WaitForPodsReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +103,7 @@ class Lives:
 
     def says(self, key: str, condition: str) -> bool:
         """Whether a condition is true."""
-        found = self.scheduler.engine.condition(self.scheduler.id_of(key), condition)
+        found = self.scheduler._engine.condition(self.scheduler._state.id_of(key), condition)
         return found is not None and found[0]
 
     def change(self, key: str, **fields: object) -> None:

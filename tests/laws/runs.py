@@ -19,7 +19,7 @@ def settled(cluster: Cluster, waiting) -> Scheduler:
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     scheduler.settle(max_cycles=MOST_CYCLES)
-    assert scheduler.engine.check() == []
+    assert scheduler._engine.check() == []
     return scheduler
 
 
@@ -49,12 +49,12 @@ def nodes(scheduler: Scheduler):
     names = [(queue.name, False) for queue in cluster.cluster_queues]
     named = {cohort.name for cohort in cluster.cohorts}
     named |= {queue.cohort_name for queue in cluster.cluster_queues if queue.cohort_name}
-    return rules().Tables(scheduler.engine), names + [(name, True) for name in sorted(named)]
+    return rules().Tables(scheduler._engine), names + [(name, True) for name in sorted(named)]
 
 
 def admissions(scheduler: Scheduler) -> dict:
     """What each workload holds."""
-    engine = scheduler.engine
+    engine = scheduler._engine
     keys = scheduler.keys()
     found = {key: engine.admission(engine.find(key)) for key in keys}
     return {key: admission for key, admission in found.items() if admission is not None}

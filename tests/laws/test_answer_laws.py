@@ -57,7 +57,7 @@ def _comes(draw, scheduler, queue, priority, pod_set):
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_schedulers())
 def test_answers_and_explanations_agree_with_the_next_cycle(scheduler):
-    scheduler.engine.settle()
+    scheduler._engine.settle()
     waiting = [row["key"] for row in scheduler.queues.rows()]
     answers = dict(zip(waiting, scheduler.try_admit_many(waiting), strict=True))
     explanations = {key: scheduler.explain(key) for key in waiting}
@@ -86,16 +86,16 @@ def test_questions_change_nothing(scheduler, job):
     queue, cpu, gpu, priority = job
     pods = (kq.PodSet.of(requests={"cpu": cpu, "gpu": gpu}),)
     stranger = kq.Workload("stranger", queue_name=queue, priority=priority, pod_sets=pods)
-    before = scheduler.engine.fingerprint(), scheduler.engine.save()
+    before = scheduler._engine.fingerprint(), scheduler._engine.save()
     scheduler.try_admit(stranger)
     scheduler.largest_count(stranger)
     scheduler.explain(stranger)
     keys = scheduler.keys()
     for key in keys:
         scheduler.explain(key)
-    kq.who_must_leave(scheduler)
+    kq.lab.workloads_over_quota(scheduler)
     scheduler.whatif(lambda trial: trial.submit(stranger))
-    assert (scheduler.engine.fingerprint(), scheduler.engine.save()) == before
+    assert (scheduler._engine.fingerprint(), scheduler._engine.save()) == before
 
 
 @st.composite
@@ -116,7 +116,7 @@ def _situations(draw):
 @given(_situations())
 def test_the_answer_is_what_a_cycle_decides_of_it_alone(situation):
     scheduler, stranger = situation
-    scheduler.engine.settle()
+    scheduler._engine.settle()
     trial = scheduler.fork()
     trial.delete(*(row["key"] for row in trial.queues.rows()))
     asked = trial.try_admit(stranger)

@@ -34,7 +34,7 @@ EXCEPT = {
     "jobs.PodSetInfo": "is for classes of one's own",
     "jobs.PodSetPath": "is for classes of one's own",
     "jobs.Section": "is for classes of one's own",
-    "jobs.Slot": "is for classes of one's own",
+    "jobs.PodSetSource": "is for classes of one's own",
     "jobs.register": "lasts for the whole process",
     "jobs.path_kind": "lasts for the whole process",
     "lint.Findings": "is a list",
@@ -223,7 +223,7 @@ def test_an_error_names_the_argument_and_what_it_must_be():
         (lambda: kq.Cluster().get(5, "x"), "Cluster.get: kind: is 5; it must be type"),
         (lambda: kq.Jobs.of([ROW]).head("x"), "head: n: is 'x'; it must be int"),
     ):
-        with pytest.raises(kq.InvalidSpecError, match=words):
+        with pytest.raises(kq.errors.InvalidSpecError, match=words):
             call()
 
 
@@ -231,7 +231,9 @@ def test_errors_of_functions_of_others_stay_what_they_are():
     def check(_: kq.Workload) -> str:
         raise ZeroDivisionError
 
-    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 4}}, admission_checks_strategy=[kq.AdmissionCheckStrategyRule("c")])
+    queue = kq.ClusterQueue.of(
+        "q", {"f": {"cpu": 4}}, admission_checks_strategy=[kq.objects.AdmissionCheckStrategyRule("c")]
+    )
     objects = [kq.ResourceFlavor("f"), queue, kq.AdmissionCheck("c", controller_name="x/y")]
     running = kq.Scheduler(kq.Cluster(objects), checks={"x/y": check})
     running.submit({"name": "a", "queue": "q", "cpu": 1})

@@ -5,22 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kueuepy.sim import Provisioning
 from msgspec.structs import replace
 
-from kueuepy import (
-    AdmissionCheck,
-    AdmissionCheckStrategyRule,
-    Cluster,
-    ClusterQueue,
-    Configuration,
-    PodSet,
-    Provisioning,
-    RequeuingStrategy,
-    ResourceFlavor,
-    Scheduler,
-    WaitForPodsReady,
-    Workload,
-)
+from kueuepy import AdmissionCheck, Cluster, ClusterQueue, Configuration, PodSet, ResourceFlavor, Scheduler, Workload
+from kueuepy.objects import AdmissionCheckStrategyRule, RequeuingStrategy, WaitForPodsReady
 
 pytestmark = pytest.mark.sanitizer
 SECOND = 10**9
@@ -43,7 +32,7 @@ class Clock:
         )
         answers = {} if checked_by is None else {"example.com/check": checked_by}
         self.scheduler = Scheduler(cluster, now=0, checks=answers)
-        self.engine = self.scheduler.engine
+        self.engine = self.scheduler._engine
         self.engine.set_now(start)
         self.scheduler.submit(Workload("w", queue_name="q", pod_sets=(PodSet.of(requests={"cpu": 1}),), **fields))
         self.scheduler.settle()

@@ -132,7 +132,7 @@ def test_scaling_every_amount_changes_neither_decisions_nor_shares(cluster, wait
     for objects, jobs in ((cluster, waiting), scaled(cluster, waiting, factor)):
         scheduler = Scheduler(objects, now=0)
         scheduler.submit(jobs)
-        told.append((story(scheduler), scheduler.engine.shares()))
+        told.append((story(scheduler), scheduler._engine.shares()))
     assert told[0] == told[1]
 
 
@@ -160,8 +160,8 @@ def test_who_does_not_borrow_loses_nothing_to_others(recompute, seed):
         scheduler.advance(1)
         scheduler.submit(job)
         for _ in range(4):
-            scheduler.engine.settle()
-            used = {queue: cells.get("default/cpu", 0) for queue, cells in scheduler.engine.usage().items()}
+            scheduler._engine.settle()
+            used = {queue: cells.get("default/cpu", 0) for queue, cells in scheduler._engine.usage().items()}
             preempting = scheduler.cycle().preempting
             promised = {decision.cluster_queue: asked[decision.workload] for decision in preempting if recompute}
             for decision in preempting:

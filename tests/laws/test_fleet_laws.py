@@ -14,8 +14,8 @@ from kueuepy.objects import Preemption
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 POLICIES = st.sampled_from([None, Preemption(within_cluster_queue="LowerPriority")])
-ROUNDS = kq.Incremental(step=1, round="30s"), kq.Incremental(step=2, round="20s")
-DISPATCHERS = st.sampled_from([kq.AllAtOnce(), *ROUNDS])
+ROUNDS = kq.sim.Incremental(step=1, round="30s"), kq.sim.Incremental(step=2, round="20s")
+DISPATCHERS = st.sampled_from([kq.sim.AllAtOnce(), *ROUNDS])
 
 
 def cluster(units, preemption=None):
@@ -54,7 +54,7 @@ def fleets(draw):
 def test_a_job_runs_on_at_most_one_cluster_at_a_time(data):
     fleet = data.draw(fleets())
     jobs = data.draw(rows(("", *fleet.clusters)))
-    result = kq.simulate(fleet, jobs, model=kq.RunModel(grace=data.draw(st.sampled_from([0, 4]))))
+    result = kq.simulate(fleet, jobs, model=kq.sim.RunModel(grace=data.draw(st.sampled_from([0, 4]))))
     runs = sorted((row["job"], row["start"], row["end"]) for row in result.runs.rows() if row["start"] == row["start"])
     for (job, _, end), (other, start, _) in itertools.pairwise(runs):
         assert job != other or start >= end, (job, end, start)
@@ -82,7 +82,7 @@ def test_copies_are_accounted_for(data):
 def test_a_fleet_of_one_worker_without_latency_decides_as_that_worker(jobs, units, preemption):
     worker = cluster(units, preemption)
     check = kq.AdmissionCheck("mk", controller_name="kueue.x-k8s.io/multikueue")
-    rule = kq.AdmissionCheckStrategyRule("mk")
+    rule = kq.objects.AdmissionCheckStrategyRule("mk")
     queue = kq.ClusterQueue.of("main", {"any": {"cpu": 1000}}, admission_checks_strategy=(rule,))
     fleet = kq.Fleet({"w": worker}, kq.Cluster(kq.ResourceFlavor("any"), check, queue), sync=0)
     if preemption is not None:  # an eviction on a worker goes through the manager and a new dispatch
@@ -129,4 +129,4 @@ def test_garbage_is_what_deleted_workloads_leave(data):
     step.collect_garbage()
     for scheduler in step.workers.values():
         assert not gone & set(scheduler.keys())
-        assert scheduler.engine.check() == []
+        assert scheduler._engine.check() == []

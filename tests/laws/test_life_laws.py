@@ -22,7 +22,7 @@ few = settings(phases=[Phase.generate])
 
 def states(lives: Lives) -> dict[str, list[str]]:
     """Every state that each workload is in, each by a test of its own."""
-    queues = lives.scheduler.engine.queues().values()
+    queues = lives.scheduler._engine.queues().values()
     heap = {key for waiting, inadmissible in queues for key in set(waiting) - set(inadmissible)}
     inadmissible = {key for _, inadmissible in queues for key in inadmissible}
     known = lives.keys()
@@ -30,7 +30,7 @@ def states(lives: Lives) -> dict[str, list[str]]:
 
 
 def _states(lives: Lives, key: str, *, is_queued: bool, is_inadmissible: bool) -> list[str]:
-    workload, engine = lives.scheduler.workload(key), lives.scheduler.engine
+    workload, engine = lives.scheduler.workload(key), lives.scheduler._engine
     finished, holds, evicted, admitted = (
         lives.says(key, name) for name in ("Finished", "QuotaReserved", "Evicted", "Admitted")
     )
@@ -62,7 +62,7 @@ def sole_states(lives: Lives) -> dict[str, str]:
 
 def reason(lives: Lives, key: str, condition: str = "QuotaReserved") -> str:
     """The reason of a condition; empty if it is not there."""
-    found = lives.scheduler.engine.condition(lives.scheduler.id_of(key), condition)
+    found = lives.scheduler._engine.condition(lives.scheduler._state.id_of(key), condition)
     return "" if found is None else found[1]
 
 
@@ -72,8 +72,8 @@ def test_every_workload_is_in_exactly_one_state_after_every_step(seed):
     lives = Lives(seed)
     for _ in range(STEPS):
         lives.step()
-        lives.scheduler.engine.settle()
-        assert lives.scheduler.engine.check() == []
+        lives.scheduler._engine.settle()
+        assert lives.scheduler._engine.check() == []
         now = sole_states(lives)
         for key, state in now.items():
             holds = state in HOLDING
@@ -87,15 +87,15 @@ def test_quota_is_used_by_who_holds_it_and_by_nobody_else(seed):
     lives = Lives(seed)
     for _ in range(STEPS):
         lives.step()
-        lives.scheduler.engine.settle()
-        held = Counter(dict.fromkeys(lives.scheduler.engine.usage(), 0))
+        lives.scheduler._engine.settle()
+        held = Counter(dict.fromkeys(lives.scheduler._engine.usage(), 0))
         for key, state in sole_states(lives).items():
             workload = lives.scheduler.workload(key)
             # The quota of who is deactivated is free at once.
             if state in HOLDING and workload.active:
                 done = sum(pods.count for pods in workload.status.reclaimable_pods)
                 held[workload.queue_name] += 1000 * (sum(p.count for p in workload.pod_sets) - done)
-        used = {queue: cells.get("default/cpu", 0) for queue, cells in lives.scheduler.engine.usage().items()}
+        used = {queue: cells.get("default/cpu", 0) for queue, cells in lives.scheduler._engine.usage().items()}
         assert {queue: held[queue] for queue in used} == used
 
 
@@ -124,11 +124,11 @@ AFTER = {
 @given(SEEDS)
 def test_events_tell_of_one_step_after_the_other(seed):
     lives, at = Lives(seed), {}
-    lives.scheduler.engine.record_events(on=True)
+    lives.scheduler._engine.record_events(on=True)
     for _ in range(STEPS):
         lives.step()
-        lives.scheduler.engine.settle()
-        for _, _, kind, key, *_ in lives.scheduler.engine.drain_events():
+        lives.scheduler._engine.settle()
+        for _, _, kind, key, *_ in lives.scheduler._engine.drain_events():
             if kind in ALLOWED:
                 assert at.get(key, "") in ALLOWED[kind].split(" "), (kind, at)
                 holds = at.get(key) in ("reserved", "admitted")
@@ -153,8 +153,8 @@ def test_a_life_goes_on_after_a_restart_and_no_fork_disturbs_it(seed):
             other, forked.scheduler = forked.scheduler, forked.scheduler.fork()
             other.advance(100)
             other.settle(max_cycles=MOST_CYCLES)
-        saved = lives.scheduler.engine.save()
-        assert saved == restarted.scheduler.engine.save() == forked.scheduler.engine.save()
+        saved = lives.scheduler._engine.save()
+        assert saved == restarted.scheduler._engine.save() == forked.scheduler.engine.save()
     assert lives.log == restarted.log == forked.log
 
 
@@ -167,13 +167,13 @@ PASSIVE = {"quota", "its turn", "the pods of others are ready"}
 def awaited(lives: Lives) -> dict[str, str]:
     """What has to happen before each workload goes on, when nothing else changes any more."""
     now = sole_states(lives)
-    queues = lives.scheduler.engine.queues().values()
+    queues = lives.scheduler._engine.queues().values()
     heads = {next((key for key in waiting if key not in inadmissible), None) for waiting, inadmissible in queues}
     waits = lives.scheduler.configuration.wait_for_pods_ready
     # A cycle may stand still at a workload that is not ready yet, and the scheduler with it; its heads stay queued.
     blocks = waits is not None and waits.block_admission
     blocks = blocks and any(state in HOLDING and not lives.says(key, "PodsReady") for key, state in now.items())
-    assert blocks or not lives.scheduler.engine.is_blocked, "a cycle waits for nobody"
+    assert blocks or not lives.scheduler._engine.is_blocked, "a cycle waits for nobody"
     return {
         key: "the pods of others are ready"
         if state == "Queued" and blocks
@@ -185,7 +185,7 @@ def awaited(lives: Lives) -> dict[str, str]:
 
 
 def _awaited(lives: Lives, key: str, state: str) -> str:
-    engine, why = lives.scheduler.engine, reason(lives, key)
+    engine, why = lives.scheduler._engine, reason(lives, key)
     backs_off = (engine.status_details(engine.find(key))["requeue_at"] or 0) > engine.now
     checks = {check.state for check in lives.scheduler.workload(key).status.admission_checks}
     queue = lives.queues[lives.scheduler.workload(key).queue_name]
@@ -270,9 +270,9 @@ def test_every_life_waits_for_an_event_that_has_a_name_and_ends_when_they_happen
         pytest.fail(f"these lives do not end: {events}")
     for name in QUEUES:
         lives.stop(lives.queues, name, "None")
-    assert lives.scheduler.engine.usage() == {name: {} for name in QUEUES}
+    assert lives.scheduler._engine.usage() == {name: {} for name in QUEUES}
     lives.scheduler.delete(*lives.keys())
-    assert (lives.scheduler.keys(), lives.scheduler.engine.queues()) == ((), {})
+    assert (lives.scheduler.keys(), lives.scheduler._engine.queues()) == ((), {})
 
 
 def test_the_stories_hold_every_state_and_every_event():

@@ -36,7 +36,7 @@ def test_a_loop_goes_on_with_the_period_and_the_workloads_that_are_reported(seed
     word, states = [], []
     for _ in range(3 * period):
         word += story(scheduler, cycles=1)
-        states.append(scheduler.engine.fingerprint())
+        states.append(scheduler._engine.fingerprint())
         assert still.items() <= admissions(scheduler).items(), "nobody else moves"
     assert word[:period] == word[period : 2 * period] == word[2 * period :] == list(map(told, settled.loop.cycles))
     assert workloads == tuple(sorted(set().union(*map(moves, word))))

@@ -124,7 +124,7 @@ def test_virtual_time_flows_alike_twice(trace):
             configuration=Configuration(),
         )
         scheduler = Scheduler(cluster, now=0)
-        return drive(scheduler, trace), scheduler.engine.fingerprint(), scheduler.engine.check()
+        return drive(scheduler, trace), scheduler._engine.fingerprint(), scheduler._engine.check()
 
     finished, print_, problems = once()
     assert problems == []

@@ -118,7 +118,7 @@ def test_partial_admission_can_preempt_for_ever():
     loop = scheduler.settle().loop
     assert loop is not None
     assert (loop.period, loop.workloads) == (2, ("default/large",))
-    assert scheduler.engine.check() == []
+    assert scheduler._engine.check() == []
 
 
 @given(described.preemptions(fair=True), st.integers(1, 3))

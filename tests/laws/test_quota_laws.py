@@ -53,7 +53,7 @@ def test_what_was_taken_comes_back(cluster, waiting):
         scheduler.delete(*held)
     tables, everyone = nodes(scheduler)
     assert tables.usage() == {}
-    assert scheduler.engine.check() == []
+    assert scheduler._engine.check() == []
     fresh, _ = nodes(Scheduler(cluster, now=0))
     assert all(tables.node(*node, cell) == fresh.node(*node, cell) for node in everyone for cell in CELLS)
 
@@ -115,12 +115,12 @@ def test_what_is_settled_stays_settled(cluster, waiting):
     assert first.finished or first.loop, "every run ends, or is reported as a loop"
     if not first.finished:
         return
-    before = scheduler.engine.fingerprint()
+    before = scheduler._engine.fingerprint()
     again = scheduler.settle(max_cycles=200)
     assert again.finished
     assert not again.admitted
     assert not again.preempted
-    assert scheduler.engine.fingerprint() == before
+    assert scheduler._engine.fingerprint() == before
 
 
 @given(clusters(preemption=False, fair_sharing=False), workloads())
@@ -129,7 +129,7 @@ def test_nobody_waits_who_would_fit(cluster, waiting):
     for queue in cluster.cluster_queues:
         if queue.queueing_strategy == "StrictFIFO":
             continue
-        for key in scheduler.engine.queues().get(queue.name, ([], []))[0]:
+        for key in scheduler._engine.queues().get(queue.name, ([], []))[0]:
             assert not isinstance(scheduler.try_admit(key), Admitted), key
 
 

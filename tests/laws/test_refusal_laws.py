@@ -74,7 +74,7 @@ class Twins:
         )
         happen[0]()
         for scheduler in (self.known, self.anew):
-            scheduler.engine.settle()
+            scheduler._engine.settle()
         self.known.engine.cycle()
         self.anew.engine.decide()
 

@@ -21,9 +21,9 @@ SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow
 
 TIMES = st.integers(0, 9)
 MODELS = st.one_of(
-    st.builds(kq.RunModel, st.just("restart"), restore=TIMES, grace=TIMES),
-    st.builds(kq.RunModel, st.just("resume"), restore=TIMES, grace=TIMES),
-    st.builds(kq.RunModel, st.just("checkpoint"), every=st.integers(1, 9), cost=TIMES, restore=TIMES, grace=TIMES),
+    st.builds(kq.sim.RunModel, st.just("restart"), restore=TIMES, grace=TIMES),
+    st.builds(kq.sim.RunModel, st.just("resume"), restore=TIMES, grace=TIMES),
+    st.builds(kq.sim.RunModel, st.just("checkpoint"), every=st.integers(1, 9), cost=TIMES, restore=TIMES, grace=TIMES),
 )
 
 
@@ -167,7 +167,7 @@ def test_nobody_uses_more_than_there_is(case):
     now: dict[tuple[str, str], int] = {}
     rows = list(usage.rows())
     for place, row in enumerate(rows):
-        now[row["cluster_queue"], row["cell"]] = row["used"]
+        now[row["cluster_queue"], row["flavor_resource"]] = row["used"]
         if place + 1 < len(rows) and rows[place + 1]["seconds"] == row["seconds"]:
             continue
         for cell, most in nominal.items():
@@ -212,7 +212,7 @@ def test_steps_come_to_the_same_as_a_run(case):
     cluster, table, model = case
     steps = kq.Simulation(cluster, table, model=model, until=END)
     while steps.step():
-        assert steps.scheduler.engine.check() == []
+        assert steps.scheduler._engine.check() == []
     assert steps.result().fingerprint == run(cluster, table, model).fingerprint
 
 
@@ -250,7 +250,7 @@ def test_slower_clocks_change_nothing_but_the_clock(case, factor):
     cluster, table, model = case
     slow = table.moved_to(table["submit"] * factor).scale_runtime(factor)
     times = {name: getattr(model, name) * factor for name in ("every", "cost", "restore", "grace")}
-    found = kq.simulate(cluster, slow, model=kq.RunModel(model.on_eviction, **times), until=END * factor).jobs
+    found = kq.simulate(cluster, slow, model=kq.sim.RunModel(model.on_eviction, **times), until=END * factor).jobs
     expected = run(cluster, table, model).jobs
     for name in ("waited", "first_start", "end", "held", "lost", "overhead"):
         assert np.array_equal(found[name], expected[name] * factor, equal_nan=True)
@@ -263,7 +263,7 @@ def test_without_preemption_nobody_is_evicted_and_the_model_does_not_matter(case
     queues = [msgspec.structs.replace(queue, preemption=kq.Preemption()) for queue in cluster.cluster_queues]
     rest = [obj for obj in cluster.objects() if not isinstance(obj, kq.ClusterQueue)]
     peaceful = kq.Cluster(rest, queues, configuration=cluster.configuration)
-    plain = run(peaceful, table, kq.RunModel())
+    plain = run(peaceful, table, kq.sim.RunModel())
     assert plain.kpis.evictions == 0
     if model.on_eviction != "checkpoint" or not model.cost:
         assert np.array_equal(run(peaceful, table, model).jobs["end"], plain.jobs["end"], equal_nan=True)

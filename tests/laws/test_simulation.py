@@ -47,7 +47,7 @@ def simulate(cluster, seed):
             scheduler.apply(msgspec.structs.replace(workload, active=not workload.active))
         else:
             scheduler.advance(chance.randint(1, 100))
-        assert scheduler.engine.check() == [], f"step {step}"
+        assert scheduler._engine.check() == [], f"step {step}"
     return scheduler
 
 

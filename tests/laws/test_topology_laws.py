@@ -83,7 +83,7 @@ def center(hosts, *, within="Never"):
 
 def places(scheduler, key):
     """By pod set: the pods on each host; nothing where the workload holds no quota."""
-    held = scheduler.engine.admission(scheduler.engine.find(key))
+    held = scheduler._engine.admission(scheduler._engine.find(key))
     return {
         name: {values[-1]: pods for values, pods in place[1]}
         for name, _, _, place, _ in (held[1] if held else ())
@@ -157,12 +157,12 @@ def test_no_host_holds_more_than_it_has_and_every_place_is_as_asked(hosts, steps
                 for name, pods in placed.get(pod_set, {}).items():
                     used[name] += pods * cpu
         assert all(used[host.path[-1]] <= host.free for host in hosts)
-        assert scheduler.engine.check() == []
+        assert scheduler._engine.check() == []
 
 
 @given(halls(most=6), STEPS)
 def test_equal_lives_leave_equal_bytes(hosts, steps):
-    saved = [[scheduler.engine.save() for scheduler, _ in live(order, steps)] for order in (hosts, hosts)]
+    saved = [[scheduler._engine.save() for scheduler, _ in live(order, steps)] for order in (hosts, hosts)]
     assert saved[0] == saved[1]
 
 

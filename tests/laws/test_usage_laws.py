@@ -27,7 +27,7 @@ class History:
     def __init__(self, chance: random.Random) -> None:
         half_life, interval = chance.choice([10, 600, 600, 3601, 0]), chance.choice([1, 10, 300])
         weights = chance.choice([{}, {"cpu": 2.0}, {"memory": 0.1, "cpu": 3.0}, {"memory": 0.0}])
-        usage = kq.AdmissionFairSharing(half_life * SECOND, interval * SECOND, weights)
+        usage = kq.objects.AdmissionFairSharing(half_life * SECOND, interval * SECOND, weights)
         self.ledger = Ledger(half_life * SECOND, interval * SECOND, weights)
         self.weights = {door: chance.choice(WEIGHTS) for door in DOORS}
         check = ["check"] if chance.random() < 0.5 else []
@@ -40,7 +40,7 @@ class History:
                 cohort_name="both",
                 admission_scope="UsageBasedAdmissionFairSharing" if name == "shared" else None,
                 queueing_strategy=chance.choice(["StrictFIFO", "BestEffortFIFO"]),
-                admission_checks_strategy=tuple(map(kq.AdmissionCheckStrategyRule, check)),
+                admission_checks_strategy=tuple(map(kq.objects.AdmissionCheckStrategyRule, check)),
             )
             for name in ("shared", "plain")
         ]
@@ -52,7 +52,7 @@ class History:
         configuration = kq.Configuration(admission_fair_sharing=usage)
         cluster = kq.Cluster(kq.ResourceFlavor("default"), checks, queues, doors, configuration=configuration)
         self.scheduler = kq.Scheduler(cluster, now=1000)
-        self.engine = self.scheduler.engine
+        self.engine = self.scheduler._engine
         self.engine.record_events(on=True)
         self.running: dict[str, Amounts] = {}  # by workload, what it uses once admitted
         self.stopped: set[str] = set()

@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from kueuepy.lab import play
 
 import kueuepy as kq
-from kueuepy import play
 from kueuepy.play import Playground, Server, answers
 from kueuepy.play import server as server_module
 from kueuepy.simulation.pictures.names import colours
@@ -69,7 +69,7 @@ def test_answers_are_those_of_simulate(week, playground, values):
 def philly():
     """Two weeks of a cluster of 12 queues: more than there is time for until a slider has moved on."""
     jobs = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
-    return kq.cluster_of(jobs, cohort="all", flavor="h100"), jobs
+    return kq.sim.cluster_of(jobs, cohort="all", flavor="h100"), jobs
 
 
 def test_a_long_run_is_answered_in_parts(philly, monkeypatch):
@@ -157,7 +157,7 @@ def test_amounts_keep_their_units_and_weights_are_there_with_fair_sharing():
     ],
 )
 def test_only_sliders_change_anything(playground, values):
-    with pytest.raises(kq.InvalidSpecError, match="play"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="play"):
         playground.answer(values)
 
 
@@ -175,7 +175,7 @@ def test_values_of_a_slider_are_taken_exactly():
     ]
     assert kq.Quantity(quota(memory, 1.5)) == kq.Quantity("1536Mi")
     for path, value in ((cpu, 0.0005), (gpu, 2.5)):
-        with pytest.raises(kq.InvalidSpecError, match="Kueue counts"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="Kueue counts"):
             played.cluster({path: value})
 
 
@@ -385,7 +385,7 @@ def test_what_the_widget_shows_is_to_be_had_and_set(widget, week):
     widget.values = {path: 3}
     assert widget.given["count"] == 2  # the sliders go there again
     assert widget.result().kpis == kq.simulate(week[0].edit(path, 3), week[1]).kpis
-    with pytest.raises(kq.InvalidSpecError, match="is not the path of a slider"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not the path of a slider"):
         widget.values = {"x": 1}
     assert widget.values == {path: 3}
 
@@ -411,5 +411,5 @@ def test_the_widget_is_the_page_and_fetches_nothing(widget, server):
 def test_without_anywidget_the_widget_says_what_to_install(week, monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "kueuepy.play.traits", raising=False)
-    with pytest.raises(kq.UnsupportedError, match=r"kueuepy\[widget\]"):
+    with pytest.raises(kq.errors.UnsupportedError, match=r"kueuepy\[widget\]"):
         play.widget(*week)

@@ -100,7 +100,7 @@ class Answers:
         for _, one in made:
             problems = kq.manifest.validate(one, feature_gates=self._config.gates)
             if problems:
-                raise kq.InvalidSpecError(str(problems[0]))
+                raise kq.errors.InvalidSpecError(str(problems[0]))
         return made
 
     def _workload(self, made: Workload) -> Form:

@@ -8,9 +8,9 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
+from kueuepy.lab import rl  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
-from kueuepy import rl  # noqa: E402
 from kueuepy.simulation import generate  # noqa: E402
 from kueuepy.simulation.moments import scheduler_of  # noqa: E402
 
@@ -28,7 +28,7 @@ def cluster(nominal=(4, 4, 4), **fields):
 def jobs(seed, load=(1.6, 0.6, 0.3), hours=24):
     """Jobs at these parts of 4 GPUs a queue."""
     tables = [
-        generate.poisson(name, f"{12 * part}/h", kq.Exponential("20m"), {GPU: 1}, days=hours / 24, seed=seed)
+        generate.poisson(name, f"{12 * part}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=hours / 24, seed=seed)
         for name, part in zip("abc", load, strict=True)
     ]
     return kq.Jobs.concat(tables).sort()
@@ -67,7 +67,7 @@ def test_what_is_edited_counts_from_that_moment_on():
     assert over
     assert list(env.values.values()) == [8, 2, 2]
     edits = [
-        kq.At("1h", [kq.Edit(path, value) for path, value in zip(PATHS, (8, 2, 2), strict=True)]),
+        kq.sim.Event("1h", [kq.sim.Edit(path, value) for path, value in zip(PATHS, (8, 2, 2), strict=True)]),
     ]
     expected = kq.simulate(cluster(), jobs(3), until="6h", events=edits)
     assert dict(info["kpis"].rows()) == pytest.approx(dict(expected.kpis.rows()), rel=1e-12)
@@ -178,7 +178,7 @@ def test_without_paths_all_nominal_quotas_are_edited(week):
 )
 def test_a_wrong_argument_is_named(week, options, message):
     for make in (rl.QuotaEnv, lambda *args, **more: rl.vector(2, *args, **more)):
-        with pytest.raises(kq.InvalidSpecError, match=message):
+        with pytest.raises(kq.errors.InvalidSpecError, match=message):
             make(*week, **options)
-    with pytest.raises(kq.InvalidSpecError, match="pass both cluster and jobs"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="pass both cluster and jobs"):
         rl.QuotaEnv(week[0])

@@ -157,6 +157,6 @@ def test_what_cannot_be_edited(options, told):
 
 def test_bounds_that_no_object_is_valid_with_are_found_before_a_step_is():
     where = cluster().edit(path("a", "lendingLimit"), 3)
-    with pytest.raises(kq.InvalidSpecError, match="lendingLimit: is 3; it must be at most the nominalQuota"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="lendingLimit: is 3; it must be at most the nominalQuota"):
         knobs(where, [path("a"), path("b")])
     assert knobs(where, [path("a"), path("b")], bounds={path("a"): (3, 8)}).low == [3, 0]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
+from kueuepy.lab import rl  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
-from kueuepy import rl  # noqa: E402
 from kueuepy.rl import QuotaEnv, QuotaVectorEnv  # noqa: E402
 from kueuepy.simulation import generate  # noqa: E402
 
@@ -37,7 +37,7 @@ def cluster(cohort="all", reclaim="Any"):
 def jobs(seed):
     """Six hours at about the load that there is room for, with two priorities."""
     tables = [
-        generate.poisson(name, f"{per_hour}/h", kq.Exponential("20m"), {GPU: 1}, days=0.25, seed=seed)
+        generate.poisson(name, f"{per_hour}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=0.25, seed=seed)
         for name, per_hour in zip(NAMES, (18, 9, 4), strict=True)
     ]
     table = kq.Jobs.concat(tables).sort()
@@ -64,7 +64,7 @@ def games(draw):
         "episode": draw(st.sampled_from(["5h", "3h"])),
         "step": draw(st.sampled_from([1, 2.5])),
         "conserve": draw(st.booleans()),
-        "model": kq.RunModel("checkpoint", every="5m", cost="10s"),
+        "model": kq.sim.RunModel("checkpoint", every="5m", cost="10s"),
     }
     if form != "numbers":
         options["choose"] = CHOICES
@@ -176,14 +176,14 @@ def test_some_begin_anew_and_others_go_on():
     ("call", "error"),
     [
         (lambda envs: envs.step(np.zeros((2, 3))), gymnasium.error.ResetNeeded),
-        (lambda envs: envs.reset(seed=[1, 2, 3]), kq.InvalidSpecError),
-        (lambda envs: envs.reset(options={"reset_mask": [1, 0]}), kq.InvalidSpecError),
-        (lambda envs: envs.reset(options={"reset_mask": np.array([False, False])}), kq.InvalidSpecError),
-        (lambda envs: envs.reset() and envs.step(np.zeros((2, 4))), kq.InvalidSpecError),
-        (lambda envs: envs.reset() and envs.step(np.zeros((3, 2))), kq.InvalidSpecError),
-        (lambda envs: envs.reset() and envs.step(np.full((2, 3), np.nan)), kq.InvalidSpecError),
-        (lambda envs: envs.reset() and envs.step("up"), kq.InvalidSpecError),
-        (lambda envs: envs.reset() and envs.step(None), kq.InvalidSpecError),
+        (lambda envs: envs.reset(seed=[1, 2, 3]), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset(options={"reset_mask": [1, 0]}), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset(options={"reset_mask": np.array([False, False])}), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset() and envs.step(np.zeros((2, 4))), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset() and envs.step(np.zeros((3, 2))), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset() and envs.step(np.full((2, 3), np.nan)), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset() and envs.step("up"), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset() and envs.step(None), kq.errors.InvalidSpecError),
     ],
 )
 def test_what_is_no_action_changes_nothing(call, error):

@@ -30,7 +30,9 @@ LARGE = [2**61, 2**63, 2**64, 10**30, np.uint64(2**63), np.int64(2**62), 2.0**61
 
 @pytest.mark.parametrize("amount", LARGE, ids=repr)
 def test_cpu_beyond_64_bits_of_thousandths_is_refused(amount):
-    with pytest.raises(kq.InvalidSpecError, match=r'jobs row 0, column "cpu": .*it must be less than 9223372036854775'):
+    with pytest.raises(
+        kq.errors.InvalidSpecError, match=r'jobs row 0, column "cpu": .*it must be less than 9223372036854775'
+    ):
         states(job(cpu=amount))
 
 
@@ -41,12 +43,12 @@ def test_memory_as_far_as_64_bits_go_waits(amount):
 
 @pytest.mark.parametrize("amount", [2**63, 2.0**63, np.uint64(2**64 - 1), 10**40], ids=repr)
 def test_memory_beyond_64_bits_is_refused(amount):
-    with pytest.raises(kq.InvalidSpecError, match='column "memory"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match='column "memory"'):
         states(job(memory=amount))
 
 
 def test_what_all_pods_ask_for_is_bounded_as_what_each_does():
-    with pytest.raises(kq.InvalidSpecError, match="1024 pods ask for"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="1024 pods ask for"):
         states(job(memory=2**55, pods=1024))
     assert states(job(memory=2**50, pods=1024)) == ["Waiting"]
 
@@ -64,7 +66,7 @@ LEAST = [-(2**63), np.int64(-(2**63)), np.array([-(2**63)])]
 def test_the_least_number_of_64_bits_is_refused(name, value):
     columns = {"queue": ["a"], "submit": [0], "runtime": [60], "cpu": [1]}
     given = value if isinstance(value, np.ndarray) else [value]
-    with pytest.raises(kq.InvalidSpecError, match=f'column "{name}"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'column "{name}"'):
         kq.Jobs({**columns, name: given})
 
 
@@ -83,7 +85,7 @@ LATE = [
 
 @pytest.mark.parametrize("submit", LATE, ids=repr)
 def test_a_date_beyond_64_bits_of_nanoseconds_is_refused(submit):
-    with pytest.raises(kq.InvalidSpecError, match='column "submit"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match='column "submit"'):
         kq.Jobs({"queue": ["a"], "submit": submit, "runtime": [60]})
 
 
@@ -91,7 +93,7 @@ def test_a_date_of_pandas_beyond_64_bits_of_nanoseconds_is_refused():
     pandas = pytest.importorskip("pandas")
     late = pandas.Timestamp("2600-01-01").as_unit("s")
     for submit in (pandas.Series([late]), [late]):
-        with pytest.raises(kq.InvalidSpecError, match='column "submit"'):
+        with pytest.raises(kq.errors.InvalidSpecError, match='column "submit"'):
             kq.Jobs({"queue": ["a"], "submit": submit, "runtime": [60]})
 
 
@@ -99,7 +101,7 @@ def test_a_date_of_arrow_beyond_64_bits_of_nanoseconds_is_refused():
     arrow = pytest.importorskip("pyarrow")
     day = arrow.array([dt.date(2600, 1, 1)], arrow.date32())
     table = arrow.table({"queue": ["a"], "submit": day, "runtime": [60]})
-    with pytest.raises(kq.InvalidSpecError, match='column "submit"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match='column "submit"'):
         kq.Jobs.of(table)
 
 
@@ -125,7 +127,7 @@ LONG = [
 
 @pytest.mark.parametrize("runtime", LONG, ids=repr)
 def test_a_duration_beyond_64_bits_of_nanoseconds_is_refused(runtime):
-    with pytest.raises(kq.InvalidSpecError, match='column "runtime"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match='column "runtime"'):
         kq.Jobs({"queue": ["a"], "submit": [0], "runtime": runtime})
 
 
@@ -133,36 +135,36 @@ def test_scaling_beyond_64_bits_is_refused_with_the_row():
     jobs = kq.Jobs.of([job(submit=n) for n in range(3)])
     assert jobs.scale_runtime(1e8)["runtime"].tolist() == [6 * 10**18] * 3
     assert jobs.scale_load(1e-5)["submit"].tolist() == [0, 10**14, 2 * 10**14]
-    with pytest.raises(kq.InvalidSpecError, match=r'scale_runtime: .*jobs row 0, column "runtime"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'scale_runtime: .*jobs row 0, column "runtime"'):
         jobs.scale_runtime(1e9)
-    with pytest.raises(kq.InvalidSpecError, match=r'scale_load: .*jobs row 1, column "submit"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'scale_load: .*jobs row 1, column "submit"'):
         jobs.scale_load(1e-10)
-    with pytest.raises(kq.InvalidSpecError, match=r"scale_load: .*jobs row 2.*must end"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"scale_load: .*jobs row 2.*must end"):
         jobs.scale_runtime(1e8).scale_load(5e-10)
 
 
 HOSTILE = [
     {"warmup": 1e12},
-    {"clock": kq.Clock("9999999999999s")},
-    {"clock": kq.Clock(per_head=10**30)},
-    {"model": kq.RunModel("checkpoint", every=1e30)},
-    {"model": kq.RunModel(grace=10**30)},
-    {"events": [kq.At(1e30, kq.Finish(0))]},
-    {"events": [kq.At("99999999999999999:00", kq.Finish(0))]},
-    {"events": [kq.At(every=1e30, what=kq.Finish(0))]},
-    {"delays": [kq.Startup("f", 1e30)]},
-    {"delays": [kq.Failures("f", 1e30, 1, {"cpu": 1})]},
-    {"delays": [kq.Failures("f", "1d", "1h", {"cpu": 1.5})]},
-    {"delays": [kq.Failures("f", "1d", "1h", {"cpu": 2**62})]},
-    {"delays": [kq.Failures("f", "1d", "1h", {"cpu": True})]},
-    {"events": [kq.At(0, kq.simulation.model.Priority(0, 2**70))]},
+    {"clock": kq.sim.Clock("9999999999999s")},
+    {"clock": kq.sim.Clock(per_head=10**30)},
+    {"model": kq.sim.RunModel("checkpoint", every=1e30)},
+    {"model": kq.sim.RunModel(grace=10**30)},
+    {"events": [kq.sim.Event(1e30, kq.sim.Finish(0))]},
+    {"events": [kq.sim.Event("99999999999999999:00", kq.sim.Finish(0))]},
+    {"events": [kq.sim.Event(every=1e30, what=kq.sim.Finish(0))]},
+    {"delays": [kq.sim.Startup("f", 1e30)]},
+    {"delays": [kq.sim.Failures("f", 1e30, 1, {"cpu": 1})]},
+    {"delays": [kq.sim.Failures("f", "1d", "1h", {"cpu": 1.5})]},
+    {"delays": [kq.sim.Failures("f", "1d", "1h", {"cpu": 2**62})]},
+    {"delays": [kq.sim.Failures("f", "1d", "1h", {"cpu": True})]},
+    {"events": [kq.sim.Event(0, kq.simulation.model.Priority(0, 2**70))]},
 ]
 
 
 @pytest.mark.parametrize("options", HOSTILE, ids=repr)
 def test_an_option_beyond_64_bits_is_refused_by_name(options):
     (name,) = options
-    with pytest.raises(kq.InvalidSpecError, match=f"{name}|Constant"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f"{name}|Constant"):
         kq.simulate(CLUSTER, [job()], **options)
 
 
@@ -170,12 +172,12 @@ def test_times_near_the_end_of_64_bits_do_not_wrap():
     late = 9e9
     jobs = [job(submit=1.7e9 + n) for n in range(3)]
     assert states(*jobs, warmup=late) == ["Finished"] * 3
-    assert states(*jobs, clock=kq.Clock(late)) == ["Finished", "Waiting", "Waiting"]
-    assert states(*jobs, events=[kq.At(late, kq.Finish(0))]) == ["Finished"] * 3
-    assert states(*jobs, delays=[kq.Startup("f", late)]) == ["Running"] * 3
-    assert states(*jobs, delays=[kq.Failures("f", late, late, {"cpu": 1})]) == ["Finished"] * 3
-    model = kq.RunModel("checkpoint", every=late, cost=late, restore=late, grace=late)
-    assert states(*jobs, model=model, events=[kq.At(1, kq.Evict(0))])[1:] == ["Finished"] * 2
+    assert states(*jobs, clock=kq.sim.Clock(late)) == ["Finished", "Waiting", "Waiting"]
+    assert states(*jobs, events=[kq.sim.Event(late, kq.sim.Finish(0))]) == ["Finished"] * 3
+    assert states(*jobs, delays=[kq.sim.Startup("f", late)]) == ["Running"] * 3
+    assert states(*jobs, delays=[kq.sim.Failures("f", late, late, {"cpu": 1})]) == ["Finished"] * 3
+    model = kq.sim.RunModel("checkpoint", every=late, cost=late, restore=late, grace=late)
+    assert states(*jobs, model=model, events=[kq.sim.Event(1, kq.sim.Evict(0))])[1:] == ["Finished"] * 2
     assert states(*jobs, until=1e30) == ["Finished"] * 3
 
 
@@ -190,12 +192,16 @@ def test_an_elastic_job_that_would_end_after_all_times_does_not_finish():
 
 # Quota that failures lower.
 
-FAILING = kq.Failures("f", "1h", "5h", {"cpu": 1}, lowers_quota=True)
+FAILING = kq.sim.Failures("f", "1h", "5h", {"cpu": 1}, lowers_quota=True)
 
 
 def _nominal_of(run, queue):
     usage = run.result().usage
-    rows = [row for row in range(len(usage)) if usage["cluster_queue"][row] == queue and usage["cell"][row] == "f/cpu"]
+    rows = [
+        row
+        for row in range(len(usage))
+        if usage["cluster_queue"][row] == queue and usage["flavor_resource"][row] == "f/cpu"
+    ]
     return [int(usage["nominal"][row]) for row in rows]
 
 
@@ -203,8 +209,8 @@ def _nominal_of(run, queue):
 def test_a_queue_applied_while_nodes_are_broken_has_what_it_declares_once_they_are_repaired(cpu):
     applied = kq.ClusterQueue.of("a", {"f": {"cpu": cpu, "memory": "4Gi"}})
     jobs = [job(runtime="10h", cpu=4), job(submit="200h", runtime=60, cpu=4)]
-    options = {"delays": [FAILING], "model": kq.RunModel("resume"), "seed": 1, "until": "400h"}
-    run = kq.Simulation(CLUSTER, jobs, events=[kq.At("5h", applied), kq.At("6h", applied)], **options)
+    options = {"delays": [FAILING], "model": kq.sim.RunModel("resume"), "seed": 1, "until": "400h"}
+    run = kq.Simulation(CLUSTER, jobs, events=[kq.sim.Event("5h", applied), kq.sim.Event("6h", applied)], **options)
     run.run("4h")
     assert min(_nominal_of(run, "a")) < 4000  # a node was broken when it was applied
     run.run()
@@ -215,7 +221,7 @@ def test_a_queue_applied_while_nodes_are_broken_has_what_it_declares_once_they_a
 
 def test_a_queue_deleted_while_nodes_are_broken_stays_deleted():
     jobs = [job(runtime="10h", cpu=4)]
-    events = [kq.At("5h", kq.simulation.model.Delete("ClusterQueue/a"))]
+    events = [kq.sim.Event("5h", kq.simulation.model.Delete("ClusterQueue/a"))]
     run = kq.Simulation(CLUSTER, jobs, events=events, delays=[FAILING], seed=1, until="100h")
     run.run("4h")
     assert min(_nominal_of(run, "a")) < 4000
@@ -229,7 +235,7 @@ def test_a_queue_deleted_while_nodes_are_broken_stays_deleted():
 
 
 def test_failures_far_more_often_than_jobs_end_stop_the_run_with_a_warning():
-    result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[kq.Failures("f", "1h", "1h", {"cpu": 1})])
+    result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[kq.sim.Failures("f", "1h", "1h", {"cpu": 1})])
     assert result.jobs["state"][0] in ("Running", "Waiting")
     assert any("1 job: never finish: the last" in text for text in result.warnings)
 
@@ -241,24 +247,24 @@ def test_a_check_that_always_fails_stops_the_run_with_a_warning():
     )
     cluster = kq.Cluster(kq.ResourceFlavor("f"), check, queue)
     for delay in (0, 1e-9, "1m"):
-        result = kq.simulate(cluster, [job()], delays=[kq.CheckDelay("c", delay, fails=1.0)])
+        result = kq.simulate(cluster, [job()], delays=[kq.sim.CheckDelay("c", delay, fails=1.0)])
         assert any("never finish" in text for text in result.warnings), delay
 
 
 def test_a_run_that_until_bounds_is_not_stopped_before():
-    delays = [kq.Failures("f", "1s", "1s", {"cpu": 4})]
+    delays = [kq.sim.Failures("f", "1s", "1s", {"cpu": 4})]
     result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=delays, until="2d")
     assert result.kpis.evictions > 100_000
     assert not any("never finish" in text for text in result.warnings)
 
 
 def test_a_run_goes_on_after_a_stop_once_something_changes():
-    run = kq.Simulation(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[kq.Failures("f", "1h", "1h", {"cpu": 1})])
+    run = kq.Simulation(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[kq.sim.Failures("f", "1h", "1h", {"cpu": 1})])
     run.run()
     stopped = run.now
     run.run(stopped + 1e5)
     assert run.now >= stopped + 9e4
-    run.apply(kq.Finish(0))
+    run.apply(kq.sim.Finish(0))
     run.run()
     assert run.result().kpis.finished == 1
 
@@ -268,8 +274,10 @@ def test_a_run_goes_on_after_a_stop_once_something_changes():
 )
 def test_an_event_that_comes_more_often_than_can_be_listed_is_refused(options):
     jobs = [job(), job(submit="7d")]
-    with pytest.raises(kq.InvalidSpecError, match=rf"events\[0\]: every .* it must come at most {MOST_MOMENTS} times"):
-        kq.simulate(CLUSTER, jobs, events=[kq.At(what=kq.Finish(0), **options)])
+    with pytest.raises(
+        kq.errors.InvalidSpecError, match=rf"events\[0\]: every .* it must come at most {MOST_MOMENTS} times"
+    ):
+        kq.simulate(CLUSTER, jobs, events=[kq.sim.Event(what=kq.sim.Finish(0), **options)])
 
 
 def test_a_closed_run_does_not_go_on():
@@ -277,7 +285,7 @@ def test_a_closed_run_does_not_go_on():
     run.run(50)
     result = run.close()
     waits = result.runs["reserved"].tolist()
-    for call in (run.run, run.step, lambda: run.submit(job()), lambda: run.apply(kq.Finish(0))):
+    for call in (run.run, run.step, lambda: run.submit(job()), lambda: run.apply(kq.sim.Finish(0))):
         with pytest.raises(kq.errors.StateError, match="closed"):
             call()
     assert run.close().runs["reserved"].tolist() == result.runs["reserved"].tolist() == waits
@@ -288,7 +296,7 @@ def test_an_edit_that_changes_nothing_any_more_is_made_once_however_often_it_com
     edit_of = kq.Cluster.edit
     monkeypatch.setattr(kq.Cluster, "edit", lambda *arguments: made.append(arguments) or edit_of(*arguments))
     edit = kq.simulation.model.Edit("ClusterQueue/a:quota[f/cpu].nominalQuota", 2)
-    run = kq.Simulation(CLUSTER, [job(), job(submit=1)], events=[kq.At(every="100us", what=edit)])
+    run = kq.Simulation(CLUSTER, [job(), job(submit=1)], events=[kq.sim.Event(every="100us", what=edit)])
     assert len(made) == 2
     run.run()
     assert run.result().kpis.finished == 2

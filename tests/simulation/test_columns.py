@@ -23,12 +23,12 @@ def test_a_column_named_created_does_not_reorder_queues():
 
 @pytest.mark.parametrize("name", ["template", "kueuepy:created"])
 def test_reserved_columns_are_refused_by_name(name):
-    with pytest.raises(kq.InvalidSpecError, match=f'column "{name}": is a reserved name'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'column "{name}": is a reserved name'):
         jobs(**{name: [3, 3, 3]})
 
 
 def test_a_recorded_start_is_a_time():
-    with pytest.raises(kq.InvalidSpecError, match="jobs row 1, column \"recorded_start\": 'early'; it must be"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="jobs row 1, column \"recorded_start\": 'early'; it must be"):
         jobs(recorded_start=[0, "early", 5])
     result = kq.simulate(cluster(queue("q", 1)), jobs(recorded_start=["10s", None, 250]))
     assert result.jobs["recorded_start"].tolist() == pytest.approx([10, float("nan"), 250], nan_ok=True)
@@ -115,7 +115,7 @@ def test_many_plain_names_are_found_to_be_plain():
 def test_a_table_with_workloads_of_its_own_is_not_written(tmp_path):
     pytest.importorskip("pyarrow")
     table = kq.Jobs.of(kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
-    with pytest.raises(kq.StateError, match="Workloads of their own"):
+    with pytest.raises(kq.errors.StateError, match="Workloads of their own"):
         table.to_parquet(tmp_path / "jobs.parquet")
 
 
@@ -135,7 +135,7 @@ def test_a_column_of_names_is_sliced_compared_and_shown():
     assert (column == "x").tolist() == [True, False, False]
     assert (column != "x").tolist() == [False, True, True]
     assert "0x" not in repr(jobs()["queue"])
-    with pytest.raises(kq.NotFoundError, match="9 names no rows; there are 3"):
+    with pytest.raises(kq.errors.NotFoundError, match="9 names no rows; there are 3"):
         column[9]
 
 

@@ -39,24 +39,24 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
     [
         (
             f"ClusterQueue/team-d:quota[f/{GPU}]",
-            kq.NotFoundError,
+            kq.errors.NotFoundError,
             '"team-d" names no ClusterQueue; did you mean "team-',
         ),
-        ("ClusterQueue/team-a:quota[f/cpu]", kq.NotFoundError, '"f/cpu" names no quota'),
+        ("ClusterQueue/team-a:quota[f/cpu]", kq.errors.NotFoundError, '"f/cpu" names no quota'),
         (
             "ClusterQeue/team-a:cohortName",
-            kq.NotFoundError,
+            kq.errors.NotFoundError,
             'names no kind in the cluster; did you mean "ClusterQueue"?',
         ),
-        ("ClusterQueue/team-a:qouta", kq.InvalidSpecError, "qouta"),
-        ("Configuration:fairShring", kq.NotFoundError, 'did you mean "fairSharing"?'),
-        ("team-a", kq.InvalidSpecError, "it must be such as ClusterQueue/team-a"),
+        ("ClusterQueue/team-a:qouta", kq.errors.InvalidSpecError, "qouta"),
+        ("Configuration:fairShring", kq.errors.NotFoundError, 'did you mean "fairSharing"?'),
+        ("team-a", kq.errors.InvalidSpecError, "it must be such as ClusterQueue/team-a"),
         (
             "ClusterQueue/team-a:resourceGroups.flavors",
-            kq.InvalidSpecError,
+            kq.errors.InvalidSpecError,
             'what is before "flavors" is a list, of which an item is chosen',
         ),
-        ("ClusterQueue/team-a:cohortName.x", kq.InvalidSpecError, 'what is before "x" is no object'),
+        ("ClusterQueue/team-a:cohortName.x", kq.errors.InvalidSpecError, 'what is before "x" is no object'),
     ],
 )
 def test_a_path_that_names_nothing(there, path, error, told):
@@ -76,7 +76,7 @@ def test_policies_side_by_side(there):
         result.kpis.longest_wait for result in found.results.values()
     )
     assert repr(found).splitlines()[0].split() == ["as", "is", "alone", "none"]
-    assert found.between("as is", "alone").hurt()[0].after.waited > 0
+    assert found.between("as is", "alone").most_delayed()[0].after.waited > 0
     assert found["none"].kpis.finished == 8
 
 
@@ -105,7 +105,7 @@ def test_several_fields_at_once_are_those_one_after_another(there):
 def test_fields_that_hold_each_other_change_together(there):
     limited = there.edit_all(cells({("team-a", "lendingLimit"): 6}))
     values = cells({("team-a", "nominalQuota"): 3, ("team-a", "lendingLimit"): 2})
-    with pytest.raises(kq.InvalidSpecError, match="lendingLimit: is 6; it must be at most the nominalQuota, 3"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="lendingLimit: is 6; it must be at most the nominalQuota, 3"):
         limited.edit(*next(iter(values.items())))
     assert quotas(limited.edit_all(values))[0].nominal_quota == 3
 

@@ -15,7 +15,7 @@ CELL = f"f/{GPU}"
 def test_overhead_of_runs_that_end_is_overhead():
     """An hour with a checkpoint of a minute after each 20 minutes, and none at the end: two minutes of two GPUs."""
     rows = [{"queue": "q", "submit": 0, "runtime": "1h", "gpu": 2}]
-    result = kq.simulate(cluster(queue("q", 2)), rows, model=kq.RunModel("checkpoint", every="20m", cost="1m"))
+    result = kq.simulate(cluster(queue("q", 2)), rows, model=kq.sim.RunModel("checkpoint", every="20m", cost="1m"))
     assert result.kpis.overhead_hours == {CELL: pytest.approx(4 / 60)}
     assert result.kpis.effective_utilisation[CELL] == pytest.approx(60 / 62)
     assert result.kpis.wasted == pytest.approx(2 / 62)
@@ -162,20 +162,20 @@ def test_waits_beside_those_of_the_log():
     shifted = kq.simulate(cluster(queue("q", 1)), kq.Jobs(rows).window(10)).compare_recorded()
     assert shifted["recorded_wait"].tolist() == [110.0]
     del rows["recorded_start"]
-    with pytest.raises(kq.StateError, match="recorded_start"):
+    with pytest.raises(kq.errors.StateError, match="recorded_start"):
         kq.simulate(cluster(queue("q", 1)), kq.Jobs(rows)).compare_recorded()
 
 
 def test_usage_may_be_kept_by_steps(evicting):
-    result = kq.simulate(*evicting, record=kq.Record(usage="100s"))
+    result = kq.simulate(*evicting, record=kq.sim.Recording(usage="100s"))
     assert result.usage["seconds"].tolist() == [100.0 * n for n in range(15)]
     assert result.usage["waiting"].tolist()[:6] == [0, 1, 0, 0, 1, 0]
-    with pytest.raises(kq.InvalidSpecError, match="record: usage"):
-        kq.simulate(*evicting, record=kq.Record(usage="often"))
+    with pytest.raises(kq.errors.InvalidSpecError, match="record: usage"):
+        kq.simulate(*evicting, record=kq.sim.Recording(usage="often"))
 
 
 def test_every_cycle_may_be_kept(evicting):
-    result = kq.simulate(*evicting, record=kq.Record(cycles=True))
+    result = kq.simulate(*evicting, record=kq.sim.Recording(cycles=True))
     assert len(result.cycles) == result.stats["cycles"]
     assert result.cycles["admitted"].sum() == result.stats["admissions"]
     assert result.cycles["evicted"].sum() == result.stats["evictions"]

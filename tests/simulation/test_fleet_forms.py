@@ -20,7 +20,7 @@ def worker(units=1, *, preemption=None, check=None):
     objects = [kq.ResourceFlavor("any")]
     if check is not None:
         objects.append(kq.AdmissionCheck(check, controller_name="example.com/slow"))
-    extra = {} if check is None else {"admission_checks_strategy": (kq.AdmissionCheckStrategyRule(check),)}
+    extra = {} if check is None else {"admission_checks_strategy": (kq.objects.AdmissionCheckStrategyRule(check),)}
     if preemption is not None:
         extra["preemption"] = preemption
     return kq.Cluster(*objects, kq.ClusterQueue.of("main", {"any": {"cpu": units}}, **extra))
@@ -30,7 +30,10 @@ def manager(units, *, preemption=None):
     """The same with a MultiKueue check."""
     extra = {} if preemption is None else {"preemption": preemption}
     queue = kq.ClusterQueue.of(
-        "main", {"any": {"cpu": units}}, admission_checks_strategy=(kq.AdmissionCheckStrategyRule(CHECK),), **extra
+        "main",
+        {"any": {"cpu": units}},
+        admission_checks_strategy=(kq.objects.AdmissionCheckStrategyRule(CHECK),),
+        **extra,
     )
     check = kq.AdmissionCheck(CHECK, controller_name="kueue.x-k8s.io/multikueue")
     return kq.Cluster(kq.ResourceFlavor("any"), check, queue)
@@ -108,12 +111,12 @@ def test_c4_all_empty_workers_admit_the_same_head():
 
 def test_c5_rounds_of_the_incremental_dispatcher():
     jobs = [job(name, 1000) for name in "abc"]
-    one = run(fleet(3, 3, dispatcher=kq.Incremental(step=1)), jobs)
+    one = run(fleet(3, 3, dispatcher=kq.sim.Incremental(step=1)), jobs)
     assert column(one, "first_start") == {"a": 1, "b": 301, "c": 601}
     assert column(one, "cluster") == {"a": "w1", "b": "w2", "c": "w3"}
     assert column(one, "copies") == {"a": 1, "b": 2, "c": 3}
     assert wasted(one) == 0
-    two = run(fleet(3, 3, dispatcher=kq.Incremental(step=2)), jobs)
+    two = run(fleet(3, 3, dispatcher=kq.sim.Incremental(step=2)), jobs)
     assert column(two, "first_start") == {"a": 1, "b": 2, "c": 301}
     assert column(two, "copies") == {"a": 2, "b": 2, "c": 3}
     assert wasted(two) == 1
@@ -145,7 +148,7 @@ def test_c6_every_worker_preempts_for_the_same_workload(n):
 
 def test_c6_rounds_limit_the_preemptions():
     for step, evictions in ((3, 3), (1, 1)):
-        of, jobs = herd(4, dispatcher=kq.Incremental(step=step))
+        of, jobs = herd(4, dispatcher=kq.sim.Incremental(step=step))
         result = run(of, jobs)
         assert sum(result.kpis.preemptions.values()) == evictions
         assert result.kpis.unneeded_preemptions == evictions - 1
@@ -185,7 +188,7 @@ def test_c8_evicted_on_its_worker():
 @pytest.mark.parametrize("grace", [0, 5])
 def test_c9_preempted_on_the_manager(grace):
     jobs = [job("low", 100), job("high", 10, at=20, priority=100)]
-    result = run(fleet(1, 2, preemption=LOWER), jobs, model=kq.RunModel(grace=grace))
+    result = run(fleet(1, 2, preemption=LOWER), jobs, model=kq.sim.RunModel(grace=grace))
     starts, ends = column(result, "first_start"), column(result, "end")
     assert starts == {"low": 1, "high": 22 + grace}
     assert ends == {"high": 32 + grace, "low": 134 + grace}
@@ -198,7 +201,7 @@ def test_c9_preempted_on_the_manager(grace):
 def test_c10_a_reservation_on_a_worker_does_not_win():
     workers = {"w1": worker(check="slow"), "w2": worker()}
     jobs = [job("local", 30, cluster="w2"), job("a", 100)]
-    result = run(fleet(1, workers), jobs, delays=[kq.CheckDelay("slow", "60s")])
+    result = run(fleet(1, workers), jobs, delays=[kq.sim.CheckDelay("slow", "60s")])
     assert column(result, "first_start", {"a"}) == {"a": 31}
     assert column(result, "end", {"a"}) == {"a": 131}
     assert column(result, "closed", {"a"}) == {"a": 132}
@@ -208,7 +211,7 @@ def test_c10_a_reservation_on_a_worker_does_not_win():
 
 def lost(back, *, full=False):
     jobs = [job("x", 2000)] + ([job("local", 10_000, cluster="w2")] if full else [])
-    events = [kq.At("100s", kq.Disconnect("w1")), kq.At(f"{back}s", kq.Connect("w1"))]
+    events = [kq.sim.Event("100s", kq.sim.Disconnect("w1")), kq.sim.Event(f"{back}s", kq.sim.Connect("w1"))]
     return run(fleet(1, 2), jobs, events=events)
 
 
@@ -240,7 +243,7 @@ def test_c11c_without_another_worker_the_old_run_is_stopped():
 @pytest.mark.parametrize(("at", "copies", "start", "waste"), [(400, 6, 402, 6), (200, 3, 202, 3)])
 def test_c12_two_batches_after_a_long_round(at, copies, start, waste):
     workers = {f"w{k}": worker(preemption=LOWER) for k in range(1, 7)}
-    of = fleet(1, workers, dispatcher=kq.Incremental(step=3))
+    of = fleet(1, workers, dispatcher=kq.sim.Incremental(step=3))
     result = run(of, [job("x", 1000), job("local", 10_000, at=at, priority=100, cluster="w1")])
     runs = runs_of(result)
     assert [row["start"] for row in runs] == [1, start]

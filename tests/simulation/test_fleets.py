@@ -78,7 +78,7 @@ def test_a_manager_is_made_of_the_workers_quotas():
 def test_the_managers_objects_say_clusters_and_dispatcher(tmp_path):
     fleet = kq.Fleet({"w1": worker(), "w2": worker()}, manager(tmp_path, "w2", "w1"))
     assert fleet.checks == {"mk": ("w2", "w1")}
-    assert fleet.dispatcher == kq.Incremental(step=1)
+    assert fleet.dispatcher == kq.sim.Incremental(step=1)
     step = kq.FleetScheduler(fleet)
     step.manager.submit(job("a"))
     step.manager.cycle()
@@ -107,7 +107,7 @@ def test_what_a_fleet_refuses(tmp_path):
         kq.Fleet({f"w{n}": worker() for n in range(21)})
     assert len(kq.Fleet({f"w{n}": worker() for n in range(21)}, limits=False).clusters) == 21
     with pytest.raises(InvalidSpecError, match="step: is 0; it must be an integer of at least 1"):
-        kq.Fleet({"w1": worker()}, dispatcher=kq.Incremental(step=0))
+        kq.Fleet({"w1": worker()}, dispatcher=kq.sim.Incremental(step=0))
     with pytest.raises(InvalidSpecError, match="dispatcher: is 'Fast'"):
         kq.Fleet({"w1": worker()}, dispatcher="Fast")
     with pytest.raises(InvalidSpecError, match=r"workers: is \{\}"):
@@ -133,7 +133,7 @@ def test_jobs_name_clusters_and_queues_that_exist():
     with pytest.raises(NotFoundError, match='LocalQueues that do not exist in their cluster, the first one "default/m'):
         kq.simulate(fleet, [{"queue": "mains", "cpu": 1}])
     with pytest.raises(NotFoundError, match='events: "w2" is not a cluster'):
-        kq.simulate(fleet, [job("a")], events=[kq.At(5, kq.Disconnect("w2"))])
+        kq.simulate(fleet, [job("a")], events=[kq.sim.Event(5, kq.sim.Disconnect("w2"))])
 
 
 def test_a_fleet_is_stepped_by_hand():
@@ -189,7 +189,7 @@ def test_an_external_dispatcher_nominates_by_hand_or_by_a_function():
         seen.append((workload.name, sorted(clusters), now))
         return [max(clusters)]
 
-    fleet = kq.Fleet({"w1": worker(), "w2": worker()}, dispatcher=kq.External(last))
+    fleet = kq.Fleet({"w1": worker(), "w2": worker()}, dispatcher=kq.sim.External(last))
     chosen = kq.FleetScheduler(fleet)
     chosen.manager.submit(job("a"))
     chosen.manager.cycle()
@@ -200,7 +200,7 @@ def test_an_external_dispatcher_nominates_by_hand_or_by_a_function():
 
 
 def test_an_external_dispatcher_that_chooses_no_cluster_is_an_error():
-    fleet = kq.Fleet({"w1": worker()}, dispatcher=kq.External(lambda *_: ["w9"]))
+    fleet = kq.Fleet({"w1": worker()}, dispatcher=kq.sim.External(lambda *_: ["w9"]))
     with pytest.raises(NotFoundError, match='"w9" is not one of w1'):
         kq.simulate(fleet, [job("a", runtime=10)])
 
@@ -208,7 +208,7 @@ def test_an_external_dispatcher_that_chooses_no_cluster_is_an_error():
 def test_policies_are_compared():
     fleet = kq.Fleet({"w1": worker(1), "w2": worker(1)})
     jobs = [job(f"j{n}", runtime=600, submit=n) for n in range(6)]
-    found = kq.compare({"all at once": fleet, "one by one": fleet.replace(dispatcher=kq.Incremental(step=1))}, jobs)
+    found = kq.compare({"all at once": fleet, "one by one": fleet.replace(dispatcher=kq.sim.Incremental(step=1))}, jobs)
     assert found.kpis["all at once"].copies > found.kpis["one by one"].copies
     assert "copies_per_start" in repr(found)
     assert "w1/main" in found.queues
@@ -246,19 +246,19 @@ def test_a_run_can_be_forked_and_asked_at_a_moment():
 def test_settings_may_differ_by_cluster():
     fleet = kq.Fleet({"w1": worker(1), "w2": worker(1)})
     jobs = [job("a", runtime=10, cluster="w1"), job("b", runtime=10, cluster="w2")]
-    found = kq.simulate(fleet, jobs, delays={"w2": [kq.Startup("any", "7s")]})
+    found = kq.simulate(fleet, jobs, delays={"w2": [kq.sim.Startup("any", "7s")]})
     assert found.jobs["end"].tolist() == [10.0, 17.0]
 
 
 def test_events_of_one_cluster():
     fleet = kq.Fleet({"w1": worker(0)})
-    more = kq.fleet.On("w1", kq.Edit("ClusterQueue/main:nominalQuota", "1"))
-    assert isinstance(more.what, kq.Edit)
+    more = kq.fleet.On("w1", kq.sim.Edit("ClusterQueue/main:nominalQuota", "1"))
+    assert isinstance(more.what, kq.sim.Edit)
     queue = kq.ClusterQueue.of("main", {"any": {"cpu": 1}})
     found = kq.simulate(
         fleet.replace(manager=kq.Fleet({"w1": worker(1)}).manager),
         [job("a", runtime=10)],
-        events=[kq.At("60s", kq.fleet.On("w1", queue))],
+        events=[kq.sim.Event("60s", kq.fleet.On("w1", queue))],
     )
     assert found.jobs["first_start"].tolist() == [61.0]
 
@@ -270,7 +270,7 @@ def test_automated_quota_follows_the_connected_workers(tmp_path):
     fleet = kq.Fleet({"w1": worker(2), "w2": worker(3)}, kq.load(path), dispatcher="AllAtOnce")
     assert fleet.manager.cluster_queues[0].resource_groups[0].flavors[0].resources[0].nominal_quota == "5"
     jobs = [job(f"j{n}", runtime=1000) for n in range(5)]
-    cut = kq.simulate(fleet, jobs, events=[kq.At("10s", kq.Disconnect("w2"))], until="20s")
+    cut = kq.simulate(fleet, jobs, events=[kq.sim.Event("10s", kq.sim.Disconnect("w2"))], until="20s")
     nominal = [row["nominal"] for row in cut.manager_usage.rows()]
     assert (nominal[0], nominal[-1]) == (5000, 2000)
 

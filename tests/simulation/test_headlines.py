@@ -23,7 +23,7 @@ def test_a_job_that_never_waited_has_waited_for_0_seconds():
     submit, runtime = np.cumsum(rng.exponential(250.0, n)), rng.exponential(200.0, n)
     times = {"submit": (submit * 1e9).astype("M8[ns]"), "runtime": (runtime * 1e9).astype("m8[ns]")}
     jobs = kq.Jobs({"queue": ["q"] * n, **times, GPU: [1] * n})
-    found = kq.simulate(cluster(queue("q", 1)), jobs, record=kq.Record(usage=False)).jobs
+    found = kq.simulate(cluster(queue("q", 1)), jobs, record=kq.sim.Recording(usage=False)).jobs
     assert float(found["submit"].max()) > 2**53 / 1e9
     assert (found["waited"] > 0).mean() == pytest.approx(0.8, abs=0.02)
     assert ((found["waited"] == 0) == (found["first_start"] == found["submit"])).all()
@@ -53,7 +53,7 @@ def test_utilisation_while_jobs_arrive_leaves_out_the_time_after_the_last_submis
 def test_utilisation_while_jobs_arrive_is_the_same_with_and_without_the_usage_table():
     jobs, there = stream(300), cluster(queue("q", 2))
     whole = kq.simulate(there, jobs, warmup="10m")
-    bare = kq.simulate(there, jobs, warmup="10m", record=kq.Record(usage=False, runs=False, decisions=False))
+    bare = kq.simulate(there, jobs, warmup="10m", record=kq.sim.Recording(usage=False, runs=False, decisions=False))
     assert bare.kpis.submission_utilisation == whole.kpis.submission_utilisation
     last = float(whole.jobs["submit"].max())
     assert whole.figures(600, last).utilisation[CELL] == pytest.approx(whole.kpis.submission_utilisation[CELL])
@@ -146,14 +146,17 @@ def test_differences_of_policies_are_paired_by_job(three):
     assert rows[0]["difference"] == rows[0]["low"] == rows[0]["high"] == 0
     assert rows[1]["high"] < 0
     other = type(three)({"a": three["2 GPUs"], "b": kq.simulate(cluster(queue("q", 4)), stream(1200, seed=9))})
-    with pytest.raises(kq.InvalidSpecError, match="has other jobs"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="has other jobs"):
         other.differences()
 
 
 def test_figures_are_one_tidy_table(three):
     table = three.tidy()
-    assert table.names == ("policy", "cluster_queue", "figure", "cell", "value", "unit")
-    rows = {(r["policy"], r["cluster_queue"], r["figure"], r["cell"]): (r["value"], r["unit"]) for r in table.rows()}
+    assert table.names == ("policy", "cluster_queue", "figure", "flavor_resource", "value", "unit")
+    rows = {
+        (r["policy"], r["cluster_queue"], r["figure"], r["flavor_resource"]): (r["value"], r["unit"])
+        for r in table.rows()
+    }
     assert len(rows) == len(table)
     for name in three.names:
         kpis = three[name].kpis
@@ -175,7 +178,7 @@ def test_results_are_joined_in_a_report(three, tmp_path):
     kq.report(three, tmp_path / "report.html")
     assert "Jobs that wait longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
     kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
-    with pytest.raises(kq.InvalidSpecError, match="no result"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="no result"):
         kq.report({}, tmp_path / "report.html")
 
 
@@ -195,14 +198,14 @@ instance_2,CN,app_1,64,0,320.0,680.0,200.0,200.0,
 def test_the_flavors_of_a_log_are_those_of_its_first_cluster(tmp_path):
     (tmp_path / "pods.csv").write_text(OPENB)
     log = kq.Jobs.read(tmp_path / "pods.csv", "openb")
-    there = kq.cluster_of(log)
+    there = kq.sim.cluster_of(log)
     assert [flavor.name for flavor in there.resource_flavors] == ["v100m16", "t4", "default"]
     result = kq.simulate(there, log)
     assert result.kpis.finished == 3
     assert result.jobs["flavor"].tolist() == ["v100m16", "t4", "v100m16"]
-    assert [flavor.name for flavor in kq.cluster_of(log.take([2])).resource_flavors] == ["default"]
-    with pytest.raises(kq.InvalidSpecError, match="headroom"):
-        kq.cluster_of(log, headroom=float("nan"))
+    assert [flavor.name for flavor in kq.sim.cluster_of(log.take([2])).resource_flavors] == ["default"]
+    with pytest.raises(kq.errors.InvalidSpecError, match="headroom"):
+        kq.sim.cluster_of(log, headroom=float("nan"))
 
 
 def test_any_log_of_alibaba_is_found_by_its_header(tmp_path):
@@ -216,7 +219,9 @@ def test_any_log_of_alibaba_is_found_by_its_header(tmp_path):
     whole = kq.Jobs.read(tmp_path / "dlrm.csv", "dlrm", unfinished="keep")
     assert whole["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
     assert whole["runtime"].tolist() == [-1, 490 * 10**9, -1]
-    assert kq.simulate(kq.cluster_of(whole), whole, until=10_000).kpis.finished == 1
+    assert kq.simulate(kq.sim.cluster_of(whole), whole, until=10_000).kpis.finished == 1
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(kq.InvalidSpecError, match="its first line names a, b; it must have all of alibaba2020: "):
+    with pytest.raises(
+        kq.errors.InvalidSpecError, match="its first line names a, b; it must have all of alibaba2020: "
+    ):
         kq.Jobs.read(tmp_path / "other.csv", "alibaba")

@@ -94,7 +94,7 @@ def test_no_interval_is_below_0_and_each_holds_its_figure():
         for name, value in kpis.rows():
             try:
                 low, high = kpis.interval(name)
-            except kq.InvalidSpecError:
+            except kq.errors.InvalidSpecError:
                 continue
             seen += 1
             assert 0 <= low <= value <= high, name
@@ -105,23 +105,23 @@ def test_no_interval_is_below_0_and_each_holds_its_figure():
 
 def test_maxima_and_counts_have_no_interval():
     kpis = busy(1_000).kpis
-    with pytest.raises(kq.InvalidSpecError, match='"longest_wait" is a maximum'):
+    with pytest.raises(kq.errors.InvalidSpecError, match='"longest_wait" is a maximum'):
         kpis.interval("longest_wait")
     for name in ("makespan", "evictions", "jobs", "nope"):
-        with pytest.raises(kq.InvalidSpecError, match="not a figure with an interval"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="not a figure with an interval"):
             kpis.interval(name)
 
 
 def test_an_interval_needs_jobs():
     kpis = busy(500).kpis
     with pytest.raises(
-        kq.InvalidSpecError, match='"wait_mean": 500 jobs count; the interval of a mean needs 640 or more'
+        kq.errors.InvalidSpecError, match='"wait_mean": 500 jobs count; the interval of a mean needs 640 or more'
     ):
         kpis.interval("wait_mean")
     kpis = busy(1_999).kpis
-    with pytest.raises(kq.InvalidSpecError, match=r"p95 needs 2,000 or more"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"p95 needs 2,000 or more"):
         kpis.interval("wait_p95")
-    with pytest.raises(kq.InvalidSpecError, match=r"p99 needs 10,000 or more"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"p99 needs 10,000 or more"):
         kpis.interval("wait_p99")
 
 
@@ -141,13 +141,15 @@ def test_utilisation_names_its_resource_or_is_the_only_one():
         low, high = kpis.interval(field)
         assert (low, high) == kpis.interval(f"{field} {CELL}")
         assert 0 < low < getattr(kpis, field)[CELL] < high
-        with pytest.raises(kq.InvalidSpecError, match=f'"nope/gpu" names no flavor and resource; there are {CELL}'):
+        with pytest.raises(
+            kq.errors.InvalidSpecError, match=f'"nope/gpu" names no flavor and resource; there are {CELL}'
+        ):
             kpis.interval(f"{field} nope/gpu")
-    with pytest.raises(kq.InvalidSpecError, match="wait_mean is not by flavor and resource"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="wait_mean is not by flavor and resource"):
         kpis.interval(f"wait_mean {CELL}")
     two = kq.ClusterQueue.of("q", {"f": {GPU: 1, "cpu": 4}})
     result = kq.simulate(cluster(two), [{"queue": "q", "submit": 0, "runtime": 10, "cpu": 1, "gpu": 1}])
-    with pytest.raises(kq.InvalidSpecError, match=f"of which flavor and resource: .*{GPU}"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f"of which flavor and resource: .*{GPU}"):
         result.kpis.interval("utilisation")
 
 
@@ -166,13 +168,13 @@ def test_an_interval_of_a_window_is_of_that_window():
     some = result.figures(where=lambda jobs: jobs["runtime"] > 10)
     low, high = some.interval("wait_mean")
     assert low <= some.wait_mean <= high
-    with pytest.raises(kq.InvalidSpecError, match="has no interval for some jobs alone"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="has no interval for some jobs alone"):
         some.interval("utilisation")
 
 
 def test_an_interval_over_time_needs_the_usage():
-    with pytest.raises(kq.StateError, match="Record"):
-        busy(2_000, record=kq.Record(usage=False)).kpis.interval("utilisation")
+    with pytest.raises(kq.errors.StateError, match="Record"):
+        busy(2_000, record=kq.sim.Recording(usage=False)).kpis.interval("utilisation")
 
 
 def test_a_report_shows_intervals_that_hold_their_values(tmp_path):

@@ -37,7 +37,7 @@ def test_columns_of_other_names_and_packed_files(tmp_path):
     jobs = kq.Jobs.read(path, map={"queue": "team", "submit": "at", "runtime": "seconds", "gpu": "n"})
     assert jobs["submit"].tolist() == [0, 10 * 10**9]
     assert jobs[GPU].tolist() == [1, 2]
-    with pytest.raises(kq.NotFoundError, match='"group" names no column; there are team, at, seconds, n'):
+    with pytest.raises(kq.errors.NotFoundError, match='"group" names no column; there are team, at, seconds, n'):
         kq.Jobs.read(path, map={"queue": "group"})
 
 
@@ -53,7 +53,7 @@ def test_columns_of_other_names_and_packed_files(tmp_path):
 def test_what_is_wrong_names_file_and_line(tmp_path, column, value, told):
     row = {"queue": "a", "submit": "0", "runtime": "1", "gpu": "1", "pods": "1"}
     lines = [",".join(row), ",".join(row.values()), ",".join({**row, column: value}.values())]
-    with pytest.raises(kq.InvalidSpecError, match=rf"jobs row 1 \(jobs.csv:3\), {told}"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=rf"jobs row 1 \(jobs.csv:3\), {told}"):
         kq.Jobs.read(write(tmp_path / "jobs.csv", "\n".join(lines)))
 
 
@@ -107,14 +107,14 @@ def test_one_job_is_no_plural(number, count, does):
     assert repr(jobs) == f"<Jobs: {count} of 1 queue in 0 days>"
     assert jobs.check(kq.Cluster()) == (f"{count} {does} the LocalQueue default/a, which is not there",)
     with pytest.raises(
-        kq.NotFoundError, match=rf"jobs: {number} of {number} {does} LocalQueues .* default/a \({count}\)"
+        kq.errors.NotFoundError, match=rf"jobs: {number} of {number} {does} LocalQueues .* default/a \({count}\)"
     ):
         kq.simulate(kq.Cluster(), jobs)
 
 
 def test_a_first_configuration_and_what_will_go_wrong():
     jobs = kq.Jobs({"queue": ["a", "b"], "submit": [0, 100], "runtime": [150, 10], "gpu": [2, 16]})
-    cluster = kq.cluster_of(jobs, headroom=1.0)
+    cluster = kq.sim.cluster_of(jobs, headroom=1.0)
     assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [3, 16]
     small = cluster.edit(f"ClusterQueue/b:quota[default/{GPU}].nominalQuota", 1)
     assert kq.Jobs.of(jobs).check(small)[0].startswith(f"1 job of default/b asks for more {GPU}")
@@ -122,7 +122,7 @@ def test_a_first_configuration_and_what_will_go_wrong():
 
 
 def test_generators_give_the_same_from_a_seed():
-    first = generate.poisson("q", "60/h", kq.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
+    first = generate.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
     gaps = -np.log1p(-draws(5, "gap q", 8)) * 60
     assert (first["submit"] // 1000).tolist() == (np.floor(np.cumsum(gaps) * 1e9).astype(np.int64) // 1000).tolist()
     assert list(generate.gpu_mix(seed=2, days=1)) == list(generate.gpu_mix(seed=2, days=1))
@@ -142,7 +142,7 @@ def test_swf(tmp_path):
     assert jobs["limit"].tolist() == [-1, 60 * 10**9]
     assert dict(jobs.notes) == {"without a run time": 1, "ran for 0 s, taken for 1 s": 1}
     assert jobs.header.startswith("; Computer: test")
-    with pytest.raises(kq.InvalidSpecError, match=r"log.swf:3: .*a job must be 18 numbers"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"log.swf:3: .*a job must be 18 numbers"):
         kq.Jobs.read(write(tmp_path / "log.swf", "; a\n; b\n1 2 3\n"))
 
 
@@ -252,7 +252,7 @@ def test_parallel_jobs_by_the_model_of_lublin_and_feitelson():
     assert 12 <= counts.argmax() <= 15
     assert 3 <= counts.argmin() <= 6
     assert counts.max() > 6 * counts.min()
-    with pytest.raises(kq.InvalidSpecError, match="processors 1"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="processors 1"):
         kq.Jobs.lublin(1, 10, 1)
 
 
@@ -279,7 +279,7 @@ def test_a_queue_without_a_namespace_is_of_the_default_one():
     jobs = kq.Jobs.of([{"queue": name, "submit": 0, "runtime": 1, "cpu": 1} for name in ("a", "default/a", "b/c")])
     assert list(jobs["queue"].names) == ["default/a", "b/c"]
     assert jobs["queue"].codes.tolist() == [0, 0, 1]
-    assert len(kq.simulate(kq.cluster_of(jobs), jobs).jobs["queue"]) == 3
+    assert len(kq.simulate(kq.sim.cluster_of(jobs), jobs).jobs["queue"]) == 3
 
 
 def test_pandas_na_in_a_row_is_missing():
@@ -319,5 +319,5 @@ def test_a_uid_stays_with_its_workload():
 
 def test_two_jobs_have_different_uids():
     rows = [{"queue": "a", "submit": 0, "runtime": 60, "uid": "same"} for _ in range(2)]
-    with pytest.raises(kq.InvalidSpecError, match="row 0 has it, too"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="row 0 has it, too"):
         kq.Jobs.of(rows)

@@ -140,7 +140,7 @@ def test_every_picture_is_sound_svg_that_takes_the_colours_of_the_page(crowded):
         assert root.get("fill") == "currentColor"
         assert len(picture.svg) < 200_000
     assert crowded.picture("usage").svg.count("pattern id=") == 3
-    with pytest.raises(kq.InvalidSpecError, match="one of usage, queue"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="one of usage, queue"):
         crowded.picture("pie")
 
 
@@ -184,13 +184,13 @@ def test_charts_of_altair_have_at_most_5000_rows_and_the_same_colours(crowded):
 
 def test_a_picture_of_what_was_not_recorded_says_so():
     rows = [{"queue": "q", "gpu": 1, "submit": 0, "runtime": 5}]
-    result = kq.simulate(cluster(queue("q", 2)), rows, record=kq.Record(usage=False, runs=False))
-    with pytest.raises(kq.StateError, match="usage=True"):
+    result = kq.simulate(cluster(queue("q", 2)), rows, record=kq.sim.Recording(usage=False, runs=False))
+    with pytest.raises(kq.errors.StateError, match="usage=True"):
         result.plot.usage()
-    with pytest.raises(kq.StateError, match="runs=True"):
+    with pytest.raises(kq.errors.StateError, match="runs=True"):
         result.picture("gantt")
-    with pytest.raises(kq.InvalidSpecError, match=f'cell: "h100"; it must be one of {CELL}'):
-        kq.simulate(cluster(queue("q", 2)), rows).picture("usage", cell="h100")
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'cell: "h100"; it must be one of {CELL}'):
+        kq.simulate(cluster(queue("q", 2)), rows).picture("usage", flavor_resource="h100")
 
 
 def test_a_notebook_shows_usage_waits_and_figures(two):

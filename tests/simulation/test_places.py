@@ -8,7 +8,7 @@ import kueuepy as kq
 GPU = "nvidia.com/gpu"
 SIZES = [{GPU: 1}, {GPU: 4}]
 RACKS = kq.Topology("racks", levels=["rack", kq.objects.HOSTNAME_LABEL])
-HOSTS = kq.nodes(RACKS, (2, 2), labels={"gpu": "h100"}, capacity={GPU: 4})
+HOSTS = kq.objects.nodes(RACKS, (2, 2), labels={"gpu": "h100"}, capacity={GPU: 4})
 CLUSTER = kq.Cluster(
     RACKS,
     kq.ResourceFlavor("h100", node_labels={"gpu": "h100"}, topology_name="racks"),
@@ -60,7 +60,7 @@ def test_without_a_step_there_are_a_hundred(result):
 def test_what_was_done_to_a_run_in_its_midst_counts():
     run = kq.Simulation(CLUSTER, JOBS)
     run.run(until=15)
-    run.apply(kq.Finish("a"))
+    run.apply(kq.sim.Finish("a"))
     run.run()
 
     series = run.result().fragmentation("racks", SIZES[:1], step=5)
@@ -105,7 +105,7 @@ def test_what_makes_no_sense_is_refused(result, tmp_path):
 
 def test_levels_that_change_in_the_run_are_told():
     wider = kq.Topology("racks", levels=[kq.objects.HOSTNAME_LABEL])
-    result = kq.simulate(CLUSTER, JOBS, events=[kq.At(15, wider)])
+    result = kq.simulate(CLUSTER, JOBS, events=[kq.sim.Event(15, wider)])
 
     with pytest.raises(kq.errors.StateError, match='levels of Topology "racks" change'):
         result.fragmentation("racks", SIZES, step=10)

@@ -56,7 +56,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_changed_metadata_is_refused(name, saved, tmp_path):
-    with pytest.raises(kq.InvalidSpecError, match=r"is damaged: result\.json was changed"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"is damaged: result\.json was changed"):
         kq.load_result(changed(saved, tmp_path, CHANGES[name]))
 
 
@@ -70,9 +70,9 @@ def test_a_missing_or_mistyped_key_is_named_even_with_a_checksum(name, saved, tm
         facts.clear()
         facts.update({**kept, **own, "checksum": _checksum(own)})
 
-    with pytest.raises(kq.InvalidSpecError, match=f"is damaged: result.json: .*`{name}`"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f"is damaged: result.json: .*`{name}`"):
         kq.load_result(changed(saved, tmp_path / "a", drop))
-    with pytest.raises(kq.InvalidSpecError, match=rf"is damaged: result\.json: Expected .*`\$.{name}`"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=rf"is damaged: result\.json: Expected .*`\$.{name}`"):
         kq.load_result(changed(saved, tmp_path / "b", lambda facts: drop(facts, 5 if name != "seconds" else "long")))
 
 
@@ -81,7 +81,7 @@ def test_another_file_is_refused(text, saved, tmp_path):
     folder = tmp_path / "other"
     shutil.copytree(saved, folder)
     (folder / "result.json").write_text(text)
-    with pytest.raises(kq.InvalidSpecError, match=r"result\.json"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"result\.json"):
         kq.load_result(folder)
 
 
@@ -89,5 +89,5 @@ def test_a_missing_table_is_refused(saved, tmp_path):
     folder = tmp_path / "other"
     shutil.copytree(saved, folder)
     (folder / "usage.parquet").unlink()
-    with pytest.raises(kq.InvalidSpecError, match=r"usage\.parquet"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"usage\.parquet"):
         kq.load_result(folder)

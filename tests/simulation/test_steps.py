@@ -26,7 +26,7 @@ def test_a_step_is_a_moment():
 def test_quota_that_is_applied_is_used_from_then_on():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)))
     run.run(until=30)
-    run.apply(kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2))
+    run.apply(kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2))
     run.run()
     result = run.result()
     assert result.jobs["first_start"].tolist() == [0.0, 30.0]
@@ -35,8 +35,8 @@ def test_quota_that_is_applied_is_used_from_then_on():
 
 
 def test_an_event_and_what_is_applied_by_hand_are_the_same():
-    edit = kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
-    planned = kq.simulate(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)), events=[kq.At(30, edit)])
+    edit = kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
+    planned = kq.simulate(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)), events=[kq.sim.Event(30, edit)])
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)))
     run.run(until=30)
     run.apply(edit)
@@ -47,12 +47,12 @@ def test_an_event_and_what_is_applied_by_hand_are_the_same():
 def test_jobs_may_be_evicted_finished_and_preferred_by_hand():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1), (0, 100, 1)))
     run.run(until=10)
-    run.apply(kq.Priority(2, 100))
-    run.apply(kq.Finish(0))
+    run.apply(kq.sim.Priority(2, 100))
+    run.apply(kq.sim.Finish(0))
     run.run()
     assert run.result().jobs["first_start"].tolist() == [0.0, 110.0, 10.0]
-    with pytest.raises(kq.NotFoundError, match="names no job"):
-        run.apply(kq.Finish("nobody"))
+    with pytest.raises(kq.errors.NotFoundError, match="names no job"):
+        run.apply(kq.sim.Finish("nobody"))
 
 
 def test_submitted_jobs_come_among_the_others():
@@ -76,13 +76,13 @@ def test_submissions_that_are_over_are_now():
     result = run.result()
     assert result.jobs["submit"].tolist() == [0.0, 40.0, 40.0]
     assert result.jobs["first_start"].tolist() == [0.0, 40.0, 50.0]
-    with pytest.raises(kq.NotFoundError, match="LocalQueues that are not in the cluster"):
+    with pytest.raises(kq.errors.NotFoundError, match="LocalQueues that are not in the cluster"):
         run.submit({"queue": "nowhere", "runtime": 10, "gpu": 1})
 
 
 def test_a_planned_change_of_a_job_stays_that_jobs():
     given = rows((0, 10, 1), (50, 100, 1))
-    run = kq.Simulation(cluster(queue("q", 1)), given, events=[kq.At(60, kq.Finish(1))])
+    run = kq.Simulation(cluster(queue("q", 1)), given, events=[kq.sim.Event(60, kq.sim.Finish(1))])
     run.run(until=20)
     run.submit(rows((30, 5, 1))[0])
     run.run()
@@ -106,13 +106,15 @@ def test_capacity_comes_with_the_first_check_that_is_ready():
     check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
     there = cluster(
         check,
-        kq.ClusterQueue.of("q", {"f": {GPU: 1}}, admission_checks_strategy=[kq.AdmissionCheckStrategyRule("prov")]),
+        kq.ClusterQueue.of(
+            "q", {"f": {GPU: 1}}, admission_checks_strategy=[kq.objects.AdmissionCheckStrategyRule("prov")]
+        ),
     )
-    edit = kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
+    edit = kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
     jobs = rows((0, 100, 1), (0, 100, 1))
-    plain = kq.simulate(there, jobs, delays=[kq.CheckDelay("prov", 60)])
+    plain = kq.simulate(there, jobs, delays=[kq.sim.CheckDelay("prov", 60)])
     assert plain.jobs["first_start"].tolist() == [60.0, 220.0]
-    grown = kq.simulate(there, jobs, delays=[kq.CheckDelay("prov", 60, capacity=edit)])
+    grown = kq.simulate(there, jobs, delays=[kq.sim.CheckDelay("prov", 60, capacity=edit)])
     assert grown.jobs["first_start"].tolist() == [60.0, 120.0]
 
 

@@ -47,7 +47,7 @@ def test_a_saved_result_is_the_same(result, tmp_path):
     again = kq.load_result(tmp_path / "run")
     assert again.fingerprint == result.fingerprint
     assert again.kpis == result.kpis
-    with pytest.raises(kq.StateError, match="read from files"):
+    with pytest.raises(kq.errors.StateError, match="read from files"):
         again.at(10)
 
 

@@ -16,7 +16,7 @@ THEORY = json.loads(gzip.decompress((Path(__file__).parents[1] / "vectors" / "si
 ]
 N = 200_000
 MICRO = 1e-6
-FIGURES = kq.Record(decisions=False, runs=False, usage=False)
+FIGURES = kq.sim.Recording(decisions=False, runs=False, usage=False)
 
 
 def draws(seed, count):
@@ -84,7 +84,9 @@ def test_two_priorities_without_preemption():
 
 
 @pytest.mark.parametrize(
-    "model", [kq.RunModel(), kq.RunModel("checkpoint", every=0.5), kq.RunModel("resume")], ids=lambda m: m.on_eviction
+    "model",
+    [kq.sim.RunModel(), kq.sim.RunModel("checkpoint", every=0.5), kq.sim.RunModel("resume")],
+    ids=lambda m: m.on_eviction,
 )
 def test_what_preemption_costs(model):
     first, second, third = draws(107, 3)

@@ -17,12 +17,12 @@ def victim(**fields):
 @pytest.mark.parametrize(
     ("model", "end", "lost", "overhead"),
     [
-        (kq.RunModel(), 135, 25, 0),
-        (kq.RunModel("resume"), 110, 0, 0),
-        (kq.RunModel("checkpoint", every=10), 115, 5, 0),
-        (kq.RunModel("checkpoint", every=10, cost=1), 25 + 10 + 80 + 7, 3, 2 + 7),
-        (kq.RunModel("resume", restore=4), 114, 0, 4),
-        (kq.RunModel(grace=5), 140, 25, 0),
+        (kq.sim.RunModel(), 135, 25, 0),
+        (kq.sim.RunModel("resume"), 110, 0, 0),
+        (kq.sim.RunModel("checkpoint", every=10), 115, 5, 0),
+        (kq.sim.RunModel("checkpoint", every=10, cost=1), 25 + 10 + 80 + 7, 3, 2 + 7),
+        (kq.sim.RunModel("resume", restore=4), 114, 0, 4),
+        (kq.sim.RunModel(grace=5), 140, 25, 0),
     ],
 )
 def test_what_an_eviction_costs(one, model, end, lost, overhead):
@@ -36,39 +36,42 @@ def test_a_column_of_the_jobs_wins_over_the_model(one):
 
 
 def test_grace_is_time_in_which_quota_is_held(one):
-    result = kq.simulate(one, victim(), model=kq.RunModel("resume", grace=5))
+    result = kq.simulate(one, victim(), model=kq.sim.RunModel("resume", grace=5))
     assert result.jobs["held"].tolist() == [105, 10]
     assert result.jobs["first_wait"].tolist() == [0, 5]
 
 
 def test_quota_changes_at_its_time():
     jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1} for _ in range(3)]
-    more = [kq.At("4s", kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 3)), kq.At("2s", queue("q", 2))]
+    more = [
+        kq.sim.Event("4s", kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 3)),
+        kq.sim.Event("2s", queue("q", 2)),
+    ]
     result = kq.simulate(cluster(queue("q", 1)), jobs, events=more)
     assert result.jobs["first_start"].tolist() == [0, 2, 4]
     assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(30 / (2 * 1 + 2 * 2 + 10 * 3))
 
 
 def test_a_change_comes_each_day():
-    every = kq.At(every="1d", at="22:00", what=kq.Edit("ClusterQueue/q:stopPolicy", "None"))
+    every = kq.sim.Event(every="1d", at="22:00", what=kq.sim.Edit("ClusterQueue/q:stopPolicy", "None"))
     assert every.moments("x", 3 * 86400 * 10**9) == [(22 + 24 * n) * 3600 * 10**9 for n in range(3)]
 
 
 def test_jobs_are_finished_evicted_and_moved_up_by_hand(one):
     jobs = [{"name": name, "queue": "q", "submit": 0, "runtime": 100, "gpu": 2} for name in ("a", "b", "c")]
-    events = [kq.At(1, kq.Priority("c", 5)), kq.At(10, kq.Finish("c"))]
+    events = [kq.sim.Event(1, kq.sim.Priority("c", 5)), kq.sim.Event(10, kq.sim.Finish("c"))]
     result = kq.simulate(one, jobs, events=events)
     assert result.jobs["end"].tolist() == [110, 210, 10]
     assert result.jobs["evictions"].tolist() == [1, 0, 0]
     for name in ("a", "default/a"):
-        assert kq.simulate(one, jobs[:1], events=[kq.At(10, kq.Evict(name))]).jobs["end"].tolist() == [110]
-    with pytest.raises(kq.NotFoundError, match="names no job"):
-        kq.simulate(one, jobs[:1], events=[kq.At(10, kq.Evict("other/a"))])
+        assert kq.simulate(one, jobs[:1], events=[kq.sim.Event(10, kq.sim.Evict(name))]).jobs["end"].tolist() == [110]
+    with pytest.raises(kq.errors.NotFoundError, match="names no job"):
+        kq.simulate(one, jobs[:1], events=[kq.sim.Event(10, kq.sim.Evict("other/a"))])
 
 
 def test_cycles_that_take_time_admit_one_head_each():
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1} for _ in range(4)]
-    result = kq.simulate(cluster(queue("q", 4)), jobs, clock=kq.Clock(2, per_head="500ms"))
+    result = kq.simulate(cluster(queue("q", 4)), jobs, clock=kq.sim.Clock(2, per_head="500ms"))
     assert result.jobs["first_start"].tolist() == [0, 2.5, 5, 7.5]
 
 
@@ -76,28 +79,30 @@ def test_checks_turn_ready_after_a_while_and_may_fail():
     there = kq.Cluster(
         kq.ResourceFlavor("f"),
         kq.AdmissionCheck("nodes", controller_name="example.com/nodes"),
-        kq.ClusterQueue.of("q", {"f": {GPU: 1}}, admission_checks_strategy=(kq.AdmissionCheckStrategyRule("nodes"),)),
+        kq.ClusterQueue.of(
+            "q", {"f": {GPU: 1}}, admission_checks_strategy=(kq.objects.AdmissionCheckStrategyRule("nodes"),)
+        ),
     )
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
-    result = kq.simulate(there, jobs, delays=[kq.CheckDelay("nodes", "30s")])
+    result = kq.simulate(there, jobs, delays=[kq.sim.CheckDelay("nodes", "30s")])
     assert (result.jobs["first_start"][0], result.jobs["end"][0], result.jobs["held"][0]) == (30, 130, 130)
     assert kq.simulate(there, jobs).jobs["state"][0] == "Running"
-    failing = kq.simulate(there, jobs * 50, delays=[kq.CheckDelay("nodes", "30s", fails=0.5)])
+    failing = kq.simulate(there, jobs * 50, delays=[kq.sim.CheckDelay("nodes", "30s", fails=0.5)])
     assert failing.kpis.finished == 50
     assert 20 < failing.kpis.evictions < 100
 
 
 def test_pods_take_time_to_start(one):
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
-    result = kq.simulate(one, jobs, delays=[kq.Startup("f", 7)])
+    result = kq.simulate(one, jobs, delays=[kq.sim.Startup("f", 7)])
     assert (result.jobs["end"][0], result.jobs["overhead"][0]) == (107, 7)
 
 
 def test_pods_that_are_not_ready_in_time_are_evicted_with_backoff():
-    waits = kq.WaitForPodsReady(timeout=60 * 10**9)
+    waits = kq.objects.WaitForPodsReady(timeout=60 * 10**9)
     there = cluster(queue("q", 1), wait_for_pods_ready=waits)
     jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1}]
-    slow = kq.simulate(there, jobs, delays=[kq.Startup("f", 90)], until=100)
+    slow = kq.simulate(there, jobs, delays=[kq.sim.Startup("f", 90)], until=100)
     assert slow.jobs["evictions"][0] == 1
     assert slow.decisions["reason"][2] == "PodsReadyTimeout"
 
@@ -105,13 +110,13 @@ def test_pods_that_are_not_ready_in_time_are_evicted_with_backoff():
 def test_nodes_fail_in_proportion_to_what_is_held():
     there = cluster(queue("q", 100))
     jobs = kq.Jobs({"queue": ["q"] * 50, "submit": [0] * 50, "runtime": ["10d"] * 50, GPU: [1] * 50})
-    failures = kq.Failures("f", mtbf="50d", repair="1h", unit={GPU: 1})
-    result = kq.simulate(there, jobs, model=kq.RunModel("resume"), delays=[failures])
+    failures = kq.sim.Failures("f", mtbf="50d", repair="1h", unit={GPU: 1})
+    result = kq.simulate(there, jobs, model=kq.sim.RunModel("resume"), delays=[failures])
     # 100 nodes fail 2 times a day, and half of them are used: 10 evictions in 10 days.
     assert 3 <= result.kpis.evictions <= 20
     assert result.kpis.finished == 50
     assert (
-        kq.simulate(there, jobs, model=kq.RunModel("resume"), delays=[failures], seed=1).fingerprint
+        kq.simulate(there, jobs, model=kq.sim.RunModel("resume"), delays=[failures], seed=1).fingerprint
         != result.fingerprint
     )
 
@@ -171,12 +176,12 @@ def test_a_fork_goes_on_to_the_same_bytes(one):
 
 def test_what_is_wrong_is_told(one):
     row = {"queue": "q", "submit": 0, "runtime": 1, "gpu": 1}
-    with pytest.raises(kq.InvalidSpecError, match=r"checkpoint.* needs every > 0"):
-        kq.simulate(one, [row], model=kq.RunModel("checkpoint"))
-    with pytest.raises(kq.NotFoundError, match=r"2 of 3 name LocalQueues .* default/z \(2 jobs\)"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"checkpoint.* needs every > 0"):
+        kq.simulate(one, [row], model=kq.sim.RunModel("checkpoint"))
+    with pytest.raises(kq.errors.NotFoundError, match=r"2 of 3 name LocalQueues .* default/z \(2 jobs\)"):
         kq.simulate(one, [row, {**row, "queue": "z"}, {**row, "queue": "z"}])
     assert kq.simulate(one, [row, {**row, "queue": "z"}], missing="skip").kpis.jobs == 1
-    with pytest.raises(kq.DuplicateError, match='"default/a": two jobs have this name'):
+    with pytest.raises(kq.errors.DuplicateError, match='"default/a": two jobs have this name'):
         kq.simulate(one, [{**row, "name": "a"}] * 2)
     hopeless = kq.simulate(one, [{**row, "gpu": 3}])
     assert hopeless.warnings[0].startswith("1 job can never be admitted: j0000000 (")
@@ -196,10 +201,12 @@ def test_what_is_urgent_evicts_who_waits_for_nodes():
             "q",
             {"f": {GPU: 1}},
             preemption=kq.Preemption(within_cluster_queue="LowerPriority"),
-            admission_checks_strategy=(kq.AdmissionCheckStrategyRule("nodes"),),
+            admission_checks_strategy=(kq.objects.AdmissionCheckStrategyRule("nodes"),),
         ),
     )
-    result = kq.simulate(there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.CheckDelay("nodes", "30s")])
+    result = kq.simulate(
+        there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.sim.CheckDelay("nodes", "30s")]
+    )
     # Each holds quota for 30 s before it starts; what was held in vain, before it was admitted, is no run's progress.
     assert result.jobs["first_start"].tolist() == [90 + 30, 10 + 30]
     assert result.jobs["held"].tolist() == [10 + 130, 80]
@@ -210,21 +217,21 @@ def test_what_is_urgent_evicts_who_waits_for_nodes():
 
 def test_pods_start_and_restore_before_they_work():
     there = cluster(queue("q", 1, within_cluster_queue="LowerPriority"))
-    model = kq.RunModel("checkpoint", every=4, cost=1, restore=3)
+    model = kq.sim.RunModel("checkpoint", every=4, cost=1, restore=3)
     jobs = rows(("q", 0, 100, 1, 0), ("q", 40, 50, 1, 9))
-    told = kq.simulate(there, jobs, delays=[kq.Startup("f", "30s")], model=model).jobs
+    told = kq.simulate(there, jobs, delays=[kq.sim.Startup("f", "30s")], model=model).jobs
     # In 40 s: 30 of start, two checkpoints after 4 each. The urgent one: 30, 50 and twelve checkpoints.
     assert told["end"].tolist() == [40 + 92 + 30 + 3 + 92 + 22, 40 + 30 + 50 + 12]
     assert told["overhead"].tolist() == [30 + 2 + 30 + 3 + 22, 30 + 12]
     assert told["lost"].tolist() == [0, 0]
-    early = kq.simulate(there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.Startup("f", "30s")]).jobs
+    early = kq.simulate(there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.sim.Startup("f", "30s")]).jobs
     assert (early["overhead"].tolist(), early["lost"].tolist()) == ([10 + 30, 30], [0, 0])
 
 
 def test_victims_with_grace_may_be_asked_for_by_two():
     there = cluster(queue("q", 1, within_cluster_queue="LowerPriority"))
     jobs = rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9), ("q", 12, 5, 1, 10))
-    told = kq.simulate(there, jobs, model=kq.RunModel("resume", grace=7)).jobs
+    told = kq.simulate(there, jobs, model=kq.sim.RunModel("resume", grace=7)).jobs
     # Who preempts keeps its place at the head until its victim has left, and is preempted then.
     assert told["first_start"].tolist() == [0, 17, 24]
     assert told["held"].tolist() == [10 + 7 + 90, 0 + 7 + 50, 5]
@@ -233,7 +240,7 @@ def test_victims_with_grace_may_be_asked_for_by_two():
 
 def test_quota_goes_down_and_up_beneath_runs():
     nominal = f"ClusterQueue/q:quota[f/{GPU}].nominalQuota"
-    events = [kq.At(3, kq.Edit(nominal, 1)), kq.At(30, kq.Edit(nominal, 2))]
+    events = [kq.sim.Event(3, kq.sim.Edit(nominal, 1)), kq.sim.Event(30, kq.sim.Edit(nominal, 2))]
     result = kq.simulate(cluster(queue("q", 2)), rows(*(("q", n, 10, 1) for n in range(3))), events=events)
     assert result.jobs["first_start"].tolist() == [0, 1, 11]
     assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(30 / (2 * 3 + 1 * 27))
@@ -245,18 +252,18 @@ def test_quota_goes_down_and_up_beneath_runs():
 )
 def test_a_queue_stops_and_goes_on(policy, starts, ends):
     stop = "ClusterQueue/q:stopPolicy"
-    events = [kq.At(3, kq.Edit(stop, policy)), kq.At(20, kq.Edit(stop, "None"))]
+    events = [kq.sim.Event(3, kq.sim.Edit(stop, policy)), kq.sim.Event(20, kq.sim.Edit(stop, "None"))]
     told = kq.simulate(cluster(queue("q", 1)), rows(("q", 0, 10, 1), ("q", 1, 10, 1)), events=events).jobs
     assert (told["first_start"].tolist(), told["end"].tolist()) == (starts, ends)
 
 
 def test_a_cycle_that_runs_hears_nothing_and_the_first_after_a_rest_comes_at_once():
     jobs = rows(("q", 0, 5, 1), ("q", 3, 5, 1), ("q", 100, 5, 1))
-    told = kq.simulate(cluster(queue("q", 1)), jobs, clock=kq.Clock(10)).jobs
+    told = kq.simulate(cluster(queue("q", 1)), jobs, clock=kq.sim.Clock(10)).jobs
     assert told["first_start"].tolist() == [0, 10, 100]
     two = [("a", 0, 9, 1), ("a", 0, 9, 1), ("b", 0, 9, 1)]
     there = cluster(queue("a", 3), queue("b", 3))
-    told = kq.simulate(there, rows(*two), clock=kq.Clock(2, per_head="500ms")).jobs
+    told = kq.simulate(there, rows(*two), clock=kq.sim.Clock(2, per_head="500ms")).jobs
     assert told["first_start"].tolist() == [0, 2 + 2 * 0.5, 0]
 
 

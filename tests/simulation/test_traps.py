@@ -64,7 +64,7 @@ def test_endless_preemption_is_held_and_told():
 
 
 def test_pods_that_are_ready_at_once_are_no_end_of_it():
-    there, jobs = endless(wait_for_pods_ready=kq.WaitForPodsReady())
+    there, jobs = endless(wait_for_pods_ready=kq.objects.WaitForPodsReady())
     (loop,) = kq.simulate(there, jobs).loops
     assert (loop.at, loop.times) == (2.0, 1)
 
@@ -72,7 +72,7 @@ def test_pods_that_are_ready_at_once_are_no_end_of_it():
 def test_endless_preemption_may_stop_the_run_or_raise():
     there, jobs = endless()
     assert kq.simulate(there, jobs, on_loop="stop").kpis.finished == 0
-    with pytest.raises(kq.LoopError, match="every 2 cycles"):
+    with pytest.raises(kq.errors.LoopError, match="every 2 cycles"):
         kq.simulate(there, jobs, on_loop="raise")
 
 

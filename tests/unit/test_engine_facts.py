@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy import (
-    AdmissionCheckStrategyRule,
-    Cluster,
-    ClusterQueue,
-    LocalQueue,
-    Namespace,
-    PodSet,
-    ResourceFlavor,
-    Scheduler,
-    Workload,
-    _core,
-)
+from kueuepy import Cluster, ClusterQueue, LocalQueue, Namespace, PodSet, ResourceFlavor, Scheduler, Workload, _core
 from kueuepy.manifest import FEATURE_GATES
-from kueuepy.objects import LabelSelector, Taint
+from kueuepy.objects import AdmissionCheckStrategyRule, LabelSelector, Taint
 
 FLAVOR = ResourceFlavor("f")
 QUEUE = ClusterQueue.of("q", {"f": {"cpu": 4}})
@@ -31,7 +20,7 @@ def facts_of(*objects, **given):
     workload = Workload("w", queue_name="lq", pod_sets=[PodSet.of(requests={"cpu": 1})], **given)
     scheduler.submit(workload)
     scheduler.settle()
-    return scheduler.engine.explain(scheduler.engine.find(workload.key))
+    return scheduler._engine.explain(scheduler._engine.find(workload.key))
 
 
 @pytest.mark.parametrize(

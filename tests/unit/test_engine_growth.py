@@ -13,13 +13,13 @@ from kueuepy import (
     Cohort,
     LocalQueue,
     Namespace,
-    NotFoundError,
     PodSet,
     Preemption,
     ResourceFlavor,
     Workload,
 )
 from kueuepy._core import Engine
+from kueuepy.errors import NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

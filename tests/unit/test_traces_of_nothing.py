@@ -41,7 +41,7 @@ def test_a_removed_local_queue_leaves_nothing():
 def test_a_fingerprint_is_of_the_forest_as_it_is_now():
     scheduler = kq.Scheduler(cluster(), now=0)
     scheduler.apply(kq.ClusterQueue.of("late", {"f": {"cpu": 4}}, cohort_name="all"))
-    assert scheduler.engine.fingerprint() == from_bytes(to_bytes(scheduler)).engine.fingerprint()
+    assert scheduler._engine.fingerprint() == from_bytes(to_bytes(scheduler)).engine.fingerprint()
 
 
 def test_saved_bytes_tell_nothing_of_nodes_that_were_looked_at():
@@ -101,7 +101,7 @@ spec:
   - coveredResources: [cpu, memory]
 """
     for _ in range(20):  # whether a mapping gets the place of another is a matter of luck
-        with pytest.raises(kq.InvalidSpecError, match="flavors: is required"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="flavors: is required"):
             load(text, strict=False)
 
 
@@ -136,11 +136,11 @@ def test_settling_many_kinds_that_do_not_fit_looks_at_few_states():
 
     class Engine:
         def __getattr__(self, name):
-            return getattr(scheduler.state.engine, name)
+            return getattr(scheduler._state.engine, name)
 
         def fingerprint(self):
             looked.append(1)
-            return scheduler.state.engine.fingerprint()
+            return scheduler._state.engine.fingerprint()
 
     from kueuepy.session.settling import settle  # noqa: PLC0415 - beside its double
 
@@ -169,5 +169,5 @@ def test_a_cohort_that_is_gone_is_not_to_be_requeued() -> None:
     saved = from_bytes(to_bytes(scheduler))
     for one in (scheduler, saved):
         one.apply(kq.Cohort("z", parent_name="x"))
-    assert scheduler.engine.fingerprint() == saved.engine.fingerprint()
+    assert scheduler._engine.fingerprint() == saved.engine.fingerprint()
     assert to_bytes(scheduler) == to_bytes(saved)

@@ -33,12 +33,12 @@ def test_a_patch_is_answered_for_by_its_minor_release(named):
 
 @pytest.mark.parametrize("named", ["v0.14", "v1.0", "latest", "", 18])
 def test_another_release_is_refused_with_those_that_there_are(named):
-    with pytest.raises(kq.InvalidSpecError, match=r"has no profile; it must be one of v0\.15, .*v0\.20-devel"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"has no profile; it must be one of v0\.15, .*v0\.20-devel"):
         cluster(named)
 
 
 def test_a_configuration_with_an_unknown_release_is_not_valid():
-    with pytest.raises(kq.InvalidSpecError, match=r"'v0\.9' has no profile"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"'v0\.9' has no profile"):
         kq.Cluster(configuration=kq.Configuration(version="v0.9"))
 
 
@@ -55,9 +55,9 @@ def test_gates_are_those_of_the_release():
     old = kq.Configuration(version="v0.16", feature_gates={"SchedulingEquivalenceHashing": True})
     assert old.enabled("SchedulingEquivalenceHashing")
     assert not old.enabled("AdmissionGatedBy")
-    with pytest.raises(kq.InvalidSpecError, match=r"AdmissionGatedBy: unknown feature gate of v0\.16"):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"AdmissionGatedBy: unknown feature gate of v0\.16"):
         kq.Cluster(configuration=kq.Configuration(version="v0.16", feature_gates={"AdmissionGatedBy": True}))
-    with pytest.raises(kq.InvalidSpecError, match="locked to true"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="locked to true"):
         kq.Cluster(configuration=kq.Configuration(version="v0.17", feature_gates={"LendingLimit": False}))
 
 
@@ -94,7 +94,7 @@ def test_a_dump_shows_the_release_by_the_image_of_its_manager():
 
 def test_commands_decide_as_the_release_that_is_named(tmp_path, capsys):
     queue = kq.ClusterQueue.of(
-        "team", {"default": {"cpu": 9}}, namespace_selector=kq.LabelSelector(match_labels={"team": "other"})
+        "team", {"default": {"cpu": 9}}, namespace_selector=kq.objects.LabelSelector(match_labels={"team": "other"})
     )
     path, jobs = tmp_path / "cluster.yaml", tmp_path / "jobs.csv"
     kq.dump(kq.Cluster(kq.ResourceFlavor("default"), queue), path)
@@ -108,10 +108,10 @@ def test_commands_decide_as_the_release_that_is_named(tmp_path, capsys):
 
 def test_an_upgrade_tells_what_differs_and_why():
     queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9}}, admission_checks_strategy=[
-        kq.AdmissionCheckStrategyRule("budget")
+        kq.objects.AdmissionCheckStrategyRule("budget")
     ])  # fmt: skip
     checked = kq.Cluster(kq.ResourceFlavor("default"), kq.AdmissionCheck("budget", controller_name="x"), queue)
-    found = kq.compare_versions(checked, [{"name": "free", "queue": "team", "duration": 60}], "v0.17", "v0.18")
+    found = kq.lab.compare_versions(checked, [{"name": "free", "queue": "team", "duration": 60}], "v0.17", "v0.18")
     assert [change.causes for change in found.changes] == [("flavorless_quota_needs_all_checks",)] * len(found.changes)
     assert {rule.name for rule in found.rules} >= {"flavorless_quota_needs_all_checks", "usage_in_thousandths"}
     gates = {gate.name: (gate.before, gate.after) for gate in found.gates}

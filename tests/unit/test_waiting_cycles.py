@@ -8,7 +8,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 def waiting(pod_sets, *objects, cpu=8):
     """`first` is admitted, and its pods are not ready; `second` fits, and waits for them."""
-    waits = kq.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
+    waits = kq.objects.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
     flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
     topology = kq.Topology("room", levels=[HOSTNAME])
     queue = kq.ClusterQueue.of("q", {"f": {"cpu": cpu}})
@@ -44,16 +44,18 @@ def test_places_are_those_of_the_state_that_it_started_from():
 
 
 def test_a_workload_may_lose_pod_sets_meanwhile():
-    limits = kq.LimitRange("limits", limits=(kq.LimitRangeItem(type="Container", default_request={"cpu": "1"}),))
+    limits = kq.objects.LimitRange(
+        "limits", limits=(kq.objects.LimitRangeItem(type="Container", default_request={"cpu": "1"}),)
+    )
     scheduler = waiting((pod_set("main"), pod_set("more")), node("n1", "8"), limits)
     known = scheduler.workload("default/second")
     scheduler.apply(kq.Workload("second", queue_name="q", uid=known.uid, pod_sets=(pod_set("main"),)))
     scheduler.settle()
-    assert not scheduler.engine.check()
+    assert not scheduler._engine.check()
     scheduler.pods_ready("default/first")
     scheduler.settle()
-    assert not scheduler.engine.check()
-    assert from_bytes(to_bytes(scheduler)).engine.fingerprint() == scheduler.engine.fingerprint()
+    assert not scheduler._engine.check()
+    assert from_bytes(to_bytes(scheduler)).engine.fingerprint() == scheduler._engine.fingerprint()
 
 
 def test_a_workload_may_get_pod_sets_meanwhile():
@@ -63,11 +65,11 @@ def test_a_workload_may_get_pod_sets_meanwhile():
     scheduler.apply(kq.Workload("second", queue_name="q", uid=known.uid, pod_sets=more))
     scheduler.pods_ready("default/first")
     scheduler.settle()
-    assert not scheduler.engine.check()
+    assert not scheduler._engine.check()
 
 
 def test_one_who_has_not_waited_yet_is_asked_about_from_where_the_cycle_began():
-    waits = kq.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
+    waits = kq.objects.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
     queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 4}, "g": {"cpu": 0}}) for name in "ab"]
     doors = [kq.LocalQueue(name, cluster_queue=name) for name in "ab"]
     objects = [kq.ResourceFlavor("f"), kq.ResourceFlavor("g"), *queues, *doors]

@@ -196,7 +196,7 @@ py::dict UsageColumnsOf(const SharedRun& run) {
   const UsageTable& table = run->recorder().usage();
   return py::dict("seconds"_a = View(table.seconds, run),
                   "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
-                  "cell"_a = py::make_tuple(View(table.cell, run), CellNames(run->engine().state())),
+                  "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(run->engine().state())),
                   "used"_a = View(table.used, run), "nominal"_a = View(table.nominal, run),
                   "borrowed"_a = View(table.borrowed, run), "waiting"_a = View(table.waiting, run),
                   "share"_a = View(table.share, run));
@@ -209,7 +209,7 @@ py::dict IdleColumnsOf(const SharedRun& run) {
   for (NodeId node = 0; node < state.forest().size(); ++node) nodes.append(state.forest().Name(node));
   return py::dict(
       "seconds"_a = View(table.seconds, run), "tree"_a = py::make_tuple(View(table.tree, run), nodes),
-      "cell"_a = py::make_tuple(View(table.cell, run), CellNames(state)), "idle"_a = View(table.idle, run));
+      "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(state)), "idle"_a = View(table.idle, run));
 }
 
 py::dict BlockedColumnsOf(const SharedRun& run) {

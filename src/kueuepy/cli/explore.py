@@ -11,7 +11,7 @@ from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, O
 from kueuepy.cli.output import print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
-from kueuepy.exploration.delays import delays as delays_between
+from kueuepy.exploration.delays import delay_matrix as delays_between
 from kueuepy.exploration.estimate import eta as when_admitted
 from kueuepy.exploration.estimate import risk as risk_of_eviction
 from kueuepy.simulation.load import cluster_of as make_cluster

@@ -16,7 +16,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
-from kueuepy.exploration.gate import gate as hold
+from kueuepy.exploration.gate import check_policy as hold
 from kueuepy.exploration.gate import read_promises
 from kueuepy.simulation.catalogue import figure_text, shown
 from kueuepy.simulation.events import read_events

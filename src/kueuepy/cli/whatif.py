@@ -22,7 +22,7 @@ from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.reading import Item
 from kueuepy.scheduler import Scheduler
-from kueuepy.whatif import Edit, objects_of, who_must_leave
+from kueuepy.whatif import Edit, objects_of, workloads_over_quota
 
 EXAMPLES = examples(
     "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml",
@@ -198,7 +198,7 @@ def _value(text: str) -> tuple[str, Any]:
 def _edit(scheduler: Scheduler, changed: list[Edit], *, rows: int, exit_code: bool, json: bool) -> None:
     with progress("deciding with and without the change"):
         difference = scheduler.whatif(*changed)
-        leaving = who_must_leave(scheduler, *changed)
+        leaving = workloads_over_quota(scheduler, *changed)
     if json:
         print_json({"changes": difference.changes, "beyond_quota": leaving})
     else:

@@ -140,11 +140,11 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
     rows: list[str] = []
     size = 0
     for row, depth in _depth_first(grid.nodes):
-        used = [cell for cell in range(len(grid.cells)) if quota[row, cell] or usage[row, cell]]
+        used = [cell for cell in range(len(grid.flavor_resources)) if quota[row, cell] or usage[row, cell]]
         for place, cell in enumerate(used or [None]):
             name = _text(grid.nodes[row].name) if place == 0 else ""
             label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
-            line = f"<tr>{label}{_amounts(grid.cells, usage, quota, row, cell)}</tr>"
+            line = f"<tr>{label}{_amounts(grid.flavor_resources, usage, quota, row, cell)}</tr>"
             size += len(line.encode())
             if len(rows) == MOST_ROWS or size > MOST_BYTES * 3 // 4:
                 return _table(caption, head, [*rows, "<tr><td>…</td></tr>"])

@@ -14,7 +14,7 @@ from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.measures import percentile
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
@@ -116,7 +116,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) ->
         InvalidSpecError: Something is not valid.
         NotFoundError: Jobs name LocalQueues that are not there.
     """
-    run = Simulation(cluster, jobs, record=Record(decisions=False, runs=True, usage=False, cycles=True), **settings)
+    run = Simulation(cluster, jobs, record=Recording(decisions=False, runs=True, usage=False, cycles=True), **settings)
     run.run(progress=False)
     result = run.result()
     table = result.cycles

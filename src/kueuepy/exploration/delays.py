@@ -34,7 +34,7 @@ _MOST = 1000
 
 @guessed(table="frame", matrix_frame="frame")
 @checked_methods
-class Delays(Framed):
+class DelayMatrix(Framed):
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
 
     Attributes:
@@ -108,9 +108,9 @@ def _shown(name: str, value: Any) -> str:
 
 
 @checked
-def delays(
+def delay_matrix(
     cluster: Cluster, jobs: Any, by: str = "cluster_queue", *, threads: int | None = None, **settings: Any
-) -> Delays:
+) -> DelayMatrix:
     """Who delays whom, and by how much: everybody's jobs are run, then those without each group, then each alone.
 
     What a share says of one moment, this says of causes: a queue with a small share delays others where its jobs come
@@ -120,7 +120,7 @@ def delays(
     >>> queues = [ClusterQueue.of(name, {"h100": {"nvidia.com/gpu": 1}}, cohort_name="all") for name in ("a", "b")]
     >>> first = {"queue": "a", "submit": 0, "runtime": 600, "gpu": 2}
     >>> second = {"queue": "b", "submit": 60, "runtime": 1, "gpu": 1}
-    >>> found = delays(Cluster(ResourceFlavor("h100"), *queues), [first, second])
+    >>> found = delay_matrix(Cluster(ResourceFlavor("h100"), *queues), [first, second])
     >>> found.matrix.tolist()
     [[nan, 540.0], [0.0, nan]]
 
@@ -154,7 +154,7 @@ def delays(
     masks += [groups.codes != code for code in range(n)]
     masks += [groups.codes == code for code in range(n)]
     sums = np.array(in_order(waits, masks, threads))
-    return Delays(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
+    return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:

@@ -17,7 +17,7 @@ from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.measures import percentile
-from kueuepy.simulation.model import Record, moment
+from kueuepy.simulation.model import Recording, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.tables.framed import Framed, table_of
@@ -167,7 +167,7 @@ class _Futures:
         """Whether all futures are the same."""
         return self._runtimes is None and not callable(self._future) and not self._settings.get("delays")
 
-    def run(self, seed: int, record: Record) -> Simulation:
+    def run(self, seed: int, record: Recording) -> Simulation:
         """The future of a seed, before its first moment."""
         table = self.living.and_coming(self._runtimes, self._future, seed)
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
@@ -275,7 +275,7 @@ def risk(
     end = moment("risk: within", within)
 
     def look(number: int, _: threading.Event) -> str | None:
-        run = futures.run(number, Record(decisions=True, runs=False, usage=False))
+        run = futures.run(number, Recording(decisions=True, runs=False, usage=False))
         run.run(end / SECOND)
         return _first_eviction(run.result().decisions, futures.row)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 
-class Verdict(NamedTuple):
+class PolicyVerdict(NamedTuple):
     """A promise, and whether a run keeps it.
 
     Attributes:
@@ -49,12 +49,12 @@ class Verdict(NamedTuple):
 
 
 @checked_methods
-class Gate(Sequence[Verdict], Framed):
+class PolicyCheck(Sequence[PolicyVerdict], Framed):
     """The verdicts on all promises, in their order."""
 
     __slots__ = ("_verdicts",)
 
-    def __init__(self, verdicts: Iterable[Verdict]) -> None:
+    def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
         """Holds the verdicts."""
         self._verdicts = tuple(verdicts)
 
@@ -64,15 +64,15 @@ class Gate(Sequence[Verdict], Framed):
         return all(verdict.passed for verdict in self._verdicts)
 
     @property
-    def failed(self) -> tuple[Verdict, ...]:
+    def failed(self) -> tuple[PolicyVerdict, ...]:
         """The promises that are not kept."""
         return tuple(verdict for verdict in self._verdicts if not verdict.passed)
 
     @overload
-    def __getitem__(self, index: int) -> Verdict: ...
+    def __getitem__(self, index: int) -> PolicyVerdict: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Verdict, ...]: ...
-    def __getitem__(self, index: int | slice) -> Verdict | tuple[Verdict, ...]:
+    def __getitem__(self, index: slice) -> tuple[PolicyVerdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> PolicyVerdict | tuple[PolicyVerdict, ...]:
         """One verdict, or several."""
         return self._verdicts[index]
 
@@ -104,7 +104,7 @@ class Gate(Sequence[Verdict], Framed):
 
     def to_table(self) -> Columns:
         """Return a row for each promise: `line`, `value`, `passed`, `place` and `why`."""
-        return table_of(Verdict._fields, self._verdicts)
+        return table_of(PolicyVerdict._fields, self._verdicts)
 
     def sheets(self) -> tuple[Sheet]:
         """A row a promise."""
@@ -136,13 +136,13 @@ class Written(NamedTuple):
 
 
 @checked
-def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> Gate:
+def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> PolicyCheck:
     """Whether a run keeps promises.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
     >>> result = simulate(cluster, [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)])
-    >>> print(gate(result, ["wait_p95(team) <= 30m", "loops == 0"]))
+    >>> print(check_policy(result, ["wait_p95(team) <= 30m", "loops == 0"]))
     BROKEN: wait_p95(team) <= 30m: it is 3480
     kept: loops == 0: it is 0
 
@@ -159,15 +159,15 @@ def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]
     written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
     if not written:
         raise InvalidSpecError("gate: no promise; give one at least")
-    return Gate(_verdict(result, item) for item in written)
+    return PolicyCheck(_verdict(result, item) for item in written)
 
 
-def _verdict(result: Result, written: Written) -> Verdict:
+def _verdict(result: Result, written: Written) -> PolicyVerdict:
     try:
         value = written.promise.measure.of(result)
     except KueueError as error:
         raise type(error)(f"{written.place}: {error}" if written.place else str(error)) from None
-    return Verdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
+    return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
 
 
 def texts(promises: Iterable[str | Written]) -> list[Written]:

@@ -20,7 +20,7 @@ from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
@@ -50,7 +50,7 @@ _MANY = 10
 _SHOWN = 201  # one more than a notebook shows
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class SelectedPolicy(msgspec.Struct, frozen=True):
     """A policy that was chosen.
 
     Attributes:
@@ -226,7 +226,7 @@ class Sweep(Framed):
         ]
         return _taken(self.means, sorted(front, key=lambda i: (*costs[i], i)))
 
-    def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> Chosen | None:
+    def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> SelectedPolicy | None:
         """The policy with the least mean of a figure, or the largest; of equal ones the first. `None`: there is none.
 
         Args:
@@ -255,9 +255,9 @@ class Sweep(Framed):
         by_cell = f"{asked.figure} {asked.group[0]}" if len(asked.group) == 1 and not asked.conditions else ""
         return by_cell if by_cell in self.figures else str(asked)
 
-    def _chosen(self, place: int) -> Chosen:
+    def _chosen(self, place: int) -> SelectedPolicy:
         figures = {name: float(self._means(name)[place]) for name in self.figures}
-        return Chosen(place, self.policies[place], figures)
+        return SelectedPolicy(place, self.policies[place], figures)
 
     def effects(self, figure: str) -> Columns:
         """What each value of each path does alone: the mean of a figure over all policies that have it."""
@@ -280,7 +280,7 @@ class Sweep(Framed):
         """The cluster under a policy, to be written with `kueuepy.dump`."""
         return applied(self.setup, self.policies[self._place(policy)]).cluster
 
-    def result(self, row: int, *, record: Record | None = None) -> Result:
+    def result(self, row: int, *, record: Recording | None = None) -> Result:
         """What came of a row, run again with all tables.
 
         Args:
@@ -294,7 +294,7 @@ class Sweep(Framed):
         if not 0 <= row < len(self.rows):
             raise NotFoundError(f"sweep: {row} names no row; there are {len(self.rows)}, counted from 0")
         policy, seed = divmod(row, len(self.seeds))
-        return result_under(self.setup, self.policies[policy], self.seeds[seed], record or Record())
+        return result_under(self.setup, self.policies[policy], self.seeds[seed], record or Recording())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the frame as Parquet.

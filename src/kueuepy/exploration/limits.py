@@ -205,7 +205,7 @@ def _ensured(alone: Cluster, name: str, cell: Cell) -> int:
             scheduler.settle(max_cycles=MOST_CYCLES)
     unit = unit_of(scheduler, cell)
     table = quota_table(scheduler.engine)
-    most = int(table.array("potential")[row_of(scheduler, name), table.cells.index(cell)])
+    most = int(table.array("potential")[row_of(scheduler, name), table.flavor_resources.index(cell)])
 
     def gets(parts: int) -> bool:
         trial = scheduler.fork()
@@ -277,7 +277,7 @@ class _Asker:
         table, row = quota_table(scheduler.engine), row_of(scheduler, name)
         if table.nodes[row].parent < 0:
             return None
-        nominal = int(table.array("nominal_quota")[row, table.cells.index(self.cell)])
+        nominal = int(table.array("nominal_quota")[row, table.flavor_resources.index(self.cell)])
         step = gcd(unit_of(scheduler, self.cell), ensured)
 
         def keeps(parts: int) -> bool:
@@ -293,7 +293,7 @@ class _Asker:
         scheduler = Scheduler(alone, now=0)
         step = gcd(unit_of(scheduler, self.cell), *self._asked.values())
         table = quota_table(scheduler.engine)
-        most = int(table.array("potential")[:, table.cells.index(self.cell)].max())
+        most = int(table.array("potential")[:, table.flavor_resources.index(self.cell)].max())
         present = self._borrowing_limits(scheduler, table)
 
         def keeps(parts: int) -> bool:
@@ -306,7 +306,7 @@ class _Asker:
 
     def _borrowing_limits(self, scheduler: Scheduler, table: QuotaTable) -> dict[str, int]:
         """The limits of all queues in the trees of those that are promised something."""
-        limits = table.array("borrowing_limit")[:, table.cells.index(self.cell)]
+        limits = table.array("borrowing_limit")[:, table.flavor_resources.index(self.cell)]
         names = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
         rows = {name: row_of(scheduler, name) for name in names}
         return {name: int(limits[row]) for name, row in rows.items() if table.nodes[row].parent >= 0}

@@ -14,7 +14,7 @@ import msgspec
 from kueuepy.errors import InternalError, InvalidSpecError, KueueError
 from kueuepy.exploration.measure import figures_of
 from kueuepy.exploration.policy import Policy, Setup, applied
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording
 from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-NOTHING = Record(decisions=False, runs=False, usage=False)
+NOTHING = Recording(decisions=False, runs=False, usage=False)
 Row = dict[str, Any]
 """What came of a run: `figures` by name, `wall_s`, and `error`, `None` if there was none."""
 _BATCH_SECONDS = 1.0
@@ -45,7 +45,7 @@ class _CancelledError(Exception):
 
 
 def result_under(
-    setup: Setup, policy: Policy, seed: int, record: Record, stop: threading.Event | None = None
+    setup: Setup, policy: Policy, seed: int, record: Recording, stop: threading.Event | None = None
 ) -> Result:
     """What comes of the jobs of a seed under a policy."""
     made = applied(setup, policy, seed)

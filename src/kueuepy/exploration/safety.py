@@ -160,7 +160,7 @@ def _reclaimers(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list
 def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int]:
     """What a queue has of a cell of its own, and what it could use at most."""
     table = quota_table(empty.engine)
-    row, column = row_of(empty, queue), table.cells.index(cell)
+    row, column = row_of(empty, queue), table.flavor_resources.index(cell)
     return int(table.array("nominal_quota")[row, column]), int(table.array("potential")[row, column])
 
 

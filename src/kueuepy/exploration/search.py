@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kueuepy.cluster import Cluster
-    from kueuepy.exploration.grid import Chosen
+    from kueuepy.exploration.grid import SelectedPolicy
     from kueuepy.exploration.measure import Promise
 
 _AT_ONCE = 4
@@ -39,7 +39,7 @@ class Search(Sweep):
     largest = False
 
     @property
-    def found(self) -> Chosen | None:
+    def found(self) -> SelectedPolicy | None:
         """The best of the trials that keep the conditions; `None` if none does."""
         return self.best(self.objective, where=" and ".join(self.subject_to) or None, largest=self.largest)
 

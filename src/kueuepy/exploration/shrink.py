@@ -23,7 +23,7 @@ from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.framed import Framed
-from kueuepy.whatif import Edit, edited, who_must_leave
+from kueuepy.whatif import Edit, edited, workloads_over_quota
 
 if TYPE_CHECKING:
     import threading
@@ -110,7 +110,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         name = cell if cell is not None else next(iter(self.above), "")
         if name not in self.above:
             raise InvalidSpecError(f'shrink: "{name}": is not above its quota; there are {", ".join(self.above)}')
-        column = self.curve["cell"]
+        column = self.curve["flavor_resource"]
         rows = column.codes == list(column.names).index(name)
         ax = axes_of(ax)
         hours = self.curve["seconds"][rows] / 3600
@@ -136,7 +136,7 @@ def shrink(
     """What becomes of usage after edits that take quota away, where Kueue evicts nobody (kubernetes-sigs/kueue#5176).
 
     In each of `n` futures it is drawn for how long those who run still do; Kueue's rules decide who is admitted
-    meanwhile. At each moment it is asked who would have to leave for all to be within quota (`who_must_leave`); the
+    meanwhile. At each moment it is asked who would have to leave for all to be within quota (`workloads_over_quota`); the
     curve has what these hold.
 
     Args:
@@ -163,7 +163,7 @@ def shrink(
             after = edited(after, one)
     end = moment("shrink: horizon", horizon) / SECOND
     living, known = Living(after), Runtimes(runtimes)
-    leaving = who_must_leave(after)
+    leaving = workloads_over_quota(after)
     above = _held(after, leaving)
     if not leaving:
         return Shrink((), {}, 0.0, 0.0, 0.0, (0.0,) * n, _curve([], above, 0.0), end)
@@ -173,7 +173,7 @@ def shrink(
         points = [(0.0, above)]
         while not stop.is_set() and points[-1][1] and run.step() and run.now <= end:
             now = run.scheduler
-            points.append((run.now, _held(now, who_must_leave(now))))
+            points.append((run.now, _held(now, workloads_over_quota(now))))
         return points
 
     found = in_order(look, range(seed, seed + n), threads)
@@ -205,7 +205,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
     highs = [table[math.ceil(0.9 * len(table)) - 1] for table in levels]
     return Columns(
         {
-            "cell": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
+            "flavor_resource": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
             "seconds": np.tile(times, len(names)),
             "mean": np.concatenate(means) if means else np.zeros(0),
             "p90": np.concatenate(highs).astype(float) if highs else np.zeros(0),

@@ -142,7 +142,7 @@ def policies_of(over: Any) -> tuple[dict[str, Any], ...]:
     if isinstance(over, Mapping):
         for path, values in over.items():
             if isinstance(values, Uniform):
-                raise InvalidSpecError(f'over: "{path}": a Uniform has no list of values; give kueuepy.sample(...)')
+                raise InvalidSpecError(f'over: "{path}": a Uniform has no list of values; give kueuepy.lab.sample(...)')
             if isinstance(values, str | bytes) or not isinstance(values, Iterable) or not list(values):
                 raise InvalidSpecError(f'over: "{path}": {values!r}; it must be a list of one value or more')
         return tuple(dict(zip(over, chosen, strict=True)) for chosen in product(*map(list, over.values())))

@@ -51,15 +51,15 @@ def row_of(scheduler: Scheduler, name: str) -> int:
 def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
     """What a ClusterQueue could take of a cell now, in the engine's units."""
     table = usage_table(scheduler.engine)
-    if cell not in table.cells:
+    if cell not in table.flavor_resources:
         return 0
-    return max(0, int(table.array("available")[row_of(scheduler, queue), table.cells.index(cell)]))
+    return max(0, int(table.array("available")[row_of(scheduler, queue), table.flavor_resources.index(cell)]))
 
 
 def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
     """The largest amount of which all quotas and limits of a cell are multiples."""
     table = quota_table(scheduler.engine)
-    column = table.cells.index(cell)
+    column = table.flavor_resources.index(cell)
     found = 0
     for fact in ("nominal_quota", "borrowing_limit", "lending_limit"):
         found = gcd(found, *(int(value) for value in table.array(fact)[:, column] if value != UNLIMITED))

@@ -98,7 +98,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
-def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
+def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
     """Whom Kueue preempts for a workload, against the best of all sets of those whom it may.
 
     Kueue takes candidates in a fixed order until the workload fits, and spares again whom it can; no one of the set can
@@ -113,7 +113,7 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue), now=0)
     >>> for name, cpu in (("wide", 4), ("a", 1), ("b", 1), ("c", 1)):
     ...     _ = scheduler.submit({"name": name, "queue": "q", "cpu": cpu}), scheduler.settle(), scheduler.advance(1)
-    >>> found = victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+    >>> found = victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
     >>> len(found.taken), found.fewest, found.excess
     (3, ('default/wide',), 0)
 

@@ -48,19 +48,19 @@ DispatcherName = Literal["AllAtOnce", "Incremental", "External"]
 
 
 class Connect(msgspec.Struct, frozen=True):
-    """The connection of the manager to a worker is restored; an event of `At`."""
+    """The connection of the manager to a worker is restored; an event of `Event`."""
 
     cluster: str
 
 
 class Disconnect(msgspec.Struct, frozen=True):
-    """The manager loses the connection to a worker; an event of `At`. The worker goes on by itself."""
+    """The manager loses the connection to a worker; an event of `Event`. The worker goes on by itself."""
 
     cluster: str
 
 
 class On(msgspec.Struct, frozen=True):
-    """A change in one cluster of a fleet; an event of `At`. Without it, events concern the manager.
+    """A change in one cluster of a fleet; an event of `Event`. Without it, events concern the manager.
 
     Attributes:
         cluster: The cluster.

@@ -5,7 +5,7 @@ when Kueue starts and stops it. A kind of your own is a class derived from `Base
 that has the methods of `Job`; `register` makes it known.
 """
 
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
 from kueuepy.jobs.custom import PathJob, PodSetPath, path_kind
 from kueuepy.jobs.fields import Document, Section
@@ -33,7 +33,7 @@ __all__ = [
     "PodSetPath",
     "Priority",
     "Section",
-    "Slot",
+    "PodSetSource",
     "Submission",
     "Unmanaged",
     "adapter_for",

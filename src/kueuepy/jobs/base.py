@@ -21,7 +21,7 @@ MAX_POD_SETS = 18
 
 
 @dataclass(frozen=True)
-class Slot:
+class PodSetSource:
     """A place in a manifest where a pod set comes from.
 
     Attributes:
@@ -60,7 +60,7 @@ class BaseJob:
     ...     kind, api_versions = "Batch", ("example.com/v1",)
     ...     def slots(self, root):
     ...         spec = root.section("spec")
-    ...         return [Slot("main", spec.count("size", 1), spec.section("template"))]
+    ...         return [PodSetSource("main", spec.count("size", 1), spec.section("template"))]
     >>> manifest = {"metadata": {"name": "b"}, "spec": {"size": 3, "template": {"spec": {"containers": []}}}}
     >>> Batch(manifest).pod_sets()[0].count
     3
@@ -104,7 +104,7 @@ class BaseJob:
         self.related = manifests(related)
 
     @abstractmethod
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Where the pod sets come from, in their order; `root` is the manifest to look at."""
 
     def amend(self, pod_set: str, template: Document) -> None:
@@ -213,7 +213,7 @@ class BaseJob:
         if self.checks_groups:
             topology_check.check_groups(self.owner, self.pod_sets())
 
-    def checked_slots(self, slots: Sequence[Slot]) -> Sequence[Slot]:
+    def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
         """Return the slots whose topology annotations the kind's webhook checks: all of them."""
         return slots
 
@@ -312,7 +312,7 @@ class BaseJob:
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
         """Changes a job in the kind's own way before its templates get what they were given."""
 
-    def restore_slot(self, slot: Slot, pod_set: PodSet) -> None:
+    def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
         """Restores a template from its pod set."""
         restore(slot.template, pod_set.template)
 
@@ -361,7 +361,7 @@ class BaseJob:
         section.flag("suspend")  # raises an error if the field is not a boolean
         section.data["suspend"] = value
 
-    def _pod_set(self, slot: Slot) -> PodSet:
+    def _pod_set(self, slot: PodSetSource) -> PodSet:
         for texts in ("labels", "annotations"):
             slot.metadata.texts(texts)  # raises an error if it is not a mapping of texts
         template = copy.deepcopy(slot.template.data)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
@@ -35,11 +35,11 @@ class PathJob(BaseJob):
     ends: Mapping[str, bool] = {}
     ready: str = ""
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates that are there; a pod set whose template is absent is absent too."""
         found = ((path, _find(root, path.template)) for path in self.paths)
         return [
-            Slot(path.name, _count(root, path.count), template, index=path.index)
+            PodSetSource(path.name, _count(root, path.count), template, index=path.index)
             for path, template in found
             if template is not None
         ]

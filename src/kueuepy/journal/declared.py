@@ -36,7 +36,7 @@ def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | N
     if cluster.configuration != scheduler.configuration:
         raise StateError(
             f"{path}: holds another Configuration than the one given, and a journal keeps its own; continue in a new "
-            'journal with Journal(other).scheduler(scheduler.under(configuration)), or here with on_change="keep"'
+            'journal with Journal(other).scheduler(scheduler.with_configuration(configuration)), or here with on_change="keep"'
         )
     there, wanted = _by_name(scheduler.cluster.objects()), _by_name(cluster.objects())
     changed = [obj for name, obj in wanted.items() if there.get(name) != obj]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.scheduler import Scheduler
-    from kueuepy.visibility import Event
+    from kueuepy.visibility import SchedulerEvent
 
 _TOTALS = {
     "quota_reserved_workloads_total": "Number of quota reservations.",
@@ -69,7 +69,7 @@ class Counters:
         every = (*self._totals.values(), *self._durations.values(), self._skips)
         return [series for series in every if has_metric(self._release, series.name)]
 
-    def count(self, events: Iterable[Event]) -> None:
+    def count(self, events: Iterable[SchedulerEvent]) -> None:
         """Update the counters with events, in order."""
         admitted = []
         for event in events:
@@ -87,7 +87,7 @@ class Counters:
         """Return metrics for ClusterQueues with their variants for LocalQueues."""
         return {**texts, **({f"local_queue_{name}": text for name, text in texts.items()} if self._local else {})}
 
-    def _count(self, event: Event) -> None:
+    def _count(self, event: SchedulerEvent) -> None:
         match event.kind:
             case "QuotaReserved":
                 self._add("quota_reserved_workloads_total", event)
@@ -115,7 +115,7 @@ class Counters:
             case "Deleted":
                 self._evicted.pop(event.workload, None)
 
-    def _count_eviction(self, event: Event) -> None:
+    def _count_eviction(self, event: SchedulerEvent) -> None:
         reason = "Deactivated" if event.reason.startswith(_DEACTIVATED) else event.reason
         why = {"reason": reason, "underlying_cause": event.underlying_cause}
         self._add("evicted_workloads_total", event, **why)
@@ -131,7 +131,7 @@ class Counters:
             by = {"preempting_cluster_queue": event.preemptor_cluster_queue, "reason": event.preemption_reason}
             self._totals["preempted_workloads_total"].add(**by)
 
-    def _count_skip(self, event: Event) -> None:
+    def _count_skip(self, event: SchedulerEvent) -> None:
         """Count skipped preemptions; the metric of a ClusterQueue has the count of its last cycle with any."""
         queue = {"cluster_queue": event.cluster_queue}
         if self._skips_in.get(event.cluster_queue) != event.cycle:
@@ -139,7 +139,7 @@ class Counters:
             self._skips.set(0, **queue)
         self._skips.add(**queue)
 
-    def _count_subtrees(self, admitted: list[Event]) -> None:
+    def _count_subtrees(self, admitted: list[SchedulerEvent]) -> None:
         """Count admissions for all Cohorts above the ClusterQueues."""
         if not admitted:
             return
@@ -152,14 +152,14 @@ class Counters:
                 self._totals["cohort_subtree_admitted_workloads_total"].add(**of)
                 cohort = parents[cohort]
 
-    def _add(self, name: str, event: Event, **more: str) -> None:
+    def _add(self, name: str, event: SchedulerEvent, **more: str) -> None:
         """Count the event for its ClusterQueue and its LocalQueue."""
         more = {**more, "priority_class": _priority_class(event)}
         self._totals[name].add(cluster_queue=event.cluster_queue, **more)
         if self._local:
             self._totals[f"local_queue_{name}"].add(name=event.local_queue, namespace=event.namespace, **more)
 
-    def _observe(self, name: str, event: Event, since: int) -> None:
+    def _observe(self, name: str, event: SchedulerEvent, since: int) -> None:
         """Observe the time from `since` to the event for its ClusterQueue and LocalQueue, if `since` is known."""
         if since == NEVER:
             return
@@ -170,5 +170,5 @@ class Counters:
             local.observe(lasted, name=event.local_queue, namespace=event.namespace, **of)
 
 
-def _priority_class(event: Event) -> str:
+def _priority_class(event: SchedulerEvent) -> str:
     return event.priority_class.rpartition("/")[2]

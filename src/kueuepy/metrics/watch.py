@@ -11,7 +11,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.metrics.counters import Counters
 from kueuepy.metrics.gauges import gauges
 from kueuepy.metrics.text import Series, exposition
-from kueuepy.visibility import Event, EventTable, drain_events, event_table
+from kueuepy.visibility import EventTable, SchedulerEvent, drain_events, event_table
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
@@ -49,12 +49,12 @@ class Watch:
         self._scheduler = scheduler
         self._lock = RLock()
         survives_fork(self, "_lock")
-        self._events: deque[Event] = deque(maxlen=history)
+        self._events: deque[SchedulerEvent] = deque(maxlen=history)
         self._counters = Counters(scheduler)
         scheduler.engine.record_events(True)  # noqa: FBT003 - the core's own name
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[SchedulerEvent, ...]:
         """The recorded events, oldest first."""
         with self._lock:
             self.poll()
@@ -65,7 +65,7 @@ class Watch:
         """The recorded events as a table."""
         return event_table(self.events)
 
-    def poll(self) -> list[Event]:
+    def poll(self) -> list[SchedulerEvent]:
         """Return the new events since the last call, and add them to the counters."""
         with self._lock:
             new = list(drain_events(self._scheduler.engine))

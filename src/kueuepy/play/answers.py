@@ -18,7 +18,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.catalogue import figure_text
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
@@ -126,7 +126,7 @@ class Playground:
 
     def _begin(self, values: Mapping[str, Value]) -> Simulation:
         settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
-        settings["record"] = Record(decisions=False, runs=False, usage="changes")
+        settings["record"] = Recording(decisions=False, runs=False, usage="changes")
         return Simulation(self.cluster(values), self._jobs, **settings)
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:

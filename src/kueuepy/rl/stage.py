@@ -15,7 +15,7 @@ from kueuepy.objects import SECOND
 from kueuepy.rl.knobs import Knobs
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.gather import result_of
-from kueuepy.simulation.model import Record, Settings
+from kueuepy.simulation.model import Recording, Settings
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.figures import Kpis
 
-_NOTHING = Record(decisions=False, runs=False, usage=False)
+_NOTHING = Recording(decisions=False, runs=False, usage=False)
 _DAY = 86400 * SECOND
 _LARGEST = np.float32(1e6)
 _SUMS = ("waiting", "waited", "arrivals", "evictions", "lost")

@@ -308,7 +308,7 @@ class Scheduler(SchedulerQuestions):
         with self.lock:
             return difference(self, edits)
 
-    def under(self, configuration: Configuration) -> Scheduler:
+    def with_configuration(self, configuration: Configuration) -> Scheduler:
         """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now.
 
         Raises:

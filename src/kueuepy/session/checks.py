@@ -3,7 +3,8 @@
 Kueue asks the controller of each AdmissionCheck about each workload that has quota; the workload is admitted when all
 of them say `Ready`. Give a Scheduler a function for each controller:
 
->>> from kueuepy import AdmissionCheck, AdmissionCheckStrategyRule, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+>>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+>>> from kueuepy.objects import AdmissionCheckStrategyRule
 >>> cluster = Cluster(
 ...     ResourceFlavor("default"),
 ...     AdmissionCheck("budget", controller_name="example.com/budget"),
@@ -199,7 +200,8 @@ class Provisioning:
     Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
 
-    >>> from kueuepy import AdmissionCheck, AdmissionCheckStrategyRule, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+    >>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
+    >>> from kueuepy.objects import AdmissionCheckStrategyRule
     >>> rule = AdmissionCheckStrategyRule("nodes")
     >>> cluster = Cluster(
     ...     ResourceFlavor("default"),

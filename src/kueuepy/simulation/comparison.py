@@ -204,7 +204,7 @@ class Comparison:
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
-    def hurt(self, most: int = _SHOWN) -> list[JobChange]:
+    def most_delayed(self, most: int = _SHOWN) -> list[JobChange]:
         """The jobs that wait longer under the last policy than under the first, the worst first."""
         worse = [change for change in self.changes if change.after.waited > change.before.waited]
         return sorted(worse, key=lambda change: change.before.waited - change.after.waited)[:most]
@@ -233,7 +233,7 @@ class Comparison:
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
-    def picture(self, fact: Fact = "share", cell: str = "") -> Picture:
+    def picture(self, fact: Fact = "share", flavor_resource: str = "") -> Picture:
         """A fact over time under all policies, side by side.
 
         Args:
@@ -246,7 +246,9 @@ class Comparison:
 
         if not cell and fact in ("usage", "consumed"):
             tables = (run.history for run in self._runs.values())
-            cell = min((row["cell"] for table in tables for row in table.rows() if row["fact"] == fact), default="")
+            cell = min(
+                (row["flavor_resource"] for table in tables for row in table.rows() if row["fact"] == fact), default=""
+            )
         panels = {name: run.history.series(fact, cell) for name, run in self._runs.items()}
         title = f"{_TITLES[fact]}{f' ({cell})' if cell else ''}"
         return steps(title, panels, max(run.seconds for run in self._runs.values()))

@@ -100,7 +100,7 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
         counts, _ = np.histogram(scope.run.jobs["submit"][done], edges)
         return of_pieces(value, (counts * _HOUR / np.diff(edges)).tolist())
     if not len(scope.run.usage):
-        raise StateError("interval: needs the usage; record it with Record(usage=True)")
+        raise StateError("interval: needs the usage; record it with Recording(usage=True)")
     pieces = _waiting(scope.run, edges) if field == "waiting_mean" else _utilisation(scope.run, edges, cell)
     return of_pieces(value, pieces.tolist())
 

@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.manifest.convert import from_dict
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import read
-from kueuepy.simulation.model import At, Delete, Edit, Evict, Finish, Priority
+from kueuepy.simulation.model import Delete, Edit, Event, Evict, Finish, Priority
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +22,7 @@ _WHEN = ("when", "every", "at", "times")
 _WHAT = ("edit", "apply", "delete", "finish", "evict", "priority")
 
 
-def read_events(path: str | os.PathLike[str]) -> tuple[At, ...]:
+def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
     """The events of a YAML or JSON file: a list, or a document for each.
 
     | key | holds |
@@ -42,13 +42,13 @@ def read_events(path: str | os.PathLike[str]) -> tuple[At, ...]:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    found: list[At] = []
+    found: list[Event] = []
     for item in read(str(path), data, Limits(), strict=True):
         found += _events(item)
     return tuple(found)
 
 
-def _events(item: Item) -> Iterator[At]:
+def _events(item: Item) -> Iterator[Event]:
     """Those of a document."""
     is_list = isinstance(item.value, list)
     for place, entry in enumerate(item.value if is_list else [item.value]):
@@ -59,13 +59,13 @@ def _events(item: Item) -> Iterator[At]:
             raise InvalidSpecError(f"{where}: {error}") from None
 
 
-def _event(entry: Any) -> At:
+def _event(entry: Any) -> Event:
     if not isinstance(entry, Mapping) or sum(name in entry for name in _WHAT) != 1:
         raise InvalidSpecError(f"an event must be a mapping with one of {', '.join(_WHAT)}")
     unknown = [name for name in entry if name not in (*_WHEN, *_WHAT)]
     if unknown:
         raise InvalidSpecError(f"{unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
-    event = At(what=_what(entry), **{name: entry[name] for name in _WHEN if name in entry})
+    event = Event(what=_what(entry), **{name: entry[name] for name in _WHEN if name in entry})
     event.moments("event", 0)
     return event
 

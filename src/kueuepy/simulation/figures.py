@@ -205,7 +205,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     def to_table(self) -> Columns:
         """Return one row per metric, with columns `figure` (the metric), `cell`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
-        return table_of(("figure", "cell", "value", "unit"), rows)
+        return table_of(("figure", "flavor_resource", "value", "unit"), rows)
 
     def __str__(self) -> str:
         """Return one line per metric."""

@@ -22,7 +22,7 @@ from kueuepy.simulation.recorded import (
     JobTable,
     PreemptionLoop,
     RunsTable,
-    UsageTable,
+    UsageSeries,
 )
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
@@ -94,7 +94,7 @@ class FleetResult(Result):
 
     copies: CopiesTable
     clusters: tuple[str, ...]
-    manager_usage: UsageTable
+    manager_usage: UsageSeries
     remarks: tuple[str, ...] = ()
 
     @cached_property
@@ -207,12 +207,12 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     jobs = gathered.jobs(fates)
     table = job_columns(run.jobs, jobs, start, (now, last), run.options["warmup"] / SECOND)
     table |= _dispatch_columns(run, fates, table.pop("cluster", None))
-    usage = UsageTable(gathered.joined("usage", ("cluster_queue",)))
+    usage = UsageSeries(gathered.joined("usage", ("cluster_queue",)))
     tables = {
         "jobs": JobTable(table),
         "runs": RunsTable(gathered.runs()),
         "decisions": DecisionsTable(gathered.joined("decisions", ("cluster_queue",), manager=True)),
-        "usage": UsageTable(sampled(usage, step, seconds)) if step else usage,
+        "usage": UsageSeries(sampled(usage, step, seconds)) if step else usage,
         "consumed": ConsumedTable(gathered.joined("consumed", ("local_queue",), manager=True)),
         "cycles": CyclesTable(gathered.joined("cycles", (), manager=True)),
         "idle": IdleTable(gathered.joined("idle", ("tree",))),
@@ -231,7 +231,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     result = FleetResult(tables, totals, _loops(run, sites), facts, run)
     result.clusters, result.remarks = run.fleet.clusters, run.fleet.remarks
     result.copies = _copies(run)
-    result.manager_usage = UsageTable(columns_of(sites[0].usage()))
+    result.manager_usage = UsageSeries(columns_of(sites[0].usage()))
     return result
 
 

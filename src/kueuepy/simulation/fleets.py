@@ -242,7 +242,9 @@ class FleetPrepared(Prepared):
         Raises:
             UnsupportedError: Always.
         """
-        raise UnsupportedError(f"Simulation of a fleet: apply {thing!r}: give it as an event of the run, At(time, ...)")
+        raise UnsupportedError(
+            f"Simulation of a fleet: apply {thing!r}: give it as an event of the run, Event(time, ...)"
+        )
 
     def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
         """Jobs of a fleet are given at its start.

@@ -20,7 +20,7 @@ from kueuepy.simulation.recorded import (
     JobTable,
     PreemptionLoop,
     RunsTable,
-    UsageTable,
+    UsageSeries,
 )
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
@@ -58,7 +58,7 @@ def result_of(run: Prepared) -> Result:
         "jobs": JobTable(job_columns(table, columns_of(core.jobs()), start, (now, last), warmup)),
         "runs": RunsTable(run_columns(columns_of(core.runs()))),
         "decisions": DecisionsTable(columns_of(core.decisions())),
-        "usage": _usage(UsageTable(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
+        "usage": _usage(UsageSeries(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
         "consumed": ConsumedTable(columns_of(core.consumed())),
         "cycles": CyclesTable(columns_of(core.cycles())),
         "idle": IdleTable(columns_of(core.idle())),
@@ -98,9 +98,9 @@ def _key_of(jobs: JobColumns, row: int) -> str:
     return f"{str(jobs['queue'][row]).partition('/')[0]}/{jobs.name_of(row)}"
 
 
-def _usage(table: UsageTable, step: float, end: float) -> UsageTable:
+def _usage(table: UsageSeries, step: float, end: float) -> UsageSeries:
     """The table as it is, or what holds after each step."""
-    return table if not step else UsageTable(sampled(table, step, end))
+    return table if not step else UsageSeries(sampled(table, step, end))
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:

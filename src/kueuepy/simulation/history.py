@@ -67,7 +67,7 @@ class HistoryTable(Columns):
     def series(self, fact: Fact, cell: str = "") -> dict[str, list[tuple[float, float]]]:
         """By name, the moments at which the fact changed, and to what."""
         found: dict[str, list[tuple[float, float]]] = {}
-        names, facts, cells = self["name"], self["fact"], self["cell"]
+        names, facts, cells = self["name"], self["fact"], self["flavor_resource"]
         for i, at in enumerate(self["seconds"]):
             if facts[i] == fact and (not cell or cells[i] == cell):
                 found.setdefault(names[i], []).append((float(at), float(self["value"][i])))
@@ -100,7 +100,7 @@ def history_of(result: Recorded) -> HistoryTable:
     columns: dict[str, Any] = {"seconds": np.array([at for at, _, _ in rows], dtype=np.float64)}
     columns |= {
         name: categorical(key[place] for _, key, _ in rows)
-        for place, name in enumerate(("kind", "name", "fact", "cell"))
+        for place, name in enumerate(("kind", "name", "fact", "flavor_resource"))
     }
     return HistoryTable({**columns, "value": np.array([value for *_, value in rows], dtype=np.float64)})
 

@@ -75,7 +75,7 @@ class Clock(msgspec.Struct, frozen=True):
         return {name: span(f"clock: {name}", getattr(self, name)) for name in ("cycle", "per_head")}
 
 
-class Record(msgspec.Struct, frozen=True):
+class Recording(msgspec.Struct, frozen=True):
     """What a run keeps: figures always, and these tables.
 
     Attributes:
@@ -263,8 +263,8 @@ MOST_MOMENTS = 1_000_000
 """The largest number of times that an event of a run may come."""
 
 
-class At(msgspec.Struct, frozen=True):
-    """Something changes: `At("2d", ClusterQueue(...))`, or each day at ten `At(every="1d", at="22:00", what=...)`.
+class Event(msgspec.Struct, frozen=True):
+    """Something changes: `Event("2d", ClusterQueue(...))`, or each day at ten `Event(every="1d", at="22:00", what=...)`.
 
     Attributes:
         when: How long after the first submission, as `36h` or `1d 12:00`.
@@ -346,12 +346,12 @@ class Settings(msgspec.Struct, frozen=True):
     """All that a run was asked for beside cluster and jobs."""
 
     model: RunModel = RunModel()
-    events: tuple[At, ...] = ()
+    events: tuple[Event, ...] = ()
     clock: Clock = Clock()
     delays: tuple[Any, ...] = ()
     until: Any = None
     warmup: Any = 0
     seed: int = 0
-    record: Record = Record()
+    record: Recording = Recording()
     on_loop: OnLoop = "hold"
     missing: Missing = "error"

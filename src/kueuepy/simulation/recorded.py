@@ -66,7 +66,7 @@ class DecisionsTable(Columns):
     """A row a decision, in order: QuotaReserved, Admitted, Evicted, Requeued, Finished, Deactivated."""
 
 
-class UsageTable(Columns):
+class UsageSeries(Columns):
     """A row where what a ClusterQueue uses of a cell, has of it, or how many wait there changes.
 
     Amounts are thousandths for cpu. A value holds until the next row of the same queue and cell; before the first, all

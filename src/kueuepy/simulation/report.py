@@ -115,7 +115,7 @@ def compared(found: Comparison) -> str:
     names = found.names
     hurt = [
         (change.workload, span_text(change.before.waited), span_text(change.after.waited))
-        for change in found.hurt(_FIRST)
+        for change in found.most_delayed(_FIRST)
     ]
     moves = [(span_text(c.seconds), c.workload, _words(c.before), _words(c.after)) for c in found.decisions[:_FIRST]]
     first, last = names[0], names[-1]

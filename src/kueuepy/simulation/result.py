@@ -36,7 +36,7 @@ from kueuepy.simulation.recorded import (
     PreemptionLoop,
     Recorded,
     RunsTable,
-    UsageTable,
+    UsageSeries,
 )
 from kueuepy.simulation.saved import read_facts, text_of_facts
 from kueuepy.simulation.text import span_text
@@ -280,7 +280,7 @@ class Result(Recorded, Framed):
 
         Args:
             name: `usage`, `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
-            options: As `result.plot` takes them, as `cell="h100/nvidia.com/gpu"` or `by="user"`.
+            options: As `result.plot` takes them, as `flavor_resource="h100/nvidia.com/gpu"` or `by="user"`.
 
         Raises:
             InvalidSpecError: There is no such picture.
@@ -396,7 +396,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
 
     folder = Path(directory)
     facts: Any = read_facts(folder, Source(folder / "result.json").text())
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
+    kinds = (JobTable, RunsTable, DecisionsTable, UsageSeries, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     found = Result(tables, facts["totals"], tuple(facts["loops"]), facts)
     if found.fingerprint != facts["fingerprint"]:

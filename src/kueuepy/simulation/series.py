@@ -21,7 +21,7 @@ MOST_STEPS = 10_000_000
 
 
 def series_of(
-    table: Columns, by: tuple[str, str] = ("cluster_queue", "cell")
+    table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")
 ) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
     """By two columns of names, as queue and cell, the rows in order."""
     first, second = table[by[0]], table[by[1]]
@@ -57,20 +57,25 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
     _require_few("resample", max(last, width), width)
     edges = np.arange(0, max(last, width) + width * 0.999, width)
     names = ("used", "nominal", "borrowed", "waiting", "share")
-    found: dict[str, list[Any]] = {"seconds": [], "cluster_queue": [], "cell": [], **{name: [] for name in names}}
+    found: dict[str, list[Any]] = {
+        "seconds": [],
+        "cluster_queue": [],
+        "flavor_resource": [],
+        **{name: [] for name in names},
+    }
     for _, _, rows in series_of(usage):
         begin = usage["seconds"][rows]
         for name in names:
             values = usage[name][rows].astype(np.float64)
             found[name].append(np.diff(integral_to(begin, values, edges)) / width)
         found["seconds"].append(edges[:-1])
-        for name in ("cluster_queue", "cell"):
+        for name in ("cluster_queue", "flavor_resource"):
             found[name].append(np.full(len(edges) - 1, usage[name].codes[rows[0]], np.int32))
     joined = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in found.items()}
     return Columns(
         {
             name: Categorical(values.astype(np.int32), usage[name].names)
-            if name in ("cluster_queue", "cell")
+            if name in ("cluster_queue", "flavor_resource")
             else values
             for name, values in joined.items()
         }

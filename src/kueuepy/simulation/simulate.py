@@ -13,7 +13,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
-from kueuepy.simulation.model import Clock, Record, RunModel, Settings
+from kueuepy.simulation.model import Clock, Recording, RunModel, Settings
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.base import JobColumns
-    from kueuepy.simulation.model import At, Delay, Missing, OnLoop, Time
+    from kueuepy.simulation.model import Delay, Event, Missing, OnLoop, Time
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
 
@@ -48,7 +48,7 @@ def _alone(method: Method) -> Method:
 _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
 """Heads and events between two looks at the clock: about a millisecond."""
-_MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Record()
+_MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 
 class LoopError(StateError):
@@ -70,13 +70,13 @@ class Simulation:
         jobs: Jobs | Iterable[Any],
         *,
         model: RunModel = _MODEL,
-        events: Sequence[At] = (),
+        events: Sequence[Event] = (),
         clock: Clock = _CLOCK,
         delays: Sequence[Delay] = (),
         until: Time = None,
         warmup: Time = 0,
         seed: int = 0,
-        record: Record = _RECORD,
+        record: Recording = _RECORD,
         on_loop: OnLoop = "hold",
         missing: Missing = "error",
     ) -> None:
@@ -264,13 +264,13 @@ def simulate(
     jobs: Jobs | Iterable[Any],
     *,
     model: RunModel = _MODEL,
-    events: Sequence[At] = (),
+    events: Sequence[Event] = (),
     clock: Clock = _CLOCK,
     delays: Sequence[Delay] = (),
     until: Time = None,
     warmup: Time = 0,
     seed: int = 0,
-    record: Record = _RECORD,
+    record: Recording = _RECORD,
     on_loop: OnLoop = "hold",
     progress: bool | Callable[[Progress], None] | None = None,
     missing: Missing = "error",

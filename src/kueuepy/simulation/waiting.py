@@ -109,7 +109,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
 def _waits(run: Recorded) -> Iterator[tuple[float, bool, int]]:
     """When jobs begin and stop to wait, in order; of one moment, stops first."""
     if not len(run.runs):
-        raise StateError("smallest_waiting: needs the runs; record them with Record(runs=True)")
+        raise StateError("smallest_waiting: needs the runs; record them with Recording(runs=True)")
     runs, state, outcome = run.runs, run.jobs["state"], run.runs["outcome"]
     came = np.flatnonzero(~is_named(state, "ToCome"))
     evicted = is_named(outcome, "Preempted") | is_named(outcome, "Evicted")

@@ -34,7 +34,7 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
         StateError: The usage was not recorded.
     """
     if not len(run.usage):
-        raise StateError("figures: a window needs the usage; record it with Record(usage=True)")
+        raise StateError("figures: a window needs the usage; record it with Recording(usage=True)")
     found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed")}
     by_queue: dict[str, dict[str, float]] = {}
     for queue, cell, rows, lengths in pieces(run.usage, low, high, run.seconds):
@@ -122,7 +122,8 @@ def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
     """By cell, what was free in all trees of cohorts as far as somebody asked for it."""
     table = run.idle
     series = (
-        (cell, table["seconds"][rows], table["idle"][rows]) for _, cell, rows in series_of(table, ("tree", "cell"))
+        (cell, table["seconds"][rows], table["idle"][rows])
+        for _, cell, rows in series_of(table, ("tree", "flavor_resource"))
     )
     return sums((cell, _integral((at, values), low, high) * _NANO) for cell, at, values in series)
 

@@ -124,7 +124,7 @@ class Runs(Protocol):
     def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
         """Return the current state of a topology."""
 
-    def under(self, configuration: Configuration) -> Self:
+    def with_configuration(self, configuration: Configuration) -> Self:
         """Return a copy with the same objects and workloads under another Configuration."""
 
     def keys(self) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ def _replaced(scheduler: Runs, gates: dict[str, bool]) -> tuple[Runs, int]:
     """Place all placed workloads again under other feature gates; return also the number that do not fit."""
     configuration = scheduler.configuration
     changed = msgspec.structs.replace(configuration, feature_gates={**configuration.feature_gates, **gates})
-    fresh = scheduler.under(changed)
+    fresh = scheduler.with_configuration(changed)
     workloads = sorted(filter(_has_place, map(fresh.workload, fresh.keys())), key=_reserved)
     fresh.delete(*fresh.keys())
     for workload in workloads:

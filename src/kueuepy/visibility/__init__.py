@@ -1,7 +1,7 @@
 """Views of a running Scheduler for programs: pending workloads, statuses, events and the whole state."""
 
 from kueuepy.visibility.dump import state_dump
-from kueuepy.visibility.events import NEVER, Event, EventTable, drain_events, event_table
+from kueuepy.visibility.events import NEVER, EventTable, SchedulerEvent, drain_events, event_table
 from kueuepy.visibility.fidelity import Fidelity, fidelity
 from kueuepy.visibility.pending import PendingWorkload, PendingWorkloadsSummary, pending_workloads
 from kueuepy.visibility.status import (
@@ -17,7 +17,7 @@ __all__ = [
     "NEVER",
     "ClusterQueueStatus",
     "CohortStatus",
-    "Event",
+    "SchedulerEvent",
     "EventTable",
     "Fidelity",
     "LocalQueueStatus",

@@ -101,8 +101,8 @@ def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
     return [
         {
             "cohort": view.name,
-            "subtreeQuota": _cells(tables.cells, quota[rows[view.name]], quota[rows[view.name]]),
-            "usage": _cells(tables.cells, quota[rows[view.name]], usage[rows[view.name]]),
+            "subtreeQuota": _cells(tables.flavor_resources, quota[rows[view.name]], quota[rows[view.name]]),
+            "usage": _cells(tables.flavor_resources, quota[rows[view.name]], usage[rows[view.name]]),
         }
         for view in sorted(cohorts(scheduler.engine), key=lambda view: view.name)
         if view.root and view.name in rows

@@ -19,7 +19,7 @@ NEVER = -1
 """The value of a missing time."""
 
 
-class Event(msgspec.Struct, frozen=True):
+class SchedulerEvent(msgspec.Struct, frozen=True):
     """An event of a workload.
 
     | kind | meaning | `since` is the start of |
@@ -82,16 +82,16 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class EventTable(Columns):
-    """A table of events, oldest first, with a column for each attribute of `Event`."""
+    """A table of events, oldest first, with a column for each attribute of `SchedulerEvent`."""
 
 
 @checked
-def event_table(events: Sequence[Event]) -> EventTable:
+def event_table(events: Sequence[SchedulerEvent]) -> EventTable:
     """Return events as a table."""
-    return EventTable({name: [getattr(event, name) for event in events] for name in Event.__struct_fields__})
+    return EventTable({name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__})
 
 
 @checked
-def drain_events(engine: Engine) -> Iterator[Event]:
+def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
     """Return the events since the last call and remove them from the engine."""
-    return (Event(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())
+    return (SchedulerEvent(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())

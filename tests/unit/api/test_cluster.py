@@ -39,14 +39,14 @@ def test_objects_may_be_given_in_lists(team):
             'LocalQueue "team-a/jobs": spec.clusterQueue: "visoin" names no ClusterQueue; did you mean "vision"?',
         ),
         (
-            (DEFAULT, queue("a", 1, admission_checks_strategy=[kq.AdmissionCheckStrategyRule("prov")])),
+            (DEFAULT, queue("a", 1, admission_checks_strategy=[kq.objects.AdmissionCheckStrategyRule("prov")])),
             '"prov" names no AdmissionCheck',
         ),
         ((kq.ResourceFlavor("tas", node_labels={"tas": "yes"}, topology_name="racks"),), '"racks" names no Topology'),
     ],
 )
 def test_a_name_that_refers_to_nothing_is_refused_with_its_place(objects, message):
-    with pytest.raises(kq.NotFoundError) as caught:
+    with pytest.raises(kq.errors.NotFoundError) as caught:
         kq.Cluster(*objects)
     assert message in str(caught.value)
     assert len(kq.Cluster(*objects, names=False).cluster_queues) <= 1
@@ -55,17 +55,19 @@ def test_a_name_that_refers_to_nothing_is_refused_with_its_place(objects, messag
 def test_a_dangling_name_in_a_file_is_told_with_its_line(tmp_path, team):
     path = tmp_path / "cluster.yaml"
     path.write_text(kq.dump(team).replace("clusterQueue: team-b", "clusterQueue: team-bb"))
-    with pytest.raises(kq.NotFoundError, match=r'cluster\.yaml:\d+: LocalQueue "default/team-b": spec\.clusterQueue'):
+    with pytest.raises(
+        kq.errors.NotFoundError, match=r'cluster\.yaml:\d+: LocalQueue "default/team-b": spec\.clusterQueue'
+    ):
         kq.load(path)
 
 
 def test_an_object_that_is_not_valid_is_refused():
-    with pytest.raises(kq.InvalidSpecError, match="nominalQuota"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="nominalQuota"):
         kq.Cluster(DEFAULT, queue("a", -1))
 
 
 def test_two_objects_of_one_name_are_refused():
-    with pytest.raises(kq.DuplicateError, match='ClusterQueue "a"'):
+    with pytest.raises(kq.errors.DuplicateError, match='ClusterQueue "a"'):
         kq.Cluster(DEFAULT, queue("a", 1), queue("a", 2))
 
 
@@ -95,7 +97,7 @@ def test_replace_changes_one_object_and_keeps_the_rest(team):
 
 
 def test_get_and_without_name_what_is_missing(team):
-    with pytest.raises(kq.NotFoundError, match='ClusterQueue "x"'):
+    with pytest.raises(kq.errors.NotFoundError, match='ClusterQueue "x"'):
         team.get(kq.ClusterQueue, "x")
-    with pytest.raises(kq.NotFoundError, match='Cohort "x"'):
+    with pytest.raises(kq.errors.NotFoundError, match='Cohort "x"'):
         team.without(kq.Cohort("x"))

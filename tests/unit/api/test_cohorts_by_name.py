@@ -19,7 +19,7 @@ def test_a_cohort_is_made_as_a_queue_is():
     made = kq.Cohort.of("all", {"h100": {GPU: 8}}, {"any": {"memory": "1Ti"}}, parent_name="org")
     assert made.parent_name == "org"
     assert [group.covered_resources for group in made.resource_groups] == [(GPU,), ("memory",)]
-    with pytest.raises(kq.InvalidSpecError, match=r'Cohort.of: "cohort_name" is no field; did you mean'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'Cohort.of: "cohort_name" is no field; did you mean'):
         kq.Cohort.of("all", {"h100": {GPU: 8}}, cohort_name="org")
 
 
@@ -30,9 +30,9 @@ def test_an_edit_declares_a_cohort_that_only_a_name_implies(cluster):
     assert cluster.cohorts == ()
     nested = cluster.edit("Cohort/all:parentName", "org").edit("Cohort/org:fairSharing.weight", "3")
     assert sorted(cohort.name for cohort in nested.cohorts) == ["all", "org"]
-    with pytest.raises(kq.NotFoundError, match='did you mean "all"'):
+    with pytest.raises(kq.errors.NotFoundError, match='did you mean "all"'):
         cluster.edit("Cohort/al:fairSharing.weight", "2")
-    with pytest.raises(kq.NotFoundError, match="names no kind"):
+    with pytest.raises(kq.errors.NotFoundError, match="names no kind"):
         kq.Cluster(kq.ResourceFlavor("f")).edit("Cohort/al:fairSharing.weight", "2")
 
 
@@ -49,9 +49,9 @@ def test_an_edit_gives_a_cohort_quota_of_what_its_queues_have(cluster):
     }
     assert {cell: amount for cell, amount in quotas.items() if amount} == {("h100", GPU): 6, ("spot", "cpu"): 3}
     for cell in ("h200/nvidia.com/gpu", "h100/memory"):
-        with pytest.raises(kq.NotFoundError, match="names no quota"):
+        with pytest.raises(kq.errors.NotFoundError, match="names no quota"):
             cluster.edit(f"Cohort/all:quota[{cell}].nominalQuota", 6)
-    with pytest.raises(kq.NotFoundError, match="names no quota"):  # a queue covers what it covers
+    with pytest.raises(kq.errors.NotFoundError, match="names no quota"):  # a queue covers what it covers
         cluster.edit("ClusterQueue/a:quota[h100/memory].nominalQuota", 6)
 
 

@@ -13,7 +13,7 @@ from kueuepy.manifest import to_dict
 from kueuepy.persist import to_bytes
 
 SECOND = kq.objects.SECOND
-HIGH = kq.PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")
+HIGH = kq.objects.PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")
 
 
 def workload(name, cpu=1, count=1, **more):
@@ -28,9 +28,14 @@ def scheduler():
 
 
 def forged(name="forged", cpu=500):
-    assignment = kq.PodSetAssignment("main", {"cpu": "default"}, {"cpu": cpu}, 1)
-    true = (kq.Condition("QuotaReserved", "True", "x", "", 0), kq.Condition("Admitted", "True", "x", "", 0))
-    return workload(name, cpu, status=kq.WorkloadStatus(conditions=true, admission=kq.Admission("a", (assignment,))))
+    assignment = kq.objects.PodSetAssignment("main", {"cpu": "default"}, {"cpu": cpu}, 1)
+    true = (
+        kq.objects.Condition("QuotaReserved", "True", "x", "", 0),
+        kq.objects.Condition("Admitted", "True", "x", "", 0),
+    )
+    return workload(
+        name, cpu, status=kq.objects.WorkloadStatus(conditions=true, admission=kq.objects.Admission("a", (assignment,)))
+    )
 
 
 def used(scheduler, queue="a"):
@@ -99,7 +104,7 @@ def test_what_runs_cannot_be_changed(scheduler, fields, field):
     scheduler.settle()
     before = to_bytes(scheduler)
     # Neither as it was submitted, nor with a status that says it does not run.
-    for status in (None, kq.WorkloadStatus(), scheduler.workload("w").status):
+    for status in (None, kq.objects.WorkloadStatus(), scheduler.workload("w").status):
         with pytest.raises(InvalidSpecError, match=field):
             scheduler.apply(msgspec.structs.replace(changed, status=status))
     assert to_bytes(scheduler) == before
@@ -121,7 +126,7 @@ def test_a_change_keeps_the_status_and_the_creation(scheduler):
     scheduler.settle()
     before = scheduler.workload("w")
     scheduler.advance(60)
-    scheduler.apply(workload("w", 5, annotations={"why": "x"}, status=kq.WorkloadStatus()))
+    scheduler.apply(workload("w", 5, annotations={"why": "x"}, status=kq.objects.WorkloadStatus()))
     after = scheduler.workload("w")
     assert after.annotations == {"why": "x"}
     assert (after.uid, after.creation_timestamp, after.status) == (before.uid, 1000 * SECOND, before.status)

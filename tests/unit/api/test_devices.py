@@ -39,7 +39,7 @@ def test_mappings_are_refused_as_kueue_refuses_them(vector):
 
 
 def mapped(*sources, name="gpus", gates=None, version=None):
-    resources = kq.Resources(device_class_mappings=(kq.DeviceClassMapping(name, (GPU,), sources),))
+    resources = kq.objects.Resources(device_class_mappings=(kq.objects.DeviceClassMapping(name, (GPU,), sources),))
     release = {} if version is None else {"version": version}
     return kq.Configuration(resources=resources, feature_gates=gates or {}, **release)
 
@@ -50,7 +50,7 @@ def cluster(*objects, configuration=None, quota=8, resource="gpus"):
 
 
 def template(count=1, *, name="claim", **fields):
-    return kq.ResourceClaimTemplate(name, requests=(kq.DeviceRequest("r", GPU, count=count, **fields),))
+    return kq.objects.ResourceClaimTemplate(name, requests=(kq.objects.DeviceRequest("r", GPU, count=count, **fields),))
 
 
 def workload(name="w", count=1, claim="claim", **fields):
@@ -62,12 +62,12 @@ def workload(name="w", count=1, claim="claim", **fields):
 
 
 def devices(count, driver=GPU, **capacity):
-    return kq.ResourceSlice(
+    return kq.objects.ResourceSlice(
         "slice",
         driver=driver,
-        pool=kq.ResourcePool("pool"),
+        pool=kq.objects.ResourcePool("pool"),
         devices=[
-            kq.Device(
+            kq.objects.Device(
                 f"d{i}", attributes={"index": i, "model": "a100", "firmware": {"version": "1.2.3"}}, capacity=capacity
             )
             for i in range(count)
@@ -136,7 +136,7 @@ def test_what_if_a_template_asked_for_more():
 
 
 def test_an_extended_resource_of_a_class_counts_as_its_logical_resource():
-    device_class = kq.DeviceClass(GPU, extended_resource_name="example.com/gpu")
+    device_class = kq.objects.DeviceClass(GPU, extended_resource_name="example.com/gpu")
     scheduler = kq.Scheduler(cluster(device_class), now=0)
     pods = kq.PodSet.of(count=2, requests={"cpu": 1, "example.com/gpu": 3})
     scheduler.submit(kq.Workload("w", queue_name="team-a", pod_sets=(pods,)))
@@ -153,7 +153,7 @@ class TestSelectors:
 
     def test_too_few_devices_refuse_and_more_of_them_admit(self):
         choice = template(2, selectors=['device.attributes["gpu.example.com"].index >= 1'])
-        scheduler = kq.Scheduler(cluster(kq.DeviceClass(GPU), choice, devices(2)), now=0)
+        scheduler = kq.Scheduler(cluster(kq.objects.DeviceClass(GPU), choice, devices(2)), now=0)
         assert "1 device(s) match in the cluster but 2 requested" in admitted(scheduler).message
         scheduler.apply(devices(3))
         scheduler.settle()
@@ -198,7 +198,7 @@ class TestSelectors:
         ],
     )
     def test_what_is_no_selector_refuses_the_workload_as_kueue_does(self, expression, error):
-        scheduler = kq.Scheduler(cluster(kq.DeviceClass(GPU), template(selectors=[expression])), now=0)
+        scheduler = kq.Scheduler(cluster(kq.objects.DeviceClass(GPU), template(selectors=[expression])), now=0)
         assert error in admitted(scheduler).message
 
     @pytest.mark.parametrize(
@@ -212,34 +212,40 @@ class TestSelectors:
         ],
     )
     def test_what_is_not_evaluated_is_an_error_that_names_it(self, expression, what):
-        with pytest.raises(kq.UnsupportedError, match=what):
+        with pytest.raises(kq.errors.UnsupportedError, match=what):
             kq.Scheduler(cluster(template(selectors=[expression])))
 
     def test_counters_of_partitions_are_charged_with_the_highest_value(self):
-        source = kq.DeviceClassSource(counter=kq.CounterSource("memory", GPU, 'device.driver == "gpu.example.com"'))
-        parts = kq.ResourceSlice(
+        source = kq.objects.DeviceClassSource(
+            counter=kq.objects.CounterSource("memory", GPU, 'device.driver == "gpu.example.com"')
+        )
+        parts = kq.objects.ResourceSlice(
             "slice",
             driver=GPU,
-            pool=kq.ResourcePool("pool"),
+            pool=kq.objects.ResourcePool("pool"),
             devices=[
-                kq.Device(f"d{i}", consumes_counters=[kq.CounterConsumption("set", {"memory": f"{i + 1}Gi"})])
+                kq.objects.Device(
+                    f"d{i}", consumes_counters=[kq.objects.CounterConsumption("set", {"memory": f"{i + 1}Gi"})]
+                )
                 for i in range(3)
             ],
         )
-        declared = cluster(kq.DeviceClass(GPU), template(2), parts, configuration=mapped(source), quota="10Gi")
+        declared = cluster(kq.objects.DeviceClass(GPU), template(2), parts, configuration=mapped(source), quota="10Gi")
         scheduler = kq.Scheduler(declared, now=0)
         assert admitted(scheduler).verdict == "Admitted"
         told = admitted(scheduler, name="v")
         assert "insufficient unused quota for gpus in flavor default, 2Gi more needed" in told.message
 
     def test_capacities_need_their_gate_and_follow_the_policy(self):
-        source = kq.DeviceClassSource(capacity=kq.CapacitySource("memory", GPU, "true"))
-        with pytest.raises(kq.InvalidSpecError, match="capacity sources require KueueDRAIntegrationConsumableCapacity"):
+        source = kq.objects.DeviceClassSource(capacity=kq.objects.CapacitySource("memory", GPU, "true"))
+        with pytest.raises(
+            kq.errors.InvalidSpecError, match="capacity sources require KueueDRAIntegrationConsumableCapacity"
+        ):
             cluster(configuration=mapped(source))
-        policy = kq.CapacityRequestPolicy(valid_values=("1Gi", "4Gi"))
-        shared = devices(1, memory=kq.DeviceCapacity("8Gi", policy))
+        policy = kq.objects.CapacityRequestPolicy(valid_values=("1Gi", "4Gi"))
+        shared = devices(1, memory=kq.objects.DeviceCapacity("8Gi", policy))
         declared = cluster(
-            kq.DeviceClass(GPU),
+            kq.objects.DeviceClass(GPU),
             template(capacity={"memory": "2Gi"}),
             shared,
             configuration=mapped(source, gates={"KueueDRAIntegrationConsumableCapacity": True}),
@@ -251,7 +257,7 @@ class TestSelectors:
 
     def test_a_saved_scheduler_goes_on_with_its_devices(self):
         choice = template(2, selectors=['device.attributes["gpu.example.com"].index >= 0'])
-        scheduler = kq.Scheduler(cluster(kq.DeviceClass(GPU), choice, devices(4)), now=0)
+        scheduler = kq.Scheduler(cluster(kq.objects.DeviceClass(GPU), choice, devices(4)), now=0)
         scheduler.submit(workload(), workload(name="refused", claim="other"))
         scheduler.settle()
         scheduler.submit(workload(name="later"))
@@ -367,8 +373,8 @@ def test_all_versions_of_a_template_are_one_object():
 
 
 def test_devices_of_a_slice_survive_writing_and_reading():
-    policy = kq.CapacityRequestPolicy(default="1Gi", valid_range=kq.CapacityRange("1Gi", "8Gi", "1Gi"))
-    published = devices(2, memory=kq.DeviceCapacity("8Gi", policy), plain="3")
+    policy = kq.objects.CapacityRequestPolicy(default="1Gi", valid_range=kq.objects.CapacityRange("1Gi", "8Gi", "1Gi"))
+    published = devices(2, memory=kq.objects.DeviceCapacity("8Gi", policy), plain="3")
     assert from_dict(to_dict(published)) == published
     document = to_dict(published)
     plain = [
@@ -379,10 +385,13 @@ def test_devices_of_a_slice_survive_writing_and_reading():
 
 
 def test_a_whole_cluster_survives_writing_and_reading(tmp_path):
-    source = kq.DeviceClassSource(counter=kq.CounterSource("memory", GPU, "true"))
+    source = kq.objects.DeviceClassSource(counter=kq.objects.CounterSource("memory", GPU, "true"))
     pytest.importorskip("cel_expr_python")
     whole = cluster(
-        kq.DeviceClass(GPU, selectors=("true",)), template(3), devices(1, memory="1Gi"), configuration=mapped(source)
+        kq.objects.DeviceClass(GPU, selectors=("true",)),
+        template(3),
+        devices(1, memory="1Gi"),
+        configuration=mapped(source),
     )
     path = tmp_path / "cluster.yaml"
     kq.dump(whole, path)
@@ -403,19 +412,23 @@ def test_errors_in_a_template_name_the_field(tmp_path, change, error):
     wrong = {"name": "r", "exactly": {**request["exactly"], **change}}
     path = tmp_path / "template.json"
     path.write_text(json.dumps({**V1, "spec": {"spec": {"devices": {"requests": [wrong]}}}}))
-    with pytest.raises(kq.InvalidSpecError, match=error):
+    with pytest.raises(kq.errors.InvalidSpecError, match=error):
         kq.load(str(path))
 
 
 def test_lint_names_claims_classes_and_resources_that_lead_nowhere():
     wrong = mapped(name="cards")
     mapping = msgspec.structs.replace(wrong.resources.device_class_mappings[0], device_class_names=("missing",))
-    configuration = kq.Configuration(resources=kq.Resources(device_class_mappings=(mapping,)))
+    configuration = kq.Configuration(resources=kq.objects.Resources(device_class_mappings=(mapping,)))
     declared = cluster(
-        kq.DeviceClass(GPU), template(), workload(), workload(name="v", claim="other"), configuration=configuration
+        kq.objects.DeviceClass(GPU),
+        template(),
+        workload(),
+        workload(name="v", claim="other"),
+        configuration=configuration,
     )
     assert [finding.rule for finding in lint(declared)] == ["L30", "L30", "L31", "L32"]
-    assert lint(cluster(kq.DeviceClass(GPU), template(), workload())) == []
+    assert lint(cluster(kq.objects.DeviceClass(GPU), template(), workload())) == []
 
 
 def test_dumps_keep_devices():

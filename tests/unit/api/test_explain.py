@@ -39,11 +39,11 @@ def test_the_text_is_a_tree_and_the_dict_is_the_same(team):
 
 def test_explaining_changes_nothing(team):
     scheduler = _full(team)
-    before = scheduler.engine.fingerprint()
+    before = scheduler._engine.fingerprint()
     keys = scheduler.keys()
     for key in keys:
         scheduler.explain(key)
-    assert scheduler.engine.fingerprint() == before
+    assert scheduler._engine.fingerprint() == before
 
 
 def test_the_borrowing_limit_that_counts_is_named():

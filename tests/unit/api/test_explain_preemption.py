@@ -25,7 +25,7 @@ def _one_after_the_other(scheduler, *jobs):
 
 
 def test_the_threshold_of_a_borrowing_preemptor_spares_who_is_above_it():
-    policy = kq.Preemption("LowerPriority", "LowerPriority", kq.BorrowWithinCohort("LowerPriority", 100))
+    policy = kq.Preemption("LowerPriority", "LowerPriority", kq.objects.BorrowWithinCohort("LowerPriority", 100))
     cluster = kq.Cluster(
         DEFAULT,
         queue("standard", 0, cohort_name="c", preemption=policy),
@@ -48,7 +48,7 @@ def test_the_threshold_of_a_borrowing_preemptor_spares_who_is_above_it():
 
 
 def test_borrowing_preemption_asks_for_a_lower_priority_even_where_reclaim_takes_any():
-    policy = kq.Preemption("Any", "Never", kq.BorrowWithinCohort("LowerPriority"))
+    policy = kq.Preemption("Any", "Never", kq.objects.BorrowWithinCohort("LowerPriority"))
     cluster = kq.Cluster(
         DEFAULT,
         queue("a", 2, cohort_name="c", preemption=policy),

@@ -10,10 +10,10 @@ def test_names_are_escaped_wherever_they_show():
     evil = "<script>alert(1)</script>"
     decisions = [
         kq.Pending(workload=evil, reason="WaitingForQuota", cluster_queue=evil, message=evil),
-        kq.Preempting(workload=evil, targets=(kq.Target(evil, "InClusterQueue", evil),), cluster_queue=evil),
-        kq.Admitted(evil, evil, (kq.PodSetAssignment(evil, {"cpu": evil}),)),
+        kq.Preempting(workload=evil, targets=(kq.answers.Target(evil, "InClusterQueue", evil),), cluster_queue=evil),
+        kq.Admitted(evil, evil, (kq.objects.PodSetAssignment(evil, {"cpu": evil}),)),
     ]
-    cause = kq.Cause("x", evil, {}, (kq.Cause("y", evil),))
+    cause = kq.answers.Cause("x", evil, {}, (kq.answers.Cause("y", evil),))
     shown = [d._repr_html_() for d in decisions]
     shown += [
         kq.Explanation(evil, evil, "Pending", evil, "", ("", ""), (cause,))._repr_html_(),

@@ -66,7 +66,7 @@ def test_no_shorter_period_repeats_and_the_reported_one_does():
     states = []
     for _ in range(2 * loop.period):
         scheduler.cycle()
-        states.append(scheduler.engine.fingerprint())
+        states.append(scheduler._engine.fingerprint())
     assert states[: loop.period] == states[loop.period :]
     assert len(set(states)) == loop.period
 
@@ -105,7 +105,7 @@ def test_classical_preemption_can_be_endless_too():
 
 
 def test_a_loop_is_found_where_every_admission_adds_to_what_was_used():
-    usage = kq.Configuration(admission_fair_sharing=kq.AdmissionFairSharing(usage_half_life_time=60 * 10**9))
+    usage = kq.Configuration(admission_fair_sharing=kq.objects.AdmissionFairSharing(usage_half_life_time=60 * 10**9))
     by_usage = _fair(4, 3, admission_scope="UsageBasedAdmissionFairSharing").replace(configuration=usage)
     scheduler = kq.Scheduler(by_usage)
     jobs = (("w1", "q1", 4, 2), ("w3", "q0", 1, 1), ("w5", "q0", 4, 1), ("w9", "q0", 3, 0))
@@ -150,4 +150,4 @@ def test_while_two_trees_go_round_a_third_comes_to_rest():
     assert len(settled.loops) == 2
     cycle = scheduler.cycle()
     assert not any(decision.cluster_queue == "alone" for decision in cycle)
-    assert scheduler.engine.usage()["alone"]["default/cpu"] == 60000
+    assert scheduler._engine.usage()["alone"]["default/cpu"] == 60000

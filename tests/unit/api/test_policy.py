@@ -88,7 +88,7 @@ def test_shares_usage_and_queues_are_followed_over_time(fair):
     assert history.series("usage", "default/cpu")["a"] == [(0, 8000), (10, 4000), (200, 0)]
     assert history.series("waiting") == {"a": [(10, 4), (100, 0)]}
     assert (run.queues["a"].mean_share, run.queues["b"].mean_share) == ((10 * 1000 + 190 * 500) / 200, 250)
-    assert list(history.to_pandas().columns) == ["seconds", "kind", "name", "fact", "cell", "value"]
+    assert list(history.to_pandas().columns) == ["seconds", "kind", "name", "fact", "flavor_resource", "value"]
     assert run.queues["shared"].mean_share == 0
 
 
@@ -97,7 +97,7 @@ def _policy(objects, **fields):
 
 
 def test_pods_of_admitted_jobs_are_ready_at_once():
-    waits = kq.WaitForPodsReady(timeout=60 * 10**9, block_admission=True)
+    waits = kq.objects.WaitForPodsReady(timeout=60 * 10**9, block_admission=True)
     cluster = _policy([queue("a", 2)], wait_for_pods_ready=waits)
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i // 3 * 30, "duration": 1000} for i in range(4)]
     run = kq.compare(cluster, cluster, jobs).before
@@ -125,7 +125,7 @@ def test_workloads_of_the_cluster_itself_are_among_the_jobs():
 
 
 def test_usage_decays_between_the_events():
-    usage = kq.AdmissionFairSharing(100 * 10**9, 10 * 10**9, {})
+    usage = kq.objects.AdmissionFairSharing(100 * 10**9, 10 * 10**9, {})
     team = queue("a", 1, admission_scope="UsageBasedAdmissionFairSharing")
     cluster = kq.Cluster(DEFAULT, team, configuration=kq.Configuration(admission_fair_sharing=usage))
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i * 500, "duration": 100} for i in range(2)]
@@ -214,10 +214,12 @@ def test_jobs_for_a_queue_that_is_not_there_count_and_are_told(fair):
 def test_a_job_beyond_the_last_time_that_fits_is_refused(fair):
     last = "it must be 2262-04-11T23:47:16Z at most"
     row = {"name": "a", "queue": "a", "cpu": 1, "submit": 9_223_372_000, "duration": 60}
-    with pytest.raises(kq.InvalidSpecError, match=f'column "runtime": ends 9223372060 s after 1970; {last}'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'column "runtime": ends 9223372060 s after 1970; {last}'):
         kq.compare(fair, fair, [row])
     late = kq.Workload("late", queue_name="a", creation_timestamp=10**20)
-    with pytest.raises(kq.InvalidSpecError, match=f'Workload "default/late": comes 100000000000 s after 1970; {last}'):
+    with pytest.raises(
+        kq.errors.InvalidSpecError, match=f'Workload "default/late": comes 100000000000 s after 1970; {last}'
+    ):
         kq.compare(fair, fair, [late])
 
 

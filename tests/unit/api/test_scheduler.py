@@ -30,9 +30,9 @@ def test_submit_takes_workloads_jobs_and_rows_and_tells_their_keys(team):
 
 def test_submit_takes_all_or_nothing(team):
     scheduler = kq.Scheduler(team)
-    with pytest.raises(kq.InvalidSpecError):
+    with pytest.raises(kq.errors.InvalidSpecError):
         scheduler.submit(workload("good", "team-a"), workload("bad", "team-a", cpu=-1))
-    with pytest.raises(kq.DuplicateError):
+    with pytest.raises(kq.errors.DuplicateError):
         scheduler.submit(workload("good", "team-a"), workload("good", "team-a"))
     assert scheduler.keys() == ()
 
@@ -66,7 +66,7 @@ def test_a_preemptor_names_its_targets_and_the_rule():
     (decision,) = scheduler.cycle()
     match decision:
         case kq.Preempting(name, (target,)):
-            assert (name, target) == ("default/high", kq.Target("default/low", "InClusterQueue", "a"))
+            assert (name, target) == ("default/high", kq.answers.Target("default/low", "InClusterQueue", "a"))
     assert scheduler.settle().admitted[0].workload == "default/high"
 
 
@@ -76,14 +76,14 @@ def test_finish_frees_quota_and_cannot_be_done_twice(team):
     scheduler.settle()
     scheduler.finish("first")
     assert [d.workload for d in scheduler.settle().admitted] == ["default/second"]
-    with pytest.raises(kq.StateError, match="finished already"):
+    with pytest.raises(kq.errors.StateError, match="finished already"):
         scheduler.finish("first")
 
 
 def test_an_unknown_key_is_told(team):
     scheduler = kq.Scheduler(team)
     for call in (scheduler.finish, scheduler.delete, scheduler.explain, scheduler.workload, scheduler.try_admit):
-        with pytest.raises(kq.NotFoundError, match='Workload "nobody"'):
+        with pytest.raises(kq.errors.NotFoundError, match='Workload "nobody"'):
             call("nobody")
 
 
@@ -96,18 +96,18 @@ def test_apply_and_remove_change_the_schedulers_own_cluster_only(team):
     assert team.cluster_queues[0] == queue("team-a", 9, cohort_name="all")
     assert scheduler.cluster.get(kq.ClusterQueue, "team-a") == queue("team-a", 13, cohort_name="all")
     scheduler.remove(scheduler.cluster.get(kq.LocalQueue, "default/team-b"))
-    with pytest.raises(kq.NotFoundError):
+    with pytest.raises(kq.errors.NotFoundError):
         scheduler.remove(kq.LocalQueue("team-b"))
 
 
 def test_a_change_that_the_api_forbids_is_refused(team):
     scheduler = kq.Scheduler(team)
-    with pytest.raises(kq.InvalidSpecError, match="clusterQueue"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="clusterQueue"):
         scheduler.apply(kq.LocalQueue("team-a", cluster_queue="team-b"))
 
 
 def test_checks_hold_a_workload_back_until_they_are_ready():
-    rule = kq.AdmissionCheckStrategyRule("prov")
+    rule = kq.objects.AdmissionCheckStrategyRule("prov")
     check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
     cluster = kq.Cluster(DEFAULT, check, queue("a", 4, admission_checks_strategy=[rule]))
     scheduler = kq.Scheduler(cluster)
@@ -130,7 +130,7 @@ def test_reclaimed_pods_give_their_quota_back(team):
     scheduler.settle()
     scheduler.reclaim("w", 4)
     assert scheduler.usage.value("team-a", "default", "cpu") == 5000
-    with pytest.raises(kq.InvalidSpecError, match="0 to its count"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="0 to its count"):
         scheduler.reclaim("w", {"main": 10})
 
 
@@ -143,7 +143,7 @@ def test_time_stands_still_until_it_is_advanced(team):
         scheduler.advance(duration)
     assert scheduler.now == start + 1.5 + 5400 + 2
     for wrong in (-1, "soon", float("nan"), True):
-        with pytest.raises(kq.InvalidSpecError, match="duration"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="duration"):
             scheduler.advance(wrong)
 
 
@@ -187,17 +187,17 @@ def test_a_change_of_the_objects_is_seen_by_what_reads_jobs_and_not_by_forks():
     row["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": "high"}
     row["spec"] = {"template": {"spec": {"containers": [{"name": "c"}]}}}
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}})))
-    with pytest.raises(kq.NotFoundError, match="high"):
+    with pytest.raises(kq.errors.NotFoundError, match="high"):
         scheduler.submit(row)
     twin = scheduler.fork()
     scheduler.apply(kq.WorkloadPriorityClass("high", value=7))
 
     (key,) = scheduler.submit(row)
     assert scheduler.workload(key).priority == 7
-    with pytest.raises(kq.NotFoundError, match="high"):
+    with pytest.raises(kq.errors.NotFoundError, match="high"):
         twin.submit(row)
     scheduler.remove(kq.WorkloadPriorityClass("high", value=7))
-    with pytest.raises(kq.NotFoundError, match="high"):
+    with pytest.raises(kq.errors.NotFoundError, match="high"):
         scheduler.question({**row, "metadata": {**row["metadata"], "name": "k"}})
 
 
@@ -209,9 +209,9 @@ def test_a_job_of_the_cluster_is_held_to_the_same_rules_as_one_that_is_submitted
         "metadata": {"name": "less", "labels": {"kueue.x-k8s.io/queue-name": "team-a"}},
         "spec": {"template": {"spec": {"containers": [container]}}},
     }
-    with pytest.raises(kq.InvalidSpecError) as submitted:
+    with pytest.raises(kq.errors.InvalidSpecError) as submitted:
         kq.Scheduler(team).submit(job)
-    with pytest.raises(kq.InvalidSpecError) as given:
+    with pytest.raises(kq.errors.InvalidSpecError) as given:
         kq.Scheduler(kq.Cluster(*team.objects(), jobs=[job]))
     assert str(given.value) == str(submitted.value)
 
@@ -231,7 +231,7 @@ def test_a_job_of_the_cluster_is_held_to_the_same_rules_as_one_that_is_submitted
     ],
 )
 def test_times_that_the_clock_cannot_show_are_refused(team, options, message):
-    with pytest.raises(kq.InvalidSpecError) as error:
+    with pytest.raises(kq.errors.InvalidSpecError) as error:
         kq.Scheduler(team, **options)
     assert message in str(error.value)
 
@@ -240,7 +240,7 @@ def test_the_clock_goes_to_the_last_second_that_fits(team):
     scheduler = kq.Scheduler(team, now="2262-04-11T23:47:15Z")
     scheduler.advance(1)
     assert scheduler.now == 9223372036
-    with pytest.raises(kq.InvalidSpecError, match="it must end at 2262-04-11T23:47:16Z at most"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="it must end at 2262-04-11T23:47:16Z at most"):
         scheduler.advance(1)
     assert scheduler.now == 9223372036
 

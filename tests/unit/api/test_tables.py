@@ -60,7 +60,7 @@ def test_quota_tells_limits_and_what_follows_from_them(busy):
     assert quota.value("team-a", "default", "cpu", "borrowing_limit") == UNLIMITED
     assert quota.value("team-a", "default", "cpu", "potential") == 21000
     assert quota.value("all", "default", "cpu", "subtree_quota") == 21000
-    with pytest.raises(kq.NotFoundError, match="no such node"):
+    with pytest.raises(kq.errors.NotFoundError, match="no such node"):
         quota.value("nobody", "default", "cpu")
 
 
@@ -79,7 +79,7 @@ def test_workloads_have_a_status_and_a_reason(busy):
     assert [row["status"] for row in table.rows()] == ["Admitted", "Pending", "Admitted"]
     assert table.rows()[1]["reason"] == "WaitingForQuota"
     assert table["priority"].dtype == np.int64
-    with pytest.raises(kq.NotFoundError, match="names no column"):
+    with pytest.raises(kq.errors.NotFoundError, match="names no column"):
         table["colour"]
 
 
@@ -108,7 +108,7 @@ def test_tables_become_arrow(busy):
 
 def test_a_missing_library_is_named(busy, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(kq.UnsupportedError, match="pip install polars"):
+    with pytest.raises(kq.errors.UnsupportedError, match="pip install polars"):
         busy.usage.to_polars()
 
 
@@ -147,7 +147,9 @@ def test_a_time_may_be_given_as_text_or_datetime(given):
 
 @pytest.mark.parametrize("given", ["yesterday", 1.5, True, datetime(2026, 8, 1)])  # noqa: DTZ001 - without a zone
 def test_what_is_no_time_is_refused_where_it_is_given(given):
-    with pytest.raises(kq.InvalidSpecError, match=r"Workload: creation_timestamp: is .* a datetime with a time zone"):
+    with pytest.raises(
+        kq.errors.InvalidSpecError, match=r"Workload: creation_timestamp: is .* a datetime with a time zone"
+    ):
         kq.Workload("a", creation_timestamp=given)
 
 
@@ -161,8 +163,8 @@ def test_usage_is_also_that_of_a_queue_that_is_held(capsys, tmp_path):
         "cpu": "2",
         "memory": "24Gi",
     }
-    assert scheduler.engine.usage() == {"team": {"default/cpu": 2000, "default/memory": 24 * 2**30}}
-    assert scheduler.engine.usage(active=True) == {}
+    assert scheduler._engine.usage() == {"team": {"default/cpu": 2000, "default/memory": 24 * 2**30}}
+    assert scheduler._engine.usage(active=True) == {}
     scheduler.save(tmp_path / "state")
     assert main(["run", str(tmp_path / "state")]) == 0
     assert re.search(r"team +default +memory +24Gi", capsys.readouterr().out)

@@ -9,7 +9,7 @@ def test_try_admit_answers_and_changes_nothing(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 20))
     scheduler.settle()
-    before = scheduler.engine.fingerprint(), scheduler.engine.save()
+    before = scheduler._engine.fingerprint(), scheduler._engine.save()
     match scheduler.try_admit(workload("x", "team-b")):
         case kq.Admitted(name, queue_name, flavors=flavors):
             assert (name, queue_name, flavors) == ("default/x", "team-b", {"main": {"cpu": "default"}})
@@ -17,7 +17,7 @@ def test_try_admit_answers_and_changes_nothing(team):
         case kq.Pending(_, reason, message=message):
             assert reason == "WaitingForQuota"
             assert message.endswith("insufficient unused quota for cpu in flavor default, 1 more needed")
-    assert (scheduler.engine.fingerprint(), scheduler.engine.save()) == before
+    assert (scheduler._engine.fingerprint(), scheduler._engine.save()) == before
 
 
 def test_try_admit_of_a_waiting_workload_says_what_the_next_cycle_says(team):
@@ -53,7 +53,7 @@ def test_many_questions_have_their_answers_in_order(team):
 
 
 def test_one_question_is_one_workload(team):
-    with pytest.raises(kq.InvalidSpecError, match="2 workloads"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="2 workloads"):
         kq.Scheduler(team).try_admit([workload("x", "team-a"), workload("y", "team-a")])
 
 
@@ -62,10 +62,10 @@ def test_the_largest_count_fits_and_one_more_does_not(team):
     job = workload("x", "team-a")
     assert scheduler.largest_count(job) == 21
     assert scheduler.largest_count(workload("x", "team-a", 4)) == 5
-    with pytest.raises(kq.NotFoundError, match="LocalQueue nowhere doesn't exist"):
+    with pytest.raises(kq.errors.NotFoundError, match="LocalQueue nowhere doesn't exist"):
         scheduler.largest_count(workload("x", "nowhere"))
     assert scheduler.largest_count(scheduler.question(job)) == 21
-    with pytest.raises(kq.NotFoundError, match="names no pod set"):
+    with pytest.raises(kq.errors.NotFoundError, match="names no pod set"):
         scheduler.largest_count(job, pod_set="worker")
 
 
@@ -88,7 +88,7 @@ def test_an_edit_shows_whose_decision_changes_and_leaves_the_scheduler_alone(tea
     assert str(difference) == "default/w: Pending (ExceedsMaxQuota) → Admitted (default)"
     assert scheduler.explain("w").verdict == "Pending"
     assert str(scheduler.whatif(lambda trial: trial.advance("1h"))) == "nothing changes"
-    with pytest.raises(kq.InvalidSpecError, match="is no edit"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is no edit"):
         scheduler.whatif(42)
 
 
@@ -109,10 +109,13 @@ def test_who_must_leave_when_a_quota_shrinks(team):
         scheduler.advance(1)
         scheduler.submit(workload(f"a{i}", "team-a", 6, priority=2 - i))
         scheduler.settle()
-    assert kq.who_must_leave(scheduler) == ()
+    assert kq.lab.workloads_over_quota(scheduler) == ()
     smaller = queue("team-b", 5, cohort_name="all")
-    assert kq.who_must_leave(scheduler, smaller) == ("default/a2",)
-    assert kq.who_must_leave(scheduler, smaller, queue("team-a", 3, cohort_name="all")) == ("default/a2", "default/a1")
+    assert kq.lab.workloads_over_quota(scheduler, smaller) == ("default/a2",)
+    assert kq.lab.workloads_over_quota(scheduler, smaller, queue("team-a", 3, cohort_name="all")) == (
+        "default/a2",
+        "default/a1",
+    )
     scheduler.apply(smaller)
     assert not scheduler.settle().preempted
     assert scheduler.usage.value("team-a", "default", "cpu") == 18000
@@ -122,4 +125,4 @@ def test_who_must_leave_spares_whom_it_can():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("a", 9)))
     scheduler.submit(workload("small", "a", 1, priority=0), workload("large", "a", 8, priority=1))
     scheduler.settle()
-    assert kq.who_must_leave(scheduler, queue("a", 1)) == ("default/large",)
+    assert kq.lab.workloads_over_quota(scheduler, queue("a", 1)) == ("default/large",)

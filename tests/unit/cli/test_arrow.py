@@ -36,7 +36,7 @@ def test_simulate_out_names_the_extra_before_it_runs(kueuepy, tmp_path, monkeypa
 def test_tables_name_the_extra(tmp_path):
     jobs = kq.Jobs.of([{"queue": "a", "submit": 0, "runtime": 1}])
     for use in (jobs.to_arrow, lambda: jobs.to_parquet(tmp_path / "x.parquet"), lambda: kq.Jobs.read("x.parquet")):
-        with pytest.raises(kq.UnsupportedError, match=r'pip install "kueuepy\[arrow\]"'):
+        with pytest.raises(kq.errors.UnsupportedError, match=r'pip install "kueuepy\[arrow\]"'):
             use()
 
 

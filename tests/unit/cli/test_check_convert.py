@@ -159,7 +159,7 @@ def test_all_files_of_a_directory_are_reported(kueuepy, tmp_path):
     written(tmp_path, "e.yaml", QUEUE)
     ran = kueuepy("check", tmp_path)
     assert ran.err.count("is given at") == 2
-    with pytest.raises(kq.DuplicateError):
+    with pytest.raises(kq.errors.DuplicateError):
         kq.load(tmp_path)
 
 

@@ -23,9 +23,9 @@ def test_cluster_of_writes_what_python_makes(kueuepy, log, tmp_path):
     assert (ran.code, ran.out) == (0, "")
     assert "not the quotas of the cluster where the log was recorded" in ran.err
     jobs = kq.Jobs.read(log)
-    assert kq.load(out) == kq.cluster_of(jobs, 1.5, None, "h100")
+    assert kq.load(out) == kq.sim.cluster_of(jobs, 1.5, None, "h100")
     shown = kueuepy("cluster-of", log)
-    assert kq.load(shown.out) == kq.cluster_of(jobs)
+    assert kq.load(shown.out) == kq.sim.cluster_of(jobs)
     assert kueuepy("cluster-of", log, "--headroom", "0").code == 1
 
 

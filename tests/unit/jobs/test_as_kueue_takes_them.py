@@ -39,7 +39,7 @@ def test_a_fraction_is_a_quantity_in_kubernetes_own_kinds(scheduler):
 def test_a_fraction_in_a_custom_resource_is_refused(scheduler):
     spec = {"replicatedJobs": [{"name": "r", "replicas": 1, "template": {"spec": job("x", 0.5)["spec"]}}]}
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "s", "labels": QUEUE}}
-    with pytest.raises(kq.InvalidSpecError, match="a fraction without quotes"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="a fraction without quotes"):
         scheduler.submit({**jobset, "spec": spec})
 
 
@@ -65,6 +65,6 @@ def test_a_spark_application_needs_its_gate():
         queue = kq.ClusterQueue.of("team", {"f": {"cpu": 9}})
         return kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), queue, configuration=configuration)).submit(spark)
 
-    with pytest.raises(kq.InvalidSpecError, match="is no job that Kueue manages"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is no job that Kueue manages"):
         submit()
     assert len(submit(SparkApplicationIntegration=True)) == 1

@@ -50,7 +50,9 @@ def test_a_workload_is_found_by_the_name_of_its_job_or_by_what_that_was_made_fro
     )
     assert scheduler.explain("sample-job-").workload == key
     scheduler.submit(GENERATED)
-    with pytest.raises(kq.NotFoundError, match=r"its job has default/job-sample-job-00001-\w+, default/job-sample"):
+    with pytest.raises(
+        kq.errors.NotFoundError, match=r"its job has default/job-sample-job-00001-\w+, default/job-sample"
+    ):
         scheduler.workload("sample-job-")
 
 
@@ -95,14 +97,14 @@ def test_only_the_kinds_that_a_configuration_lists_are_managed(frameworks, manif
     if managed:
         assert len(scheduler.submit(manifest)) == 1
     else:
-        with pytest.raises(kq.InvalidSpecError, match="is no job that Kueue manages"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="is no job that Kueue manages"):
             scheduler.submit(manifest)
 
 
 def test_a_kind_that_is_none_is_refused_with_the_one_that_was_meant():
-    with pytest.raises(kq.InvalidSpecError, match=r'integrations.frameworks\[0\]: "batch/jobb" .* "batch/job"'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'integrations.frameworks\[0\]: "batch/jobb" .* "batch/job"'):
         only("batch/jobb")
-    with pytest.raises(kq.InvalidSpecError, match="occurs twice"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="occurs twice"):
         only("pod, pod")
 
 

@@ -35,7 +35,7 @@ def config(**spec):
     ],
 )  # fmt: skip
 def test_what_an_api_server_refuses_is_refused(doc, told):
-    with pytest.raises(kq.InvalidSpecError) as caught:
+    with pytest.raises(kq.errors.InvalidSpecError) as caught:
         kq.load(doc)
     assert told in str(caught.value)
 
@@ -55,11 +55,11 @@ def scheduler(spec, **options):
         controller_name=PROVISIONING,
         parameters={"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "c"},
     )
-    rule = kq.AdmissionCheckStrategyRule("nodes")
+    rule = kq.objects.AdmissionCheckStrategyRule("nodes")
     queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9, "gpu": 9}}, admission_checks_strategy=[rule])
     objects = kq.Cluster(kq.ResourceFlavor("default"), check, queue)
     cluster = kq.load([kq.dump(objects), config(**spec)])
-    return kq.Scheduler(cluster, checks={PROVISIONING: kq.Provisioning("5m", **options)})
+    return kq.Scheduler(cluster, checks={PROVISIONING: kq.sim.Provisioning("5m", **options)})
 
 
 def test_only_workloads_with_managed_resources_wait_for_nodes():

@@ -77,7 +77,7 @@ def test_times_of_numpy_are_nanoseconds(value, exact):
     "value", [np.datetime64("NaT"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64(1)]
 )
 def test_what_is_no_time_of_64_bits_is_refused(value):
-    with pytest.raises(kq.InvalidSpecError, match="time"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="time"):
         nanoseconds(value, "time")
 
 
@@ -86,7 +86,7 @@ def test_what_is_no_time_of_64_bits_is_refused(value):
     [np.timedelta64("NaT"), np.datetime64("2024"), np.float64("nan"), TRUE, np.timedelta64(10**6, "D")],
 )
 def test_what_is_no_duration_is_refused(value):
-    with pytest.raises(kq.InvalidSpecError, match="duration"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="duration"):
         kq.Scheduler(cluster(), now=0).advance(value)
 
 
@@ -110,11 +110,11 @@ def test_runs_and_tables_take_values_of_numpy():
         until=np.timedelta64(50, "m"),
         warmup=np.int64(0),
         seed=np.int64(3),
-        model=kq.RunModel(grace=np.int64(5)),
-        delays=[kq.Failures(NAMES[0], np.float64(1e6), np.int64(5), {NAMES[3]: np.int64(1)}, lowers_quota=TRUE)],
+        model=kq.sim.RunModel(grace=np.int64(5)),
+        delays=[kq.sim.Failures(NAMES[0], np.float64(1e6), np.int64(5), {NAMES[3]: np.int64(1)}, lowers_quota=TRUE)],
         events=[
-            kq.At(np.int64(3), kq.Finish(np.int64(0))),
-            kq.At(4, kq.simulation.model.Priority(np.int64(1), np.int8(2))),
+            kq.sim.Event(np.int64(3), kq.sim.Finish(np.int64(0))),
+            kq.sim.Event(4, kq.simulation.model.Priority(np.int64(1), np.int8(2))),
         ],
     )
     assert result.kpis.finished == 3

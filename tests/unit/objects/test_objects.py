@@ -202,8 +202,8 @@ def test_policies_are_looked_at_when_they_are_made():
     with pytest.raises(InvalidSpecError, match="Preemption: reclaim_within_cohort: is 'any'; it must be one of Never,"):
         kq.Preemption("any")
     with pytest.raises(InvalidSpecError, match=r"preference: is 'x'; it must be one of .*, None"):
-        kq.FlavorFungibility(preference="x")
-    assert kq.FlavorFungibility(preference=None).preference is None
+        kq.objects.FlavorFungibility(preference="x")
+    assert kq.objects.FlavorFungibility(preference=None).preference is None
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ WRONG = [
     (kq.Configuration(feature_gates=5), "featureGates: is an integer; it must be a mapping"),
     (kq.Configuration(wait_for_pods_ready=True), "waitForPodsReady: is a truth value; it must be a mapping or null"),
     (
-        kq.Configuration(wait_for_pods_ready=kq.WaitForPodsReady(timeout="5m")),
+        kq.Configuration(wait_for_pods_ready=kq.objects.WaitForPodsReady(timeout="5m")),
         "waitForPodsReady.timeout: is a text; it must be an integer",
     ),
     (5, "is of the class int; it must be one of Kueue's objects"),
@@ -57,7 +57,7 @@ def test_an_object_that_could_not_be_read_again_is_not_valid(obj, expected):
 
 
 def test_integers_may_stand_for_fractions_and_tuples_for_lists():
-    weights = kq.AdmissionFairSharing(resource_weights={"cpu": 1})
+    weights = kq.objects.AdmissionFairSharing(resource_weights={"cpu": 1})
     assert fault_of(kq.Configuration(admission_fair_sharing=weights)) is None
     assert fault_of({"containers": ({"name": "a"},), "big": 2**64 - 1, "small": -(2**63), "part": 0.5}) is None
 

@@ -26,7 +26,7 @@ def outcome(cluster, jobs):
     for team, count in zip(("team-a", "team-b"), jobs, strict=True):
         scheduler.submit(Workload(f"{team}-{i}", queue_name=team, pod_sets=ONE_CPU) for i in range(count))
     scheduler.settle()
-    usage = scheduler.engine.usage()
+    usage = scheduler._engine.usage()
     return [usage[team].get("f/cpu", 0) // 1000 for team in ("team-a", "team-b")], owed(scheduler, "team-b")
 
 
@@ -85,7 +85,7 @@ def test_a_queue_alone_owes_only_behind_a_head_that_blocks(cluster, data):
     scheduler.submit(data.draw(workloads(cluster)))
     scheduler.settle()
     for queue in cluster.cluster_queues:
-        waiting = scheduler.engine.queues().get(queue.name, ([], []))[0]
+        waiting = scheduler._engine.queues().get(queue.name, ([], []))[0]
         if queue.queueing_strategy == "BestEffortFIFO":
             assert owed(scheduler, queue.name) == ()
         elif waiting:

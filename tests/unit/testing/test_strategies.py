@@ -64,7 +64,7 @@ class Planted(SchedulerMachine):
     """Promises what no cluster keeps: that nobody waits."""
 
     def settled(self):
-        assert not any(ready or parked for ready, parked in self.scheduler.engine.queues().values())
+        assert not any(ready or parked for ready, parked in self.scheduler._engine.queues().values())
 
 
 @pytest.mark.parametrize("quota", [{"cpu": 4}, {GPU: 8}, {GPU: 1, "memory": "3Ti"}], ids=str)

@@ -9,7 +9,7 @@ FLAVOR = kq.ResourceFlavor("h100", node_labels={"gpu": "h100"}, topology_name="r
 
 
 def hosts(*shape, gpus=4, **more):
-    return kq.nodes(RACKS, shape, labels={"gpu": "h100"}, capacity={"cpu": 96, "nvidia.com/gpu": gpus}, **more)
+    return kq.objects.nodes(RACKS, shape, labels={"gpu": "h100"}, capacity={"cpu": 96, "nvidia.com/gpu": gpus}, **more)
 
 
 def centre(*nodes, gpus=64, **options):

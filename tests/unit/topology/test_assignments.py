@@ -92,7 +92,7 @@ def workload(version, place):
         },
         "unhealthyNodes": [{"name": "b1-r1-h2"}],
     }
-    doc = to_dict(job("train", 5, kq.required("rack")))
+    doc = to_dict(job("train", 5, kq.objects.required("rack")))
     return {**doc, "apiVersion": f"kueue.x-k8s.io/{version}", "status": status}
 
 
@@ -124,7 +124,7 @@ def test_a_live_dump_is_read_and_written_and_its_pods_take_their_room(version, p
     scheduler = kq.Scheduler(kq.Cluster(*centre(hosts(1, 1, 2)).objects(), read))
     assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 1}
     assert scheduler.workload("train").status.unhealthy_nodes == ("b1-r1-h2",)
-    assert scheduler.largest_count(job("probe", 1, kq.required(HOSTNAME_LABEL))) == 3
+    assert scheduler.largest_count(job("probe", 1, kq.objects.required(HOSTNAME_LABEL))) == 3
     assert scheduler.workload("train").status.admission == read.status.admission
 
 
@@ -222,9 +222,9 @@ def test_a_pod_with_a_queue_is_a_job_still():
 
 
 def test_faults_of_pods_and_nodes_are_told_with_their_place():
-    (text,) = map(str, validate(kq.Pod("p", phase="Sad")))
+    (text,) = map(str, validate(kq.objects.Pod("p", phase="Sad")))
     assert text.startswith('phase: "Sad" is not supported; it must be one of')
-    pod = kq.Pod("p", spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}], "nodeName": "N_1"})
+    pod = kq.objects.Pod("p", spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}], "nodeName": "N_1"})
     texts = [str(problem) for problem in validate(pod)]
     assert texts[0].startswith('spec.nodeName: is "N_1"')
     assert texts[1].startswith("spec.containers[0].resources.requests.cpu: ")
@@ -233,18 +233,21 @@ def test_faults_of_pods_and_nodes_are_told_with_their_place():
 
 
 def test_requests_in_python_are_those_of_manifests():
-    assert kq.required("rack", group="g") == {"required": "rack", "podSetGroupName": "g"}
-    assert kq.preferred("block", slices=[("rack", 16), (HOSTNAME_LABEL, 4)]) == {
+    assert kq.objects.required("rack", group="g") == {"required": "rack", "podSetGroupName": "g"}
+    assert kq.objects.preferred("block", slices=[("rack", 16), (HOSTNAME_LABEL, 4)]) == {
         "preferred": "block",
         "podsetSliceRequiredTopologyConstraints": [
             {"topology": "rack", "size": 16},
             {"topology": HOSTNAME_LABEL, "size": 4},
         ],
     }
-    assert kq.unconstrained() == {"unconstrained": True}
-    assert kq.unconstrained(slices=[("rack", 2)]) == {"podSetSliceRequiredTopology": "rack", "podSetSliceSize": 2}
+    assert kq.objects.unconstrained() == {"unconstrained": True}
+    assert kq.objects.unconstrained(slices=[("rack", 2)]) == {
+        "podSetSliceRequiredTopology": "rack",
+        "podSetSliceSize": 2,
+    }
     with pytest.raises(kq.errors.InvalidSpecError, match="slices: is 'rack'; it must be a list such as"):
-        kq.required("rack", slices="rack")
+        kq.objects.required("rack", slices="rack")
 
 
 def repeated(count, pods):
@@ -298,7 +301,7 @@ def test_a_domain_that_a_slice_repeats_is_read_as_one_however_often():
     ],
 )
 def test_a_slice_of_more_than_is_counted_is_refused_before_it_is_read(place, fault):
-    with pytest.raises(kq.InvalidSpecError) as error:
+    with pytest.raises(kq.errors.InvalidSpecError) as error:
         from_dict(workload("v1beta2", place))
     assert fault in str(error.value)
 

@@ -24,14 +24,14 @@ def domains(facts):
 def busy():
     """Two blocks of two racks of two hosts; a rack is full, one GPU of another is taken by a pod outside Kueue."""
     scheduler = kq.Scheduler(centre(hosts(2, 2, 2)))
-    scheduler.submit(job("full", 8, kq.required("rack")))
+    scheduler.submit(job("full", 8, kq.objects.required("rack")))
     scheduler.settle()
-    scheduler.apply(kq.Pod.of("agent", "b1-r2-h1", requests={"nvidia.com/gpu": 1}))
+    scheduler.apply(kq.objects.Pod.of("agent", "b1-r2-h1", requests={"nvidia.com/gpu": 1}))
     return scheduler
 
 
 def test_the_domains_say_what_they_would_hold_now_and_if_no_workload_was_there(busy):
-    facts = place(busy, job("wide", 9, kq.required("rack")))
+    facts = place(busy, job("wide", 9, kq.objects.required("rack")))
 
     assert domains(facts) == {
         "b2": (16, 16),
@@ -49,14 +49,19 @@ def test_the_domains_say_what_they_would_hold_now_and_if_no_workload_was_there(b
 
 
 def test_the_largest_count_is_the_one_that_a_cycle_admits_and_one_more_is_not(busy):
-    for request in (kq.required("rack"), kq.required("block"), kq.preferred("rack"), kq.unconstrained()):
+    for request in (
+        kq.objects.required("rack"),
+        kq.objects.required("block"),
+        kq.objects.preferred("rack"),
+        kq.objects.unconstrained(),
+    ):
         largest = place(busy, job("wide", 30, request))["largest"]
         assert isinstance(busy.try_admit(job("w", largest, request)), kq.Admitted)
         assert isinstance(busy.try_admit(job("w", largest + 1, request)), kq.Pending)
 
 
 def test_slices_count_in_whole(busy):
-    facts = place(busy, job("sliced", 15, kq.required("block", slices=[(HOST, 3)])))
+    facts = place(busy, job("sliced", 15, kq.objects.required("block", slices=[(HOST, 3)])))
 
     assert facts["slice_size"] == 3
     assert domains(facts)["b2"] == (12, 12)
@@ -64,9 +69,9 @@ def test_slices_count_in_whole(busy):
 
 
 def test_a_workload_whose_leaving_makes_room_is_named(busy):
-    busy.submit(job("more", 16, kq.required("block")))
+    busy.submit(job("more", 16, kq.objects.required("block")))
     busy.settle()
-    facts = place(busy, job("wide", 12, kq.required("block")))
+    facts = place(busy, job("wide", 12, kq.objects.required("block")))
 
     assert facts["failure_if_empty"] is None
     assert sorted(facts["sufficient_alone"]) == ["default/full", "default/more"]
@@ -80,7 +85,11 @@ def test_what_is_in_the_way_on_the_nodes_is_counted_by_what_comes_first():
     nodes[2] = msgspec.structs.replace(nodes[2], labels={**nodes[2].labels, "disk": "fast"})
     scheduler = kq.Scheduler(centre(nodes))
     pods = kq.PodSet.of(
-        "main", 2, requests={"nvidia.com/gpu": 5}, node_selector={"disk": "fast"}, topology_request=kq.required("rack")
+        "main",
+        2,
+        requests={"nvidia.com/gpu": 5},
+        node_selector={"disk": "fast"},
+        topology_request=kq.objects.required("rack"),
     )
     item = kq.Workload("picky", queue_name="vision", pod_sets=(pods,))
     (rack,) = [one for one in place(scheduler, item)["domains"] if one["level"] == "rack"]
@@ -100,7 +109,7 @@ def test_affinity_is_told_apart_from_the_node_selector():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
     term = {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
-    item = job("picky", 1, kq.required("rack"))
+    item = job("picky", 1, kq.objects.required("rack"))
     template = {"spec": {**item.pod_sets[0].template["spec"], "affinity": affinity}}
     pods = msgspec.structs.replace(item.pod_sets[0], template=template)
     facts = place(scheduler, msgspec.structs.replace(item, pod_sets=(pods,)))
@@ -110,7 +119,7 @@ def test_affinity_is_told_apart_from_the_node_selector():
 
 def test_a_leader_and_its_workers_are_explained_together():
     scheduler = kq.Scheduler(centre(hosts(1, 2, 2)))
-    group = kq.required("rack", group="g")
+    group = kq.objects.required("rack", group="g")
     pod_sets = (
         kq.PodSet.of("leader", 1, requests={"nvidia.com/gpu": 1}, topology_request=group),
         kq.PodSet.of("workers", 8, requests={"nvidia.com/gpu": 1}, topology_request=group),
@@ -125,7 +134,7 @@ def test_a_leader_and_its_workers_are_explained_together():
 def test_pod_sets_are_explained_beside_those_before_them():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
     pod_sets = tuple(
-        kq.PodSet.of(name, count, requests={"nvidia.com/gpu": 1}, topology_request=kq.required("rack"))
+        kq.PodSet.of(name, count, requests={"nvidia.com/gpu": 1}, topology_request=kq.objects.required("rack"))
         for name, count in (("first", 6), ("second", 3))
     )
     explanation = scheduler.explain(kq.Workload("two", queue_name="vision", pod_sets=pod_sets))
@@ -136,12 +145,12 @@ def test_pod_sets_are_explained_beside_those_before_them():
 
 
 def test_remedies_name_the_domain_and_what_would_have_to_come(busy):
-    remedy = busy.explain(job("wide", 9, kq.required("rack"))).find("remedy")[0]
+    remedy = busy.explain(job("wide", 9, kq.objects.required("rack"))).find("remedy")[0]
 
     assert remedy.text == "h100: a node with capacity for 1 pod was added to b2/r1"
-    busy.submit(job("more", 16, kq.required("block")))
+    busy.submit(job("more", 16, kq.objects.required("block")))
     busy.settle()
-    (remedy,) = busy.explain(job("wide", 12, kq.required("block"))).find("remedy")
+    (remedy,) = busy.explain(job("wide", 12, kq.objects.required("block"))).find("remedy")
     assert remedy.text == (
         "h100: one of default/full, default/more finished, or 2 nodes with capacity for 4 pods each were added to b1"
     )
@@ -149,7 +158,7 @@ def test_remedies_name_the_domain_and_what_would_have_to_come(busy):
 
 def test_a_pod_that_no_node_holds_asks_for_other_nodes():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
-    explanation = scheduler.explain(job("single", 1, kq.required("rack"), gpus=8))
+    explanation = scheduler.explain(job("single", 1, kq.objects.required("rack"), gpus=8))
 
     assert explanation.reason == "TopologyPlacementFailed"
     assert explanation.find("remedy")[0].text == (
@@ -161,9 +170,9 @@ def test_who_is_preempted_for_its_place_is_told():
     policy = kq.Preemption(within_cluster_queue="LowerPriority")
     queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 64}}, preemption=policy)
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)).replace(queue))
-    scheduler.submit(job("low", 8, kq.required("rack")))
+    scheduler.submit(job("low", 8, kq.objects.required("rack")))
     scheduler.settle()
-    explanation = scheduler.explain(job("high", 4, kq.required("rack"), priority=10))
+    explanation = scheduler.explain(job("high", 4, kq.objects.required("rack"), priority=10))
 
     assert explanation.verdict == "Preempting"
     assert [cause.facts["workload"] for cause in explanation.find("candidate")] == ["default/low"]
@@ -171,7 +180,7 @@ def test_who_is_preempted_for_its_place_is_told():
 
 def test_many_domains_are_told_shortly_and_are_all_in_the_facts():
     scheduler = kq.Scheduler(centre(hosts(1, 20, 2), gpus=1000))
-    explanation = scheduler.explain(job("wide", 9, kq.required("rack")))
+    explanation = scheduler.explain(job("wide", 9, kq.objects.required("rack")))
 
     assert len([cause for cause in explanation.find("domain") if cause.facts["level"] == "rack"]) == 5
     assert "and 15 more of level rack; at most 8 pods fit into each" in str(explanation)
@@ -179,7 +188,7 @@ def test_many_domains_are_told_shortly_and_are_all_in_the_facts():
 
 
 def test_where_there_is_a_place_one_line_says_so(busy):
-    explanation = busy.explain(job("fits", 4, kq.required("rack")))
+    explanation = busy.explain(job("fits", 4, kq.objects.required("rack")))
 
     (topology,) = explanation.find("topology")
     assert explanation.verdict == "Fits"
@@ -196,7 +205,7 @@ def test_where_the_pods_of_an_admitted_workload_are_is_told(busy):
 
 def test_of_many_hosts_the_first_are_told():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 10)))
-    scheduler.submit(job("many", 40, kq.required("rack")))
+    scheduler.submit(job("many", 40, kq.objects.required("rack")))
     scheduler.settle()
     (place,) = scheduler.explain("many").find("place")
 

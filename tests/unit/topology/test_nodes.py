@@ -13,7 +13,7 @@ change = msgspec.structs.replace
 
 
 def test_eight_pods_go_to_two_hosts_of_four(scheduler):
-    scheduler.submit(job("train", 8, kq.required("rack")))
+    scheduler.submit(job("train", 8, kq.objects.required("rack")))
     (decision,) = scheduler.cycle()
 
     assert isinstance(decision, kq.Admitted)
@@ -22,13 +22,13 @@ def test_eight_pods_go_to_two_hosts_of_four(scheduler):
 
 
 def test_a_question_says_where_the_pods_would_go(scheduler):
-    decision = scheduler.try_admit(job("train", 5, kq.required("rack")))
+    decision = scheduler.try_admit(job("train", 5, kq.objects.required("rack")))
 
     assert str(decision.pod_sets[0].topology_assignment) == "b1-r1-h1: 4, b1-r1-h2: 1"
 
 
 def test_one_pod_of_eight_gpus_fits_the_quota_and_no_host(scheduler):
-    scheduler.submit(job("train", 1, kq.required("rack"), gpus=8))
+    scheduler.submit(job("train", 1, kq.objects.required("rack"), gpus=8))
     (decision,) = scheduler.cycle()
 
     assert decision.reason == "TopologyPlacementFailed"
@@ -36,7 +36,7 @@ def test_one_pod_of_eight_gpus_fits_the_quota_and_no_host(scheduler):
 
 
 def test_a_node_that_comes_lets_in_who_waits(scheduler):
-    scheduler.submit(job("train", 12, kq.required("rack")))
+    scheduler.submit(job("train", 12, kq.objects.required("rack")))
     scheduler.settle()
     assert places(scheduler, "train") is None
 
@@ -48,12 +48,12 @@ def test_a_node_that_comes_lets_in_who_waits(scheduler):
 
 def test_a_cordoned_node_takes_no_more_and_keeps_what_it_has(scheduler):
     first, second = scheduler.cluster.nodes
-    scheduler.submit(job("there", 4, kq.required(kq.objects.HOSTNAME_LABEL)))
+    scheduler.submit(job("there", 4, kq.objects.required(kq.objects.HOSTNAME_LABEL)))
     scheduler.settle()
     (held,) = places(scheduler, "there")
     scheduler.apply(change(first, unschedulable=True), change(second, unschedulable=True))
 
-    scheduler.submit(job("late", 1, kq.required("rack")))
+    scheduler.submit(job("late", 1, kq.objects.required("rack")))
     scheduler.settle()
     assert places(scheduler, "there") == {held: 4}
     assert places(scheduler, "late") is None
@@ -65,7 +65,7 @@ def test_a_cordoned_node_takes_no_more_and_keeps_what_it_has(scheduler):
 
 def test_pods_of_a_node_that_is_gone_go_to_another():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
-    scheduler.submit(job("train", 8, kq.required("rack")))
+    scheduler.submit(job("train", 8, kq.objects.required("rack")))
     scheduler.settle()
     assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
 
@@ -79,10 +79,10 @@ def test_pods_of_a_node_that_is_gone_go_to_another():
 
 
 def test_a_node_that_is_not_ready_is_left_once_its_pods_are_gone(scheduler):
-    scheduler.submit(job("train", 2, kq.required("rack")))
+    scheduler.submit(job("train", 2, kq.objects.required("rack")))
     scheduler.settle()
     (host,) = places(scheduler, "train")
-    pod = kq.Pod.of("train-0", host, annotations={"kueue.x-k8s.io/podset-required-topology": "rack"})
+    pod = kq.objects.Pod.of("train-0", host, annotations={"kueue.x-k8s.io/podset-required-topology": "rack"})
     node = next(node for node in scheduler.cluster.nodes if node.name == host)
     scheduler.apply(pod, change(node, ready=False))
     scheduler.advance(60)
@@ -97,9 +97,9 @@ def test_a_node_that_is_not_ready_is_left_once_its_pods_are_gone(scheduler):
 
 
 def test_pods_outside_kueue_take_room_until_they_are_over(scheduler):
-    agent = kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}, namespace="kube-system")
+    agent = kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}, namespace="kube-system")
     scheduler.apply(agent)
-    scheduler.submit(job("train", 8, kq.required("rack")))
+    scheduler.submit(job("train", 8, kq.objects.required("rack")))
     scheduler.settle()
     assert places(scheduler, "train") is None
 
@@ -113,27 +113,27 @@ def test_pods_outside_kueue_take_room_until_they_are_over(scheduler):
 
 
 def test_a_pod_that_is_removed_makes_room(scheduler):
-    agent = kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 4})
+    agent = kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 4})
     scheduler.apply(agent)
-    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 4
+    assert scheduler.largest_count(job("probe", 1, kq.objects.required("rack"))) == 4
     scheduler.remove(agent)
-    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
+    assert scheduler.largest_count(job("probe", 1, kq.objects.required("rack"))) == 8
     assert scheduler.cluster.pods == ()
 
 
 def test_a_pod_that_a_topology_placed_takes_none_of_its_own(scheduler):
     marks = {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}
-    scheduler.apply(kq.Pod.of("rank-0", "b1-r1-h1", requests={"nvidia.com/gpu": 4}, annotations=marks))
+    scheduler.apply(kq.objects.Pod.of("rank-0", "b1-r1-h1", requests={"nvidia.com/gpu": 4}, annotations=marks))
 
-    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
+    assert scheduler.largest_count(job("probe", 1, kq.objects.required("rack"))) == 8
 
 
 def test_a_fork_keeps_its_own_nodes(scheduler):
     fork = scheduler.fork()
     fork.remove(*fork.cluster.nodes)
 
-    assert fork.largest_count(job("probe", 1, kq.required("rack"))) == 0
-    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
+    assert fork.largest_count(job("probe", 1, kq.objects.required("rack"))) == 0
+    assert scheduler.largest_count(job("probe", 1, kq.objects.required("rack"))) == 8
 
 
 @pytest.mark.parametrize("others", [(), ({"kubernetes.io/hostname": "nowhere"},)], ids=["", "with another"])
@@ -144,20 +144,20 @@ def test_what_a_fork_learns_of_pods_is_its_own(others):
         for name, tolerations in (("old", ()), ("new", (kq.objects.Toleration("aging", operator="Exists"),)))
     )
     nodes = [
-        kq.nodes(RACKS, (1, 1, 1), labels={"gpu": name}, capacity={"nvidia.com/gpu": 4}, prefix=name)
+        kq.objects.nodes(RACKS, (1, 1, 1), labels={"gpu": name}, capacity={"nvidia.com/gpu": 4}, prefix=name)
         for name in ("old", "new")
     ]
     queue = kq.ClusterQueue.of("vision", {name: {"nvidia.com/gpu": 8} for name in ("old", "new")})
     scheduler = kq.Scheduler(kq.Cluster(RACKS, old, new, queue, nodes))
-    scheduler.submit(job("first", 1, kq.required("rack"), gpus=4))
+    scheduler.submit(job("first", 1, kq.objects.required("rack"), gpus=4))
     scheduler.settle()
     one, another = scheduler.fork(), scheduler.fork()
-    second = job("second", 1, kq.required("rack"), gpus=4)
+    second = job("second", 1, kq.objects.required("rack"), gpus=4)
     one.submit(second)
     one.settle()
     for number, selector in enumerate(others):
         pods = kq.PodSet.of(
-            requests={"nvidia.com/gpu": 1}, node_selector=selector, topology_request=kq.required("rack")
+            requests={"nvidia.com/gpu": 1}, node_selector=selector, topology_request=kq.objects.required("rack")
         )
         another.submit(kq.Workload(f"other-{number}", queue_name="vision", pod_sets=(pods,)))
         another.settle()
@@ -168,25 +168,25 @@ def test_what_a_fork_learns_of_pods_is_its_own(others):
 
 
 def test_a_saved_scheduler_goes_on_with_its_nodes_and_places(scheduler, tmp_path):
-    scheduler.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
-    scheduler.submit(job("train", 5, kq.required("rack")))
+    scheduler.apply(kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
+    scheduler.submit(job("train", 5, kq.objects.required("rack")))
     scheduler.settle()
     scheduler.save(tmp_path / "saved")
     again = kq.Scheduler.load(tmp_path / "saved")
 
     assert places(again, "train") == places(scheduler, "train")
     assert again.cluster == scheduler.cluster
-    assert again.largest_count(job("probe", 1, kq.required("rack"))) == 2
+    assert again.largest_count(job("probe", 1, kq.objects.required("rack"))) == 2
 
 
 @pytest.mark.parametrize("shape", [(1, 2), (1, 1, 0), (1, 1, 1, 1)])
 def test_a_shape_needs_a_number_for_each_level(shape):
     with pytest.raises(kq.errors.InvalidSpecError, match="it must be a number for each of block, rack, kubernetes"):
-        kq.nodes(RACKS, shape, capacity={})
+        kq.objects.nodes(RACKS, shape, capacity={})
 
 
 def test_nodes_of_a_topology_without_hosts_are_counted_within_its_lowest_domains():
-    made = kq.nodes(["zone"], (2, 2), capacity={"cpu": 4}, prefix="x-", taints=["spot=true:NoSchedule"])
+    made = kq.objects.nodes(["zone"], (2, 2), capacity={"cpu": 4}, prefix="x-", taints=["spot=true:NoSchedule"])
 
     assert [node.labels["zone"] for node in made] == ["z1", "z1", "z2", "z2"]
     assert [node.name for node in made] == ["x-z1-h1", "x-z1-h2", "x-z2-h1", "x-z2-h2"]
@@ -196,10 +196,10 @@ def test_nodes_of_a_topology_without_hosts_are_counted_within_its_lowest_domains
 
 def test_domains_without_hosts_are_named_by_all_levels():
     zones = kq.Topology("racks", levels=["zone", "rack"])
-    made = kq.nodes(zones, (2, 1, 2), labels={"gpu": "h100"}, capacity={"nvidia.com/gpu": 4})
+    made = kq.objects.nodes(zones, (2, 1, 2), labels={"gpu": "h100"}, capacity={"nvidia.com/gpu": 4})
     queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 16}})
     scheduler = kq.Scheduler(kq.Cluster(zones, FLAVOR, queue, made))
-    scheduler.submit(job("train", 10, kq.preferred("rack")))
+    scheduler.submit(job("train", 10, kq.objects.preferred("rack")))
     scheduler.settle()
 
     assignment = scheduler.workload("train").status.admission.pod_set_assignments[0].topology_assignment
@@ -208,7 +208,7 @@ def test_domains_without_hosts_are_named_by_all_levels():
 
 
 def test_what_if_a_node_came_says_who_would_be_admitted(scheduler):
-    scheduler.submit(job("train", 12, kq.required("rack")))
+    scheduler.submit(job("train", 12, kq.objects.required("rack")))
     difference = scheduler.whatif(hosts(1, 1, 3)[2])
 
     assert difference.admitted == ("default/train",)
@@ -219,8 +219,8 @@ def test_what_if_a_node_came_says_who_would_be_admitted(scheduler):
 def test_a_journal_does_again_what_nodes_and_pods_did(scheduler, tmp_path):
     with Journal(tmp_path / "journal") as journal:
         live = journal.scheduler(scheduler.cluster)
-        live.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
-        live.submit(job("train", 2, kq.required("rack")))
+        live.apply(kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
+        live.submit(job("train", 2, kq.objects.required("rack")))
         live.settle()
         live.remove(next(node for node in live.cluster.nodes if node.name in places(live, "train")))
         live.advance(5)
@@ -233,8 +233,8 @@ def test_a_journal_does_again_what_nodes_and_pods_did(scheduler, tmp_path):
 
 
 def test_a_dump_goes_on_with_nodes_pods_and_places(scheduler):
-    scheduler.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
-    scheduler.submit(job("train", 5, kq.required("rack")))
+    scheduler.apply(kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
+    scheduler.submit(job("train", 5, kq.objects.required("rack")))
     scheduler.settle()
     text = kq.dump(kq.Cluster(scheduler.cluster.objects(), scheduler.workload("train"), names=False))
     again = kq.Scheduler(kq.load(text))
@@ -262,7 +262,7 @@ def test_a_change_of_a_node_wakes_who_waits(scheduler, before, after, wakes):
     """As `pkg/controller/tas/resource_flavor.go:checkNodeSchedulingPropertiesChanged`."""
     node = change(scheduler.cluster.nodes[0], **before)
     scheduler.apply(node)
-    scheduler.submit(job("wide", 9, kq.required("rack")))
+    scheduler.submit(job("wide", 9, kq.objects.required("rack")))
     scheduler.settle()
 
     scheduler.apply(change(node, **after))
@@ -271,9 +271,9 @@ def test_a_change_of_a_node_wakes_who_waits(scheduler, before, after, wakes):
 
 def admitted(name, pods, **status):
     """A Workload of one pod set that has its place already."""
-    one = job(name, sum(pods.values()), kq.required("rack"))
-    domains = tuple(kq.TopologyDomain((host,), count) for host, count in pods.items())
-    place = kq.TopologyAssignment((kq.objects.HOSTNAME_LABEL,), domains)
+    one = job(name, sum(pods.values()), kq.objects.required("rack"))
+    domains = tuple(kq.objects.TopologyDomain((host,), count) for host, count in pods.items())
+    place = kq.objects.TopologyAssignment((kq.objects.HOSTNAME_LABEL,), domains)
     usage = {"nvidia.com/gpu": sum(pods.values())}
     given = kq.objects.PodSetAssignment("main", {"nvidia.com/gpu": "h100"}, usage, None, place)
     conditions = [kq.objects.Condition(kind, "True", kind) for kind in ("QuotaReserved", "Admitted")]
@@ -330,7 +330,7 @@ def test_a_pod_on_its_way_has_the_node_looked_at_that_it_wants():
     """As `pkg/controller/tas/node_controller.go:queueReconcileForPod`: 30 s are over, and nobody has looked since."""
     gates = {"TASReplaceNodeDueToNotReadyOverFixedTime": True}
     marks = {"kueue.x-k8s.io/podset-required-topology": "rack"}
-    runs = kq.Pod.of("train-0", "b1-r1-h1", annotations=marks)
+    runs = kq.objects.Pod.of("train-0", "b1-r1-h1", annotations=marks)
     cluster = centre(
         hosts(1, 1, 2), admitted("train", {"b1-r1-h1": 1}), configuration=kq.Configuration(feature_gates=gates)
     )
@@ -340,5 +340,5 @@ def test_a_pod_on_its_way_has_the_node_looked_at_that_it_wants():
     assert scheduler.workload("train").status.unhealthy_nodes == ()
 
     spec = {"containers": [{"name": "main"}], "nodeSelector": {kq.objects.HOSTNAME_LABEL: "b1-r1-h1"}}
-    scheduler.apply(kq.Pod("train-1", spec=spec, annotations=marks, phase="Pending"))
+    scheduler.apply(kq.objects.Pod("train-1", spec=spec, annotations=marks, phase="Pending"))
     assert scheduler.workload("train").status.unhealthy_nodes == ("b1-r1-h1",)

@@ -23,8 +23,8 @@ def busy():
     nodes = hosts(1, 2, 2)
     away = msgspec.structs.replace(hosts(1, 1, 3)[2], unschedulable=True)
     scheduler = kq.Scheduler(centre(nodes, away))
-    scheduler.apply(kq.Pod.of("agent", "b1-r2-h2", requests={GPU: 1, "cpu": 2}))
-    scheduler.submit(job("train", 5, kq.required("rack")))
+    scheduler.apply(kq.objects.Pod.of("agent", "b1-r2-h2", requests={GPU: 1, "cpu": 2}))
+    scheduler.submit(job("train", 5, kq.objects.required("rack")))
     scheduler.settle()
     return scheduler
 
@@ -76,9 +76,13 @@ def test_the_largest_jobs_are_those_that_a_cycle_admits(busy):
     racks = busy.topology("racks")
     now = racks.largest({GPU: 1})
 
-    for level, request in (("block", kq.required("block")), ("rack", kq.required("rack")), (HOST, kq.required(HOST))):
+    for level, request in (
+        ("block", kq.objects.required("block")),
+        ("rack", kq.objects.required("rack")),
+        (HOST, kq.objects.required(HOST)),
+    ):
         assert busy.largest_count(job("probe", 1, request)) == now[level]
-    assert busy.largest_count(job("probe", 1, kq.unconstrained())) == now[""]
+    assert busy.largest_count(job("probe", 1, kq.objects.unconstrained())) == now[""]
     assert racks.largest({GPU: 1}, empty=True) == {"block": 15, "rack": 8, HOST: 4, "": 15}
 
 
@@ -92,7 +96,7 @@ def test_a_map_stays_as_it_was(busy):
 
 
 def test_fragmentation_by_size_and_level(busy):
-    found = kq.fragmentation(busy, "racks", [{GPU: 1}, {GPU: 4}])
+    found = kq.lab.fragmentation(busy, "racks", [{GPU: 1}, {GPU: 4}])
 
     assert found.largest("rack") == [8, 2]  # the rack of 7 was the closest fit for 5
     assert found.largest("") == [10, 2]
@@ -105,9 +109,9 @@ def test_a_profile_is_asked_where_it_had_placed_the_same_workloads():
     """Two hosts of 4: LeastFreeCapacity puts what may go anywhere into the gap that BestFit leaves to it, too."""
     scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
     for name, pods in (("a", 3), ("b", 2), ("c", 5)):
-        scheduler.submit(job(name, pods, kq.unconstrained()))
+        scheduler.submit(job(name, pods, kq.objects.unconstrained()))
         scheduler.settle()
-    found = kq.fragmentation(scheduler, "racks", [{GPU: 1}], profiles=("Mixed", "BestFit", "Balanced"))
+    found = kq.lab.fragmentation(scheduler, "racks", [{GPU: 1}], profiles=("Mixed", "BestFit", "Balanced"))
 
     assert {row.profile for row in found.rows} == {"now", "Mixed", "BestFit", "Balanced"}
     assert found.largest("", "Mixed") == found.largest("", "now") == found.largest("", "BestFit") == [2]
@@ -141,7 +145,7 @@ def test_of_several_flavors_one_has_to_be_named():
 
 def test_a_profile_that_there_is_not_is_refused(busy):
     with pytest.raises(InvalidSpecError, match='profiles: is "Worst"; it must be one of Mixed, BestFit, Balanced'):
-        kq.fragmentation(busy, "racks", [{GPU: 1}], profiles=["Worst"])
+        kq.lab.fragmentation(busy, "racks", [{GPU: 1}], profiles=["Worst"])
 
 
 # --- the picture ----------------------------------------------------------------------------------------------------
@@ -184,7 +188,7 @@ def test_beyond_a_thousand_hosts_a_bar_is_a_rack():
 
 def test_html_is_well_formed_and_escaped():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
-    scheduler.submit(job("train", 3, kq.required("rack")))
+    scheduler.submit(job("train", 3, kq.objects.required("rack")))
     scheduler.settle()
     html = scheduler.topology("racks")._repr_html_()
     root = ET.fromstring(html)  # noqa: S314 - our own
@@ -210,7 +214,7 @@ def test_nothing_of_matplotlib_is_loaded_for_a_notebook():
     code = (
         "import sys, kueuepy as kq; t = kq.Topology('t', levels=['rack']);"
         "c = kq.Cluster(t, kq.ResourceFlavor('f', node_labels={'a': 'b'}, topology_name='t'),"
-        "kq.ClusterQueue.of('q', {'f': {'cpu': 1}}), kq.nodes(t, (2, 1), labels={'a': 'b'}, capacity={'cpu': 1}));"
+        "kq.ClusterQueue.of('q', {'f': {'cpu': 1}}), kq.objects.nodes(t, (2, 1), labels={'a': 'b'}, capacity={'cpu': 1}));"
         "kq.Scheduler(c).topology('t')._repr_html_(); print('matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own

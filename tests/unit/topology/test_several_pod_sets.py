@@ -43,7 +43,7 @@ def test_usage_of_a_flavor_without_a_topology_stands_between_that_of_two_pod_set
     objects = (RACKS, FLAVOR, kq.ResourceFlavor("plain"), queue, hosts(1, 1, 2))
     scheduler = kq.Scheduler(kq.Cluster(*objects, configuration=configuration))
     pod_sets = [
-        kq.PodSet.of(name, 2, requests={"nvidia.com/gpu": 1}, topology_request=kq.required("rack"))
+        kq.PodSet.of(name, 2, requests={"nvidia.com/gpu": 1}, topology_request=kq.objects.required("rack"))
         for name in ("first", "second")
     ]
     scheduler.submit(kq.Workload("train", queue_name="vision", pod_sets=pod_sets))
@@ -54,4 +54,4 @@ def test_usage_of_a_flavor_without_a_topology_stands_between_that_of_two_pod_set
     for assignment in admission.pod_set_assignments:
         assert assignment.flavors == {"nvidia.com/gpu": "h100", licence: "plain"}
         assert assignment.topology_assignment is not None
-    assert scheduler.engine.check() == []
+    assert scheduler._engine.check() == []

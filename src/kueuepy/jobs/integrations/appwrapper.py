@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.appwrapper_pods import ComponentPodSet, component_pod_sets, pod_template
 from kueuepy.jobs.job import Finished
@@ -25,7 +25,7 @@ class AppWrapper(BaseJob):
     api_versions = BUILT_IN["AppWrapper"]
     checks_topology = False
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Copies of the templates in the components, with the API's defaults."""
         found = [
             (Section(root.owner, f"{component.path}.{pod_set.path}", pod_template(component, pod_set.path)), pod_set)
@@ -33,7 +33,7 @@ class AppWrapper(BaseJob):
             for pod_set in pod_sets
         ]
         return [
-            Slot(f"{self.name}-{i}", pod_set.replicas, template, index=pod_set.index)
+            PodSetSource(f"{self.name}-{i}", pod_set.replicas, template, index=pod_set.index)
             for i, (template, pod_set) in enumerate(found)
         ]
 

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.indexes import terminal_indexes
 from kueuepy.jobs.job import Finished
@@ -39,12 +39,12 @@ class BatchJob(BaseJob):
     is_elastic_kind = True
     checks_groups = False
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The Job's template."""
         spec = root.section("spec")
         template = spec.section("template")
         index = PodIndex(keys.JOB_COMPLETION_INDEX)
-        return [Slot("main", pods_per_job(spec), template, self.min_parallelism(), index)]
+        return [PodSetSource("main", pods_per_job(spec), template, self.min_parallelism(), index)]
 
     def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 there is only one
         """Takes away the labels that the Job controller puts on the template."""
@@ -104,7 +104,7 @@ class BatchJob(BaseJob):
         if self.min_parallelism() is not None:
             self._set_parallelism(root, infos[0].count)
 
-    def restore_slot(self, slot: Slot, pod_set: PodSet) -> None:
+    def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
         """Restores the template; labels of the Job controller stay on it."""
         labels = slot.metadata.texts("labels")
         super().restore_slot(slot, pod_set)
@@ -160,7 +160,7 @@ class CronJob(ParentJob):
     kind = "CronJob"
     api_versions = BUILT_IN["CronJob"]
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Those of the Job that it makes."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 

@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobs/jobset/jobset_controller.go`.
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.integrations.batch import pods_per_job
 from kueuepy.jobs.job import Finished
@@ -15,7 +15,7 @@ from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import ReclaimablePod
 
 
-def replicated_job_slots(spec: Section) -> list[Slot]:
+def replicated_job_slots(spec: Section) -> list[PodSetSource]:
     """The pod sets of a JobSet's spec: one for each replicated job, of all the pods of all its replicas."""
     slots = []
     for job in spec.sections("replicatedJobs"):
@@ -23,7 +23,7 @@ def replicated_job_slots(spec: Section) -> list[Slot]:
         inner = job.walk("template.spec")
         index = PodIndex(keys.JOB_COMPLETION_INDEX, keys.JOBSET_JOB_INDEX, replicas)
         count = replicas * pods_per_job(inner)
-        slots.append(Slot(job.text("name"), count, inner.section("template"), index=index))
+        slots.append(PodSetSource(job.text("name"), count, inner.section("template"), index=index))
     return slots
 
 
@@ -48,7 +48,7 @@ class JobSet(BaseJob):
     kind = "JobSet"
     api_versions = BUILT_IN["JobSet"]
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates of the replicated jobs."""
         return replicated_job_slots(root.section("spec"))
 

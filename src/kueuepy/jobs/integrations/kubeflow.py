@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
@@ -28,10 +28,12 @@ class KubeflowJob(BaseJob):
     replica_specs: ClassVar[str]
     replica_types: ClassVar[tuple[str, ...]] = ("Master", "Worker")
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates of the types of replicas that the job has."""
         return [
-            Slot(name, replica.count("replicas", 1), replica.section("template"), index=PodIndex(keys.REPLICA_INDEX))
+            PodSetSource(
+                name, replica.count("replicas", 1), replica.section("template"), index=PodIndex(keys.REPLICA_INDEX)
+            )
             for name, replica in self.replicas(root).items()
         ]
 

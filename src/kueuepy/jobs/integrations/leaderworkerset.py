@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and 
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import Slot
+from kueuepy.jobs.base import PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.serving import group_pod, group_workload_annotations
 from kueuepy.jobs.numbers import signed
@@ -38,7 +38,7 @@ class LeaderWorkerSet(ParentJob):
     checks_job_labels = False
     index = 0
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates of one replica's leader, if it has one, and workers."""
         group = root.walk("spec.leaderWorkerTemplate")
         size = group.count("size", 1)
@@ -46,8 +46,8 @@ class LeaderWorkerSet(ParentJob):
         worker = group.section("workerTemplate")
         numbered = PodIndex(keys.LWS_WORKER_INDEX)
         if leader is None:
-            return [Slot("main", size, worker, index=numbered)]
-        return [Slot(LEADER, 1, leader), Slot(WORKER, size - 1, worker, index=numbered)]
+            return [PodSetSource("main", size, worker, index=numbered)]
+        return [PodSetSource(LEADER, 1, leader), PodSetSource(WORKER, size - 1, worker, index=numbered)]
 
     def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 all of them alike
         """Takes away the labels and annotations of the LeaderWorkerSet's own, but for its name."""
@@ -88,7 +88,7 @@ class LeaderWorkerSet(ParentJob):
         items = [self._pod(slot, number, size) for number, slot in enumerate(each)]
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
-    def _pod(self, slot: Slot, number: int, size: int) -> Document:
+    def _pod(self, slot: PodSetSource, number: int, size: int) -> Document:
         """A pod of the replica; the first one leads it."""
         leader_name = f"{self.name}-{self.index}"
         labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys, topology_check
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.checks import prebuilt_workload_name
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.forms import check_pod_spec
@@ -63,9 +63,9 @@ class Pod(BaseJob):
         is_deleted = "deletionTimestamp" in self.root.section("metadata").data
         return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The pod itself; its pod set has only its spec."""
-        return [Slot("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
+        return [PodSetSource("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def check_topology(self) -> None:
         """Refuse what Kueue's webhook refuses of the pod's topology annotations, whatever the feature gate.

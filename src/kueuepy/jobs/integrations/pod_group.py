@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys
-from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
+from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.job import Finished
@@ -106,7 +106,7 @@ class PodGroup(BaseJob):
             return runnable
         return sorted(runnable, key=_keeping_order)[: self.total_count]
 
-    def slots(self, root: Section) -> Sequence[Slot]:  # noqa: ARG002 each pod has its own manifest
+    def slots(self, root: Section) -> Sequence[PodSetSource]:  # noqa: ARG002 each pod has its own manifest
         """The first pod of each role, or of a fast group the first pod for all."""
         members = self.members()
         if self.is_fast:
@@ -115,7 +115,8 @@ class PodGroup(BaseJob):
         firsts = {pod.role: pod for pod in reversed(members)}
         index = PodIndex(keys.POD_GROUP_POD_INDEX)
         return [
-            Slot(role, counts[role], _copy(firsts[role]), index=index, keeps_metadata=False) for role in sorted(counts)
+            PodSetSource(role, counts[role], _copy(firsts[role]), index=index, keeps_metadata=False)
+            for role in sorted(counts)
         ]
 
     def validate(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
+from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.quantity import keep_max
 from kueuepy.manifest.jobkinds import BUILT_IN
@@ -34,13 +34,13 @@ class RayKind(BaseJob):
     cluster_path: ClassVar[str]
     cluster_name_path: ClassVar[str] = ""
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates of the head and of the groups of workers."""
         spec = root.walk(self.cluster_path)
-        head = Slot(HEAD, 1, spec.section("headGroupSpec").section("template"))
+        head = PodSetSource(HEAD, 1, spec.section("headGroupSpec").section("template"))
         live = self._live_counts(spec)
         workers = [
-            Slot(name, live.get(name, worker_count(group)), group.section("template"))
+            PodSetSource(name, live.get(name, worker_count(group)), group.section("template"))
             for group in spec.sections("workerGroupSpecs")
             for name in [group.text("groupName")]
         ]

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import checks
-from kueuepy.jobs.base import Slot
+from kueuepy.jobs.base import PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.ray_cluster import HEAD, RayKind
 from kueuepy.jobs.job import Finished, Job
@@ -47,7 +47,7 @@ class RayJob(RayKind):
         selector = self.root.section("spec").find("clusterSelector")
         return selector is not None and bool(selector.data)
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates of the cluster, and that of the submitter or KubeRay's default for it."""
         slots = super().slots(root)
         if self.submission_mode != "K8sJobMode":
@@ -56,7 +56,7 @@ class RayJob(RayKind):
         template = spec.find("submitterPodTemplate") or Section(
             root.owner, spec.at("submitterPodTemplate"), self._default_submitter()
         )
-        return [*slots, Slot(SUBMITTER, 1, template)]
+        return [*slots, PodSetSource(SUBMITTER, 1, template)]
 
     def amend(self, pod_set: str, template: Document) -> None:
         """Counts in the head the submitter that KubeRay runs beside it, besides what a cluster's head runs."""
@@ -87,7 +87,7 @@ class RayJob(RayKind):
                 "is false; a job that Kueue manages must delete its cluster when it finishes",
             )
 
-    def checked_slots(self, slots: Sequence[Slot]) -> Sequence[Slot]:
+    def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
         """Return the slots of the cluster: the webhook does not check the annotations of the submitter."""
         return slots[:-1] if self.submission_mode == "K8sJobMode" else slots
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import Slot
+from kueuepy.jobs.base import PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.integrations.pod_group import PodGroup
@@ -30,10 +30,10 @@ class Deployment(ParentJob):
     api_versions = BUILT_IN["Deployment"]
     checks_job_labels = False
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The template of one pod."""
         template = root.section("spec").section("template")
-        return [Slot("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
+        return [PodSetSource("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def jobs(self) -> Sequence[Job]:
         """Return its pods, or the group of its pods, with Kueue's scheduling gates.
@@ -79,11 +79,13 @@ class StatefulSet(ParentJob):
     checks_job_labels = False
     checks_topology = False
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The template; the pod set has only its spec."""
         spec = root.section("spec")
         index = PodIndex(keys.APPS_POD_INDEX)
-        return [Slot("main", spec.count("replicas", 1), spec.section("template"), index=index, keeps_metadata=False)]
+        return [
+            PodSetSource("main", spec.count("replicas", 1), spec.section("template"), index=index, keeps_metadata=False)
+        ]
 
     def jobs(self) -> "Sequence[StatefulSet]":
         """Return itself, if it gets a Workload.

@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` an
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.spark_pod import DRIVER, EXECUTOR, empty_template, pod_template
 from kueuepy.jobs.job import Finished
@@ -37,12 +37,13 @@ class SparkApplication(BaseJob):
     takes_prebuilt = False
     checks_groups = False
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Templates made from the fields of the roles; changing them changes nothing in the application."""
         spec = root.section("spec")
         counts = {DRIVER: 1, EXECUTOR: spec.section(EXECUTOR).count("instances", 0)}
         return [
-            Slot(role, counts[role], Section(root.owner, spec.at(role), pod_template(spec, role))) for role in _ROLES
+            PodSetSource(role, counts[role], Section(root.owner, spec.at(role), pod_template(spec, role)))
+            for role in _ROLES
         ]
 
     def validate(self) -> None:

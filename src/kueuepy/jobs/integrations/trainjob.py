@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
 from kueuepy.jobs.integrations.trainer_runtime import jobset_spec
@@ -33,7 +33,7 @@ class TrainJob(BaseJob):
     api_versions = BUILT_IN["TrainJob"]
     checks_groups = False
 
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """The templates of the JobSet; changing them changes nothing in the TrainJob."""
         return replicated_job_slots(self.jobset(root))
 

@@ -37,20 +37,20 @@ class Charts:
         """Create the charts of a recorded run."""
         self._run = run
 
-    def usage(self, cell: str | None = None) -> Any:
+    def usage(self, flavor_resource: str | None = None) -> Any:
         """Draw the usage of a flavor and resource, stacked by ClusterQueue.
 
         Lighter areas are borrowed quota, and the line is the nominal quota.
 
         Args:
-            cell: `flavor/resource`, or a resource that only one flavor has; by default the pair with the highest
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the highest
                 utilisation.
 
         Raises:
             StateError: The usage was not recorded.
             UnsupportedError: altair is not installed.
         """
-        return chart(data.usage(self._run, cell, _PIECES))
+        return chart(data.usage(self._run, flavor_resource, _PIECES))
 
     def queue(self) -> Any:
         """Draw the number of waiting jobs over time, stacked by ClusterQueue."""

@@ -25,11 +25,11 @@ PIECES = 400
 _ABOVE = 1.15
 
 
-def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack:
+def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECES) -> Stack:
     """Return the usage of a flavor and resource by ClusterQueue, and the nominal quota as the limit."""
-    cell = cell_of(run, cell)
-    unit, size = amounts_of(cell)
-    rows = {queue: rows for queue, of, rows in _series(run) if of == cell}
+    flavor_resource = cell_of(run, flavor_resource)
+    unit, size = amounts_of(flavor_resource)
+    rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
     edges = _edges(run, rows, pieces)
     names, nominal = colours(run), np.zeros(len(edges) - 1)
     own: dict[str, Any] = {}
@@ -43,7 +43,12 @@ def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack
     x, second = time_unit(run.seconds)
     layers = tuple(Layer(name, shown_as(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
     return Stack(
-        f"Usage of {cell}", _axis(x), f"Usage ({unit})", edges / second, layers, nominal + of_cohorts(run, cell) / size
+        f"Usage of {flavor_resource}",
+        _axis(x),
+        f"Usage ({unit})",
+        edges / second,
+        layers,
+        nominal + of_cohorts(run, flavor_resource) / size,
     )
 
 
@@ -104,7 +109,7 @@ def _ordered(found: dict[str, Any], names: dict[str, int]) -> list[str]:
 
 def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
     if not len(run.usage):
-        raise StateError("picture: needs the usage; record it with Record(usage=True)")
+        raise StateError("picture: needs the usage; record it with Recording(usage=True)")
     return series_of(run.usage)
 
 

@@ -67,7 +67,7 @@ def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
 def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: float = 0.0) -> Bars:
     """Return the runs of the first jobs after a time, each in the lowest free lane."""
     if not len(run.runs):
-        raise StateError("picture: needs the runs; record them with Record(runs=True)")
+        raise StateError("picture: needs the runs; record them with Recording(runs=True)")
     runs, names = run.runs, colours(run)
     kept = _first_runs(run, flavor, jobs, start)
     ends = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])

@@ -67,37 +67,45 @@ def time_unit(seconds: float) -> tuple[str, float]:
     return next((name, size) for name, size, most in _UNITS if seconds <= most)
 
 
-def cell_of(run: Recorded, cell: str | None) -> str:
+def cell_of(run: Recorded, flavor_resource: str | None) -> str:
     """Find the flavor and resource to show.
 
     Args:
         run: The run.
-        cell: `flavor/resource`, or a flavor or resource that occurs once. `None` selects the pair with the highest
+        flavor_resource: `flavor/resource`, or a flavor or resource that occurs once. `None` selects the pair with the highest
             utilisation.
 
     Raises:
         InvalidSpecError: The name matches no flavor and resource, or several.
     """
     used = _used(run)
-    if cell is None:
+    if flavor_resource is None:
         if not used:
             raise InvalidSpecError("picture: there is no quota of any resource")
         return max(used, key=lambda name: used[name] / nominal if (nominal := run.totals["nominal"].get(name)) else 0.0)
-    found = [name for name in used if name == cell or name.partition("/")[2] == cell or name.partition("/")[0] == cell]
-    if cell in found or len(found) == 1:
-        return cell if cell in found else found[0]
-    raise InvalidSpecError(f'picture: cell: "{cell}"; it must be one of {", ".join(used)}')
+    found = [
+        name
+        for name in used
+        if name == flavor_resource
+        or name.partition("/")[2] == flavor_resource
+        or name.partition("/")[0] == flavor_resource
+    ]
+    if flavor_resource in found or len(found) == 1:
+        return flavor_resource if flavor_resource in found else found[0]
+    raise InvalidSpecError(f'picture: flavor_resource: "{flavor_resource}"; it must be one of {", ".join(used)}')
 
 
 def _used(run: Recorded) -> dict[str, float]:
     """Return the usage of all ClusterQueues by flavor and resource."""
     cells = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
-    return dict.fromkeys(run.totals["nominal"], 0.0) | sums((cell, used) for cell, (used, *_) in cells)
+    return dict.fromkeys(run.totals["nominal"], 0.0) | sums(
+        (flavor_resource, used) for flavor_resource, (used, *_) in cells
+    )
 
 
-def amounts_of(cell: str) -> tuple[str, float]:
+def amounts_of(flavor_resource: str) -> tuple[str, float]:
     """Return the display unit of a resource, and the number of internal units in one."""
-    resource = cell.partition("/")[2]
+    resource = flavor_resource.partition("/")[2]
     if resource == "cpu":
         return "cores", 1000.0
     if resource in ("memory", "ephemeral-storage"):

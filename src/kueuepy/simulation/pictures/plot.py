@@ -37,13 +37,13 @@ class Plots:
         """Create the charts of a recorded run."""
         self._run = run
 
-    def usage(self, cell: str | None = None, *, ax: Any = None) -> Any:
+    def usage(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
         """Draw the usage of a flavor and resource, stacked by ClusterQueue.
 
         Hatched areas are borrowed quota, and the line is the nominal quota.
 
         Args:
-            cell: `flavor/resource`, or a resource that only one flavor has; by default the pair with the highest
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the highest
                 utilisation.
             ax: Axes to draw on; by default those of a new figure.
 
@@ -51,7 +51,7 @@ class Plots:
             StateError: The usage was not recorded.
             UnsupportedError: matplotlib is not installed.
         """
-        return draw(data.usage(self._run, cell), ax)
+        return draw(data.usage(self._run, flavor_resource), ax)
 
     def queue(self, *, ax: Any = None) -> Any:
         """Draw the number of waiting jobs over time, stacked by ClusterQueue."""

@@ -25,17 +25,17 @@ _LEVELS = ("rack", _HOSTNAME)
 
 def configuration(chosen: Random) -> kq.Configuration:
     """Policies: fair sharing of both kinds, pods that must become ready, gates."""
-    waits = kq.WaitForPodsReady(
+    waits = kq.objects.WaitForPodsReady(
         timeout=120 * SECOND,
         recovery_timeout=chosen.choice((None, 60 * SECOND)),
         block_admission=chosen.random() < _RARELY,
-        requeuing_strategy=kq.RequeuingStrategy(
+        requeuing_strategy=kq.objects.RequeuingStrategy(
             timestamp=chosen.choice(("Creation", "Eviction")),
             backoff_base_seconds=chosen.choice((0, 60)),
             backoff_limit_count=chosen.choice((None, 2)),
         ),
     )
-    usage = kq.AdmissionFairSharing(usage_half_life_time=chosen.choice((0, 60)) * SECOND)
+    usage = kq.objects.AdmissionFairSharing(usage_half_life_time=chosen.choice((0, 60)) * SECOND)
     return kq.Configuration(
         fair_sharing=_perhaps(chosen, kq.FairSharingConfig()),
         admission_fair_sharing=_perhaps(chosen, usage),
@@ -75,9 +75,9 @@ def cluster_queue(chosen: Random, name: str) -> kq.ClusterQueue:
     """A ClusterQueue with policies of all kinds."""
     parent = chosen.choice((None, "x", "x", "x", "y", "z"))
     reclaim: Any = chosen.choice(("Never", "LowerPriority", "Any", "Any"))
-    borrow = kq.BorrowWithinCohort()
+    borrow = kq.objects.BorrowWithinCohort()
     if reclaim != "Never" and chosen.random() < _HALF:
-        borrow = kq.BorrowWithinCohort("LowerPriority", chosen.choice((None, 0)))
+        borrow = kq.objects.BorrowWithinCohort("LowerPriority", chosen.choice((None, 0)))
     within: Any = chosen.choice(("Never", "LowerPriority", "LowerOrNewerEqualPriority"))
     checks = [check for check in CHECKS if chosen.random() < _RARELY]
     return kq.ClusterQueue(
@@ -85,15 +85,15 @@ def cluster_queue(chosen: Random, name: str) -> kq.ClusterQueue:
         cohort_name=parent,
         resource_groups=_groups(chosen, limited=parent is not None),
         queueing_strategy=chosen.choice(("BestEffortFIFO", "BestEffortFIFO", "StrictFIFO")),
-        flavor_fungibility=kq.FlavorFungibility(
+        flavor_fungibility=kq.objects.FlavorFungibility(
             chosen.choice(("MayStopSearch", "TryNextFlavor")), chosen.choice(("MayStopSearch", "TryNextFlavor"))
         ),
         preemption=kq.Preemption(reclaim, within, borrow),
         fair_sharing=_weight(chosen),
-        admission_checks_strategy=tuple(map(kq.AdmissionCheckStrategyRule, checks)),
+        admission_checks_strategy=tuple(map(kq.objects.AdmissionCheckStrategyRule, checks)),
         stop_policy=_stop(chosen),
         admission_scope=_perhaps(chosen, "UsageBasedAdmissionFairSharing"),
-        namespace_selector=chosen.choice((*[kq.LabelSelector()] * 24, kq.LabelSelector({"team": "a"}))),
+        namespace_selector=chosen.choice((*[kq.objects.LabelSelector()] * 24, kq.objects.LabelSelector({"team": "a"}))),
     )
 
 
@@ -192,13 +192,13 @@ def _namespace(chosen: Random, name: str) -> kq.Namespace:
     return kq.Namespace(name, labels=chosen.choice(({}, {"team": "a"})))
 
 
-def _limit_range(chosen: Random, name: str) -> kq.LimitRange:
-    item = kq.LimitRangeItem(
+def _limit_range(chosen: Random, name: str) -> kq.objects.LimitRange:
+    item = kq.objects.LimitRangeItem(
         type="Container",
         default_request=_perhaps(chosen, {"cpu": "1"}) or {},
         max={"cpu": "2"} if chosen.random() < _RARELY else {},
     )
-    return kq.LimitRange("limits", namespace=name, limits=(item,))
+    return kq.objects.LimitRange("limits", namespace=name, limits=(item,))
 
 
 def _class(chosen: Random, name: str) -> kq.WorkloadPriorityClass:
