@@ -316,4 +316,4 @@ def test_WL_19_who_waits_for_the_pods_of_others_is_told_so(stage):
     story.settle()
 
     assert story.waiting() == {"w": "WaitingForPodsReady"}
-    assert story.scheduler.explain("w").headline == "default/w waits: WaitingForPodsReady"
+    assert story.scheduler.explain("w").headline == "default/w is pending: WaitingForPodsReady"

@@ -291,8 +291,6 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
     Version v1beta2 turns waitForPodsReady on if it is absent. A Configuration without it is therefore written in
     v1beta1.
 
-    Raises:
-        UnsupportedError: The Configuration has no recovery timeout, which a file cannot express.
     """
     wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
     version = "v1beta2" if wait else "v1beta1"
@@ -313,13 +311,10 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
 
 
 def _write_wait(wait: WaitForPodsReady) -> dict[str, Any]:
-    if wait.recovery_timeout is None:
-        raise UnsupportedError(
-            "Configuration: waitForPodsReady.recoveryTimeout: no file can say that there is none; give it a duration"
-        )
+    recovery = wait.recovery_timeout  # 0 turns it off; without the field, it would be `timeout`
     return {
         "timeout": format_duration(wait.timeout.value),
-        "recoveryTimeout": format_duration(wait.recovery_timeout.value),
+        "recoveryTimeout": format_duration(recovery.value if recovery else 0),
         "blockAdmission": wait.block_admission,
         "requeuingStrategy": msgspec.to_builtins(wait.requeuing_strategy),
     }
