@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors import UnsupportedError
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
 from kueuepy.manifest.shapes import many, optional, shape
@@ -193,7 +192,7 @@ def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitF
     strategy = {name: value for name, value in (given.get("requeuingStrategy") or {}).items() if value is not None}
     return WaitForPodsReady(
         timeout=Seconds.of(timeout),
-        recovery_timeout=Seconds.of(recovery),
+        recovery_timeout=Seconds.of(recovery) if recovery else None,
         block_admission=given.get("blockAdmission", version == "v1beta1"),
         requeuing_strategy=decode(RequeuingStrategy, strategy, (*path, "requeuingStrategy"), findings)
         or RequeuingStrategy(),
