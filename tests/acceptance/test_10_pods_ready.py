@@ -83,7 +83,7 @@ def test_WL_04_a_limit_of_0_deactivates_at_once(stage):
     assert story.conditions("w")["Evicted"] == ("True", "DeactivatedDueToRequeuingLimitExceeded")
 
 
-@pytest.mark.parametrize(("recovery", "evicted"), [(None, []), (40, ["w"])])
+@pytest.mark.parametrize(("recovery", "evicted"), [(None, []), (0, []), (40, ["w"])])
 def test_WL_04_pods_that_fail_have_the_time_to_recover_that_is_set(stage, recovery, evicted):
     story = stage(DEFAULT, queue(), configuration=waiting_for_pods(300, recovery))
     story.submit("q", name="w")
@@ -316,4 +316,4 @@ def test_WL_19_who_waits_for_the_pods_of_others_is_told_so(stage):
     story.settle()
 
     assert story.waiting() == {"w": "WaitingForPodsReady"}
-    assert story.scheduler.explain("w").headline == "default/w waits: WaitingForPodsReady"
+    assert story.scheduler.explain("w").headline == "default/w is pending: WaitingForPodsReady"

@@ -181,5 +181,5 @@ def test_a_wrong_argument_is_named(week, options, message):
     for make in (rl.QuotaEnv, lambda *args, **more: rl.vector(2, *args, **more)):
         with pytest.raises(kq.errors.InvalidSpecError, match=message):
             make(*week, **options)
-    with pytest.raises(kq.errors.InvalidSpecError, match="given together"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="pass both cluster and jobs"):
         rl.QuotaEnv(week[0])

@@ -71,5 +71,5 @@ def test_an_environment_is_neither_copied_nor_pickled_and_says_so(copied):
     rl = pytest.importorskip("kueuepy.rl")
     path = "ClusterQueue/a:quota[f/cpu].nominalQuota"
     for env in (rl.QuotaEnv(CLUSTER, kq.Jobs.of(JOBS), [path]), rl.vector(2, CLUSTER, kq.Jobs.of(JOBS), [path])):
-        with pytest.raises(UnsupportedError, match="make another with the same arguments"):
+        with pytest.raises(UnsupportedError, match="create another one with the same arguments"):
             copied(env)

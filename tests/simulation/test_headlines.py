@@ -90,7 +90,7 @@ def test_a_long_time_after_the_last_submission_is_told():
 
 
 def test_how_to_read_a_figure_is_shown_and_not_emitted():
-    with pytest.warns(UserWarning, match="waits grow") as caught:
+    with pytest.warns(UserWarning, match="waiting times grow") as caught:
         result = kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0))
     assert warned("the mean wait", result)
     assert "warning: the mean wait" in repr(result)
@@ -104,7 +104,7 @@ def test_a_mean_wait_that_is_long_beside_the_log_is_told():
 
 def test_a_warm_up_that_leaves_no_job_is_told():
     result = kq.simulate(cluster(queue("q", 2)), stream(200), warmup="300d")
-    assert warned("no job counts", result)
+    assert warned("the metrics include no jobs", result)
 
 
 def test_times_of_the_calendar_are_there_where_the_log_has_them():
@@ -173,10 +173,10 @@ def test_figures_are_one_tidy_table(three):
 def test_results_are_joined_in_a_report(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    for part in ("Figures side by side", "Who waits longer under four", "Differences, job by job", "95 % interval"):
+    for part in ("Metrics by policy", "Jobs that wait longer under four", "Paired differences", "95 % interval"):
         assert part in text
     kq.report(three, tmp_path / "report.html")
-    assert "Who waits longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
+    assert "Jobs that wait longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
     kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
     with pytest.raises(kq.errors.InvalidSpecError, match="no result"):
         kq.report({}, tmp_path / "report.html")

@@ -158,7 +158,7 @@ def test_the_scheduler_of_a_moment_answers_questions(one):
     result = kq.simulate(one, jobs)
     scheduler = result.at(150)
     assert scheduler.now == 150
-    assert str(scheduler.explain("c")).startswith("default/c waits")
+    assert str(scheduler.explain("c")).startswith("default/c is pending")
     assert scheduler.workload("b").status is not None
     assert set(scheduler.keys()) == {"default/b", "default/c"}
 

@@ -88,5 +88,5 @@ def test_what_is_older_than_the_first_release_is_refused(capsys):
 
 @pytest.mark.parametrize("version", ["", "latest", 6])
 def test_what_is_no_release_is_refused(version):
-    with pytest.raises(kq.errors.InvalidSpecError, match="names no release"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not a release"):
         as_then(kq.load(LENDING), version)

@@ -66,8 +66,10 @@ bool HasTimedOut(const State& state, const Workload& workload) {
   if (ready == nullptr || ready->reason == Id(Reason::kWaitForStart)) {
     return state.now - workload.Find(ConditionType::kAdmitted)->transition >= config.timeout;
   }
-  return ready->reason == Id(Reason::kWaitForRecovery) && config.recovery_timeout &&
-         state.now - ready->transition >= *config.recovery_timeout;
+  // As in Kueue (pkg/controller/core/core.go:waitForPodsReady), 0 means that there is no limit.
+  const Time recovery = config.recovery_timeout.value_or(0);
+  return ready->reason == Id(Reason::kWaitForRecovery) && recovery > 0 &&
+         state.now - ready->transition >= recovery;
 }
 
 // Returns the n-th backoff: the base, doubled each time up to a cap that does not apply to the first. Without

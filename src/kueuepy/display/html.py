@@ -1,4 +1,4 @@
-"""What a notebook shows: everything escaped, at most 20 rows of a table and 200 KB."""
+"""HTML for notebooks: all texts are escaped, and output is limited to 200 rows and 200 KB."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST_TEXT = 400
 
 @singledispatch
 def html(value: Any) -> str:
-    """What a notebook shows of a value: its `sheets()`, or its text where it has none; some kinds have a form below."""
+    """Return the HTML of a value: its `sheets()` as tables, or its text; some types have a format of their own."""
     return "".join(sheet_html(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
 
 
@@ -62,7 +62,7 @@ def _table(caption: str, head: str, body: Iterable[str]) -> str:
 
 
 def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
-    """A cell; notebooks align all to the right unless they are told otherwise."""
+    """Return a cell with explicit alignment, because notebooks right-align by default."""
     side = "right" if isinstance(value if like is None else like, Real) else "left"
     return f'<{tag} style="text-align:{side}">{_text(value)}</{tag}>'
 
@@ -73,7 +73,7 @@ def _text(value: Any) -> str:
 
 
 def decision_row(decision: Decision) -> tuple[str, str, str, str]:
-    """A decision as the cells of a row."""
+    """Return a decision as the cells of a row."""
     if isinstance(decision, Admitted):
         flavors = sorted({flavor for flavors in decision.flavors.values() for flavor in flavors.values()})
         return decision.workload, decision.cluster_queue, "Admitted", ", ".join(flavors)
@@ -83,7 +83,7 @@ def decision_row(decision: Decision) -> tuple[str, str, str, str]:
     return decision.workload, decision.cluster_queue, decision.reason or "Pending", decision.message
 
 
-_DECISION = ("workload", "ClusterQueue", "decision", "")
+_DECISION = ("workload", "ClusterQueue", "decision", "details")
 
 
 @html.register(Admitted)
@@ -109,7 +109,7 @@ def _settled(settled: Settled) -> str:
 
 @html.register
 def _explanation(explanation: Explanation) -> str:
-    """The tree, with parts that fold."""
+    """Return an explanation as a collapsible tree."""
     left = [MOST_LINES]
     inside = "".join(_cause(cause, left) for cause in explanation.causes)
     return f"<details open><summary><b>{_text(explanation.headline)}</b></summary><ul>{inside}</ul></details>"
@@ -130,22 +130,22 @@ def _cause(cause: Cause, left: list[int]) -> str:
 
 @html.register
 def _cluster(cluster: Cluster) -> str:
-    """The cohort tree of a cluster, with what its Workloads use."""
+    """Return the cohort tree of a cluster with the usage of its Workloads."""
     queues, jobs = len(cluster.cluster_queues), len(cluster.workloads) + len(cluster.jobs)
     return tree_html(Scheduler(cluster), f"{queues} ClusterQueue{'s' * (queues != 1)}, {jobs} job{'s' * (jobs != 1)}")
 
 
 @html.register
 def _scheduler(scheduler: Scheduler) -> str:
-    """The cohort tree, with what is used now."""
+    """Return the cohort tree with the current usage."""
     return tree_html(scheduler, repr(scheduler).strip("<>"))
 
 
 def tree_html(scheduler: Scheduler, caption: str) -> str:
-    """A row for each node and each flavor and resource that it has, with a bar."""
+    """Return a table with a row and a bar for each node, flavor and resource."""
     grid = scheduler.usage
     usage, quota = grid.array("usage"), grid.array("subtree_quota")
-    head = "".join(_cell(name, "th") for name in ("Cohort, ClusterQueue", "flavor", "resource", "used", ""))
+    head = "".join(_cell(name, "th") for name in ("Cohort or ClusterQueue", "flavor", "resource", "usage", ""))
     rows: list[str] = []
     size = 0
     for row, depth in _depth_first(grid.nodes):
@@ -162,7 +162,7 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
 
 
 def _depth_first(nodes: Sequence[Node]) -> Iterable[tuple[int, int]]:
-    """Rows and depths, a Cohort before what is in it; a cycle of Cohorts shows nothing below it."""
+    """Return rows and depths of nodes, parents first; nodes in or below a cycle of Cohorts are omitted."""
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):
         if node.exists:
@@ -187,7 +187,7 @@ def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int,
 
 
 def _bar(used: int, own: int) -> str:
-    """What is used of its own, then in another colour what is borrowed."""
+    """Return a bar of the used own quota and, in another colour, the borrowed quota."""
     whole = max(used, own, 1)
     parts = ((min(used, own), "#2563eb"), (max(used - own, 0), "#c2410c"))
     inside = "".join(

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors import UnsupportedError
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
 from kueuepy.manifest.shapes import many, optional, shape
@@ -193,7 +192,7 @@ def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitF
     strategy = {name: value for name, value in (given.get("requeuingStrategy") or {}).items() if value is not None}
     return WaitForPodsReady(
         timeout=Seconds.of(timeout),
-        recovery_timeout=Seconds.of(recovery),
+        recovery_timeout=Seconds.of(recovery) if recovery else None,
         block_admission=given.get("blockAdmission", version == "v1beta1"),
         requeuing_strategy=decode(RequeuingStrategy, strategy, (*path, "requeuingStrategy"), findings)
         or RequeuingStrategy(),
@@ -291,8 +290,6 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
     Version v1beta2 turns waitForPodsReady on if it is absent. A Configuration without it is therefore written in
     v1beta1.
 
-    Raises:
-        UnsupportedError: The Configuration has no recovery timeout, which a file cannot express.
     """
     wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
     version = "v1beta2" if wait else "v1beta1"
@@ -313,13 +310,10 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
 
 
 def _write_wait(wait: WaitForPodsReady) -> dict[str, Any]:
-    if wait.recovery_timeout is None:
-        raise UnsupportedError(
-            "Configuration: waitForPodsReady.recoveryTimeout: no file can say that there is none; give it a duration"
-        )
+    recovery = wait.recovery_timeout  # 0 turns it off; without the field, it would be `timeout`
     return {
         "timeout": format_duration(wait.timeout.value),
-        "recoveryTimeout": format_duration(wait.recovery_timeout.value),
+        "recoveryTimeout": format_duration(recovery.value if recovery else 0),
         "blockAdmission": wait.block_admission,
         "requeuingStrategy": msgspec.to_builtins(wait.requeuing_strategy),
     }

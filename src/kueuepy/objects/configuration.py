@@ -103,8 +103,8 @@ class WaitForPodsReady(Value, frozen=True):
         timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. Like all
             durations, it can be given as text such as `"5m"` or as a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`), 0 or more; `None`, the default, for no limit. A manifest without the field is read as
-            the value of `timeout`.
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. A manifest without the field is read as the
+            value of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).

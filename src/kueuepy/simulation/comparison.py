@@ -307,7 +307,7 @@ class Comparison:
         warned = [Sheet(("warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,
-            Sheet(("figure", *self.names), self.figures(), source=".figures()"),
+            Sheet(("metric", *self.names), self.figures(), source=".figures()"),
             Sheet(_HEADER, self.rows()),
             Sheet(("job", first, last), changes, caption, len(self.changes), ".changes"),
         )

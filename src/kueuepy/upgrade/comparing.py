@@ -1,4 +1,4 @@
-"""What another release of Kueue would decide about the same jobs, and by which rule."""
+"""Comparison of the decisions of two releases of Kueue, and the rules that cause the differences."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from kueuepy.simulation.comparison import DecisionChange
 
 TOGETHER = "several together"
-"""The cause of what no single difference changes."""
+"""The cause of a decision that only several differences together change."""
 
 
 class GateChange(msgspec.Struct, frozen=True):
-    """A feature gate that two releases do not have alike.
+    """A feature gate that differs between two releases.
 
     Attributes:
-        name: The gate.
-        before: Its default in the first release; `None` if there is no such gate.
-        after: The same in the second.
+        name: Name of the gate.
+        before: Default in the first release; `None` if the gate does not exist there.
+        after: Default in the second release; `None` if the gate does not exist there.
     """
 
     name: str
@@ -38,7 +38,7 @@ class GateChange(msgspec.Struct, frozen=True):
     after: bool | None
 
     def __str__(self) -> str:
-        """The change in words."""
+        """Format the change, such as `TASBalancedPlacement: off → on`."""
         words = {None: "no gate", True: "on", False: "off"}
         return f"{self.name}: {words[self.before]} → {words[self.after]}"
 
@@ -47,29 +47,29 @@ class VersionChange(msgspec.Struct, frozen=True):
     """A decision that differs between two releases.
 
     Attributes:
-        decision: When, about which job, and what each of the two decides.
-        causes: The rules and feature gates each of which changes it, alone; or `several together`.
+        decision: The time, the job, and the decisions of both releases.
+        causes: The rules and feature gates that each change the decision on their own; or `several together`.
     """
 
     decision: DecisionChange
     causes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """The decision, and what changes it."""
+        """Format the decision and its causes."""
         return f"{self.decision} ({', '.join(self.causes)})"
 
 
 class Upgrade(msgspec.Struct, frozen=True):
-    """The same jobs under two releases of Kueue.
+    """The results of the same jobs under two releases of Kueue.
 
     Attributes:
-        before: The first release.
-        after: The second.
-        changes: The decisions that differ, in order.
-        rules: The rules that one of the two has, and not the other.
-        gates: The feature gates that they do not have alike.
-        comparison: Both runs, with what each queue got.
-        early: The rules that ended before the oldest release with a profile, and that one of the two has alone.
+        before: Name of the first release.
+        after: Name of the second release.
+        changes: The decisions that differ, in order of time.
+        rules: The rules that hold in only one of the two releases.
+        gates: The feature gates that differ.
+        comparison: Both runs, with the totals of each queue.
+        early: The rules of releases before the oldest profile that hold in only one of the two releases.
     """
 
     before: str
@@ -83,10 +83,11 @@ class Upgrade(msgspec.Struct, frozen=True):
 
 @checked
 def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
-    """What two releases of Kueue decide about the same jobs, as `compare` runs them, and what makes the difference.
+    """Compare the decisions of two releases of Kueue about the same jobs, and find the causes of differences.
 
-    Each difference between the releases - a rule, or the default of a feature gate - is tried alone on the first of
-    them, a gate that only the second has on that one: where it changes a decision that differs, it is a cause of it.
+    The jobs run as in `compare`. To find causes, the function runs the first release with each single difference, that
+    is a changed rule or default of a feature gate. A gate that only exists in the second release is disabled there
+    instead. A difference that changes a decision is a cause of it.
 
     >>> from kueuepy import ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
@@ -97,12 +98,15 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
     Args:
         cluster: The queues and policies.
         jobs: The jobs, with durations.
-        before: The first release, such as `v0.17`; or one without a profile, v0.1 to v0.14, which decides as the oldest
-            release with one, but for `EARLY_RULES` (`as_then`).
-        after: The second.
+        before: The first release, such as `v0.17`. Releases without a profile, v0.1 to v0.14, decide like the oldest
+            release with a profile, except for `EARLY_RULES` (see `as_then`).
+        after: The second release.
+
+    Returns:
+        The decisions that differ with their causes, and the differences of the releases.
 
     Raises:
-        InvalidSpecError: A release has no profile, or a job cannot be read.
+        InvalidSpecError: A release is unknown, or a job is not valid.
     """
     first, second = _release(before), _release(after)
     name, later = (version if is_early(version) else _release(version).name for version in (before, after))
@@ -131,26 +135,26 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
 
 
 def _release(version: str) -> Release:
-    """Return the release with a profile as which a version decides."""
+    """Return the release whose profile is used for a version."""
     return release_of(OLDEST if is_early(version) else version)
 
 
 def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRule, ...]) -> Cluster:
-    """Return the cluster as it was in a release, with one rule of the first releases the other way."""
+    """Return the cluster under a release with one early rule switched."""
     if rule in there:
         return as_then(cluster, version, left_out=[rule.name])
     return as_then(cluster, version if is_early(version) else OLDEST, added=[rule.name])
 
 
 def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
-    """The feature gates that came, went or got another default, by name."""
+    """Return the feature gates that were added or removed or have another default, sorted by name."""
     old, new = DEFAULTS[before], DEFAULTS[after]
     names = sorted({*old, *new})
     return tuple(GateChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
 
 
 def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
-    """Each difference by its name, and the cluster under the first release with that one changed."""
+    """Yield each difference, and the cluster under the first release with this difference only."""
     for rule in RULES:
         if rule.holds_in(first) and not rule.holds_in(second):
             yield rule.name, _under(cluster, first, {}, left_out=(rule.name,))
@@ -162,14 +166,14 @@ def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[
 
 
 def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
-    """Each gate that the first release does not have, and the cluster under the second without it."""
+    """Yield each gate missing in the first release, and the cluster under the second release with the gate switched."""
     for name, on in _gates(cluster, first, second):
         if name not in DEFAULTS[first] and name in DEFAULTS[second] and name not in LOCKED[second]:
             yield name, _under(cluster, second, {name: not on})
 
 
 def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
-    """The gates that decide something and that the second release has otherwise, with their state there."""
+    """Yield the effective gates that differ, with their state in the second release."""
     old, new = effective(first, {}), effective(second, {})
     for name in sorted(EFFECTIVE_GATES):
         if old.get(name) != new.get(name) and name not in cluster.configuration.feature_gates:
@@ -184,7 +188,7 @@ def _under(
     left_out: tuple[str, ...] = (),
     added: tuple[str, ...] = (),
 ) -> Cluster:
-    """The cluster under a release; of its own gates those that the release has."""
+    """Return the cluster under a release, with its own feature gates as far as they exist there."""
     own = cluster.configuration
     kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
     configuration: Configuration = msgspec.structs.replace(

@@ -1,8 +1,7 @@
-"""The first releases of Kueue, as far as their documents go: what a cluster meant then.
+"""The earliest releases of Kueue: the meaning of a cluster configuration in them.
 
-They have no profile, as nobody runs them: their rules are those of the oldest release that has one, with what came
-after them taken back from the objects. In what order a cycle went through its heads was another matter, too, and is
-not told.
+These releases have no profile. They decide like the oldest release with a profile, after fields that they ignored are
+removed from the objects. Differences in the order in which a cycle processes its heads are not modelled.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
     from kueuepy.manifest import Manifest
 
 OLDEST = RELEASES[0].name
-"""The release as which they decide otherwise."""
+"""The release whose profile is used for earlier releases."""
 _VERSION = re.compile(r"v?0\.(\d+)(?:\.\d+)?")
 
 
 class EarlyRule(msgspec.Struct, frozen=True):
-    """What the first releases did otherwise.
+    """A rule that only held in early releases.
 
     Attributes:
-        name: What it is called.
-        until: The minor release in which it ended: 3 of v0.3.
-        what: What it was, and what is done since.
-        source: Where in Kueue.
+        name: Name of the rule.
+        until: The minor release in which the rule ended, such as 3 for v0.3.
+        what: The rule, and its replacement.
+        source: Place in Kueue's source.
     """
 
     name: str
@@ -48,38 +47,38 @@ EARLY_RULES = (
     EarlyRule(
         "nobody_is_preempted",
         3,
-        "no admitted workload is stopped for another, whatever the policies say; since v0.3 preemption frees quota",
+        "no workload is preempted, whatever the policies; preemption exists since v0.3",
         "pkg/scheduler/preemption, apis/kueue/v1beta1/clusterqueue_types.go:ClusterQueuePreemption",
     ),
     EarlyRule(
         "first_flavor_that_fits",
         5,
-        "the first flavor with room is taken, if need be by borrowing; since v0.5 flavorFungibility may look further",
+        "the first flavor that fits is assigned, even by borrowing; since v0.5, flavorFungibility can change this",
         "pkg/scheduler/flavorassigner/flavorassigner.go:shouldTryNextFlavor",
     ),
     EarlyRule(
         "nobody_shares_fairly",
         7,
-        "no fairSharing, neither weights nor a preemption of its own; since v0.7 the Configuration turns it on",
+        "fair sharing does not exist; since v0.7, the Configuration can enable it",
         "apis/config/v1beta1/configuration_types.go:FairSharing",
     ),
     EarlyRule(
         "all_quota_is_lent",
         9,
-        "a lendingLimit counts only with the feature gate LendingLimit, which is off; since v0.9 it counts",
+        "lendingLimit is ignored, as the feature gate LendingLimit is off by default; since v0.9, it has an effect",
         "pkg/features/kube_features.go:LendingLimit",
     ),
     EarlyRule(
         "cohorts_are_flat",
         9,
-        "a cohort is a name that ClusterQueues share; since v0.9 it may have an object, quota and a parent",
+        "a cohort is only a name that ClusterQueues share; since v0.9, a Cohort object may have quota and a parent",
         "apis/kueue/v1alpha1/cohort_types.go",
     ),
 )
-"""What ended before the first release with a profile."""
+"""The rules that ended before the oldest release with a profile."""
 
 EARLY = {"v1alpha1": "v0.1", "v1alpha2": "v0.2", "v1beta1": "v0.6"}
-"""The releases that the documents are of, by the version of the API that they are written in."""
+"""The assumed release of manifests, by their API version."""
 
 
 def _edit_queues(manifest: Manifest, edit: Callable[[ClusterQueue], ClusterQueue]) -> Manifest:
@@ -126,29 +125,29 @@ assert _EDITS.keys() == {rule.name for rule in EARLY_RULES}
 
 
 def early_rules(version: str) -> tuple[EarlyRule, ...]:
-    """The rules that hold in a release; none in one with a profile.
+    """Return the early rules that hold in a release; none in a release with a profile.
 
     >>> [rule.name for rule in early_rules("v0.6")]
     ['nobody_shares_fairly', 'all_quota_is_lent', 'cohorts_are_flat']
 
     Raises:
-        InvalidSpecError: It names no release.
+        InvalidSpecError: The version is not a release.
     """
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if found is None:
-        raise InvalidSpecError(f"version: {version!r} names no release; it must be such as v0.6 or {OLDEST}")
+        raise InvalidSpecError(f"version: {version!r} is not a release; it must be such as v0.6 or {OLDEST}")
     return tuple(rule for rule in EARLY_RULES if int(found[1]) < rule.until)
 
 
 def is_early(version: object) -> bool:
-    """Whether a version is of before the first one with a profile."""
+    """Return whether a version is older than the oldest release with a profile."""
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     return found is not None and 1 <= int(found[1]) < RELEASES[0].minor
 
 
 @checked
 def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), added: Collection[str] = ()) -> Cluster:
-    """What the cluster meant in one of the first releases, to be decided as the oldest with a profile decides.
+    """Return the cluster without the fields that an early release ignored.
 
     >>> from kueuepy import load
     >>> then = as_then(load("examples/seeds/001/lending-limit.yaml"), "v0.6")
@@ -158,11 +157,11 @@ def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), a
     Args:
         cluster: The queues and policies.
         version: The release, such as `v0.6`.
-        left_out: Rules of then that are not to hold.
-        added: Rules of earlier releases that are to hold as well.
+        left_out: Early rules of the release to disable.
+        added: Early rules of older releases to enable.
 
     Raises:
-        InvalidSpecError: It names no release.
+        InvalidSpecError: The version is not a release.
     """
     manifest = cluster.written
     then = early_rules(version)

@@ -1,4 +1,4 @@
-"""What a running Scheduler shows to programs: who waits, statuses, events, its whole state."""
+"""Views of a running Scheduler for programs: pending workloads, statuses, events and the whole state."""
 
 from kueuepy.visibility.dump import state_dump
 from kueuepy.visibility.events import EventTable, SchedulerEvent, drain_events, event_table

@@ -95,7 +95,7 @@ def test_every_share_of_a_tree(tree):
         (
             "p1",
             (
-                "share of ClusterQueue p: 0, since it borrows nothing",
+                "share of ClusterQueue p: 0, because it borrows nothing",
                 "share of Cohort left: 50, by cpu: borrows 1 of 10 lendable, weight 2",
             ),
         ),
@@ -154,7 +154,7 @@ def test_two_queues_of_weight_0_are_told_apart_by_what_they_borrow():
     (comparison,) = scheduler.explain("b1").find("comparison")
     assert comparison.facts["holds"]
     assert comparison.text.endswith(
-        "infinite (before: infinite), told apart by what they borrow, since both have weight 0"
+        "infinite (before: infinite), compared by borrowed amounts, because both have weight 0"
     )
 
 

@@ -34,7 +34,7 @@ def test_run_tells_of_preemptions(kueuepy, seeds):
 def test_run_shows_so_many_rows_and_says_how_many_more(kueuepy, seeds):
     ran = kueuepy("run", "--rows", "2", *_two_teams(seeds))
 
-    assert "… and 4 more; --rows 6 shows all" in ran.out
+    assert "… and 4 more; use --rows 6 to show all" in ran.out
 
 
 def test_more_rows_than_there_could_be_are_all_rows(kueuepy, seeds):
@@ -45,7 +45,7 @@ def test_run_stops_after_so_many_cycles(kueuepy, seeds):
     ran = kueuepy("run", "--cycles", "1", *_two_teams(seeds))
 
     assert "1 cycle: 2 admissions" in ran.out
-    assert "more would happen in further cycles" in ran.out
+    assert "further cycles would change the state" in ran.out
 
 
 def test_run_prints_json(kueuepy, seeds):
@@ -86,7 +86,7 @@ def test_explain_tells_why_a_workload_waits(kueuepy, seeds):
     ran = kueuepy("explain", "a-4", *_two_teams(seeds))
 
     assert ran.code == 0
-    assert ran.out.startswith("default/a-4 waits: WaitingForQuota\n")
+    assert ran.out.startswith("default/a-4 is pending: WaitingForQuota\n")
     assert "└─ " in ran.out
 
     found = kueuepy("explain", "--json", "default/a-4", *_two_teams(seeds)).json
@@ -103,7 +103,7 @@ def test_explain_finds_a_workload_by_the_name_of_its_job(kueuepy, seeds, job):
 def test_explain_as_is_does_not_decide_first(kueuepy, seeds, job):
     ran = kueuepy("explain", "--as-is", "train", seeds / "002" / "two-teams.yaml", job("train"))
 
-    assert "waits, and fits now" in ran.out
+    assert "is pending and fits now" in ran.out
 
 
 def test_explain_of_an_unknown_workload_suggests_one(kueuepy, seeds):
@@ -161,7 +161,7 @@ def table(request, tmp_path):
 def test_one_table_serves_run_whatif_and_simulate(kueuepy, week, table):
     ran = kueuepy("run", week, table)
     assert ran.code == 0
-    assert "user, limit: do not count here" in ran.err
+    assert "user, limit: are ignored here" in ran.err
     asked = kueuepy("whatif", week, "--job", table)
     simulated = kueuepy("simulate", week, "--jobs", table, "--json").json
     assert simulated["figures"]["finished"] == 3

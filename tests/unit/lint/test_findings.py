@@ -33,7 +33,7 @@ def test_a_cluster_is_linted_with_the_queues_that_nobody_had_to_write():
 
 def test_rules_can_be_skipped_and_unknown_ones_are_refused():
     assert [finding.rule for finding in lint([ResourceFlavor("default"), NOBODY], skip=["L2"])] == ["L1"]
-    with pytest.raises(NotFoundError, match='"L99" is no rule'):
+    with pytest.raises(NotFoundError, match='"L99" is not a rule'):
         lint([], skip=["L99"])
 
 
@@ -56,5 +56,5 @@ def test_html_escapes_what_objects_are_called():
 
 
 def test_nothing_to_remark_is_said():
-    assert str(Findings()) == "nothing to remark"
-    assert Findings()._repr_html_() == "<p>nothing to remark</p>"
+    assert str(Findings()) == "no findings"
+    assert Findings()._repr_html_() == "<p>no findings</p>"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kueuepy.errors import DuplicateError, UnsupportedError
+from kueuepy.errors import DuplicateError
 from kueuepy.manifest import FEATURE_GATES, ManifestError, dump, load, validate
 from kueuepy.objects import (
     AdmissionFairSharing,
@@ -47,7 +47,7 @@ def test_what_an_empty_file_means():
     ("version", "raw", "expected"),
     [
         ("v1beta2", {"timeout": "10s"}, WaitForPodsReady(10, 10)),
-        ("v1beta2", {"timeout": "0s", "recoveryTimeout": "0s"}, WaitForPodsReady(1800, 0)),
+        ("v1beta2", {"timeout": "0s", "recoveryTimeout": "0s"}, WaitForPodsReady(1800, None)),
         (
             "v1beta2",
             {
@@ -263,15 +263,11 @@ def test_gates_of_the_configuration_count_for_the_objects():
             feature_gates={"PriorityBoost": True, "DisableWaitForPodsReady": False},
         ),
         Configuration(resources=Resources(quota_check_strategy="IgnoreUndeclared")),
+        Configuration(wait_for_pods_ready=WaitForPodsReady(recovery_timeout=None)),
     ],
 )
 def test_a_configuration_comes_back(configuration: Configuration):
     assert load(dump(configuration)).configuration == configuration
-
-
-def test_no_file_says_that_there_is_no_recovery_timeout():
-    with pytest.raises(UnsupportedError, match="recoveryTimeout"):
-        dump(Configuration(wait_for_pods_ready=WaitForPodsReady()))
 
 
 def test_there_are_80_gates(refused: Callable[[str], list[str]]):

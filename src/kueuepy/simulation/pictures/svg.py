@@ -1,4 +1,4 @@
-"""Pictures as plain SVG, without a library: for HTML and the command line, in the colours of the page around them."""
+"""Charts as plain SVG, drawn without a library, for HTML and files; text takes the colour of the page."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SHOWN: dict[str, Callable[..., Shown]] = {
     "slowdown_by_size": jobs.slowdown_by_size,
 }
 NAMES = tuple(_SHOWN)
-"""The pictures that there are."""
+"""The names of all charts."""
 _PIECES = 240
 
 
@@ -82,11 +82,16 @@ class PictureOptions(TypedDict, total=False):
 
 
 def drawn(run: Recorded, name: str, **options: Any) -> Picture:
-    """A picture of a run by its name.
+    """Draw a chart of a run.
+
+    Args:
+        run: The run.
+        name: Name of the chart, one of `NAMES`.
+        options: Options of the chart, such as `cell` of `usage`.
 
     Raises:
-        InvalidSpecError: There is none of the name.
-        StateError: It needs a table that was not recorded.
+        InvalidSpecError: There is no chart of this name.
+        StateError: The chart needs a table that was not recorded.
     """
     return svg(_shown(run, name, options))
 
@@ -122,7 +127,7 @@ _Ends = tuple[float, float]
 
 
 class _Frame:
-    """The frame of a picture: from values to pixels, and the axes around."""
+    """The frame of a chart: converts values to pixels, and draws the axes."""
 
     def __init__(
         self, x: tuple[float, float], y: tuple[float, float], logs: tuple[bool, bool] = (False, False)
@@ -142,7 +147,7 @@ class _Frame:
         return np.round(_TOP + _HEIGHT * (1 - (exact - low) / ((high - low) or 1)), 1)
 
     def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = ()) -> str:
-        """The frame, its ticks, and what the axes count."""
+        """Draw the axes, their ticks and labels."""
         bottom = _TOP + _HEIGHT
         body = [f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _WIDTH}" fill="none" stroke="currentColor"/>']
         for at, text in ticks or self._ticks(0):
@@ -170,7 +175,7 @@ class _Frame:
 
 
 def _step(wanted: float) -> float:
-    """The least of 1, 2 or 5 times a power of ten that is as large."""
+    """Return the smallest of 1, 2 or 5 times a power of ten that is at least as large."""
     if wanted <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(wanted))
@@ -178,7 +183,7 @@ def _step(wanted: float) -> float:
 
 
 def svg(shown: Shown) -> Picture:
-    """The picture of what is shown; it takes the colour of text from the page."""
+    """Draw data as SVG; text takes the colour of the surrounding page."""
     body, legend = _draw(shown)
     rows = "".join(_entry(place, *entry) for place, entry in enumerate(legend[:_MOST_LABELS]))
     height = max(_TOP + _HEIGHT + _BELOW, _TOP + 18 * len(legend[:_MOST_LABELS]) + 10)
@@ -193,7 +198,7 @@ def svg(shown: Shown) -> Picture:
 
 
 def _entry(place: int, name: str, colour: str, look: str) -> str:
-    """A line of the legend; its look is `box`, `hatch`, `line` or `dash`."""
+    """Draw an entry of the legend; `look` is `box`, `hatch`, `line` or `dash`."""
     x, y = _LEFT + _WIDTH + 18, _TOP + 18 * place
     if look in ("box", "hatch"):
         mark = f'<rect x="{x}" y="{y}" width="16" height="11" fill="{colour}"/>'
@@ -271,7 +276,7 @@ def _stack(shown: Stack) -> tuple[str, _Legend]:
 
 
 def _points(x: Any, y: Any) -> str:
-    """Corners as text; those in the middle of a straight line are left out."""
+    """Format points for SVG, without those in the middle of a straight line."""
     kept = np.ones(len(x), bool)
     if len(x) > 2:  # noqa: PLR2004 - both ends stay
         flat = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
@@ -329,11 +334,11 @@ def _bars(shown: Bars) -> tuple[str, _Legend]:
     )
     if any(bar.cut for bar in shown.bars):
         legend += [("evicted", "currentColor", "line"), ("lost", "#8a8f98", "hatch")]
-    return pattern + "".join(body) + frame.axes(shown.x, "concurrent runs"), legend
+    return pattern + "".join(body) + frame.axes(shown.x, "Concurrent runs"), legend
 
 
 def _bar(bar: Bar, frame: _Frame, height: float) -> str:
-    """A run in its lane; of one that was evicted what was lost is hatched, and its end is marked."""
+    """Draw a run in its lane; if it was evicted, hatch the lost part and mark the end."""
     x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
     y, colour = _TOP + bar.lane * height, colour_of(bar.colour)
     size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
@@ -348,11 +353,11 @@ def _bar(bar: Bar, frame: _Frame, height: float) -> str:
 @_draw.register
 def _matrix(shown: Matrix) -> tuple[str, _Legend]:
     if not shown.rows:
-        return f'<text x="{_LEFT}" y="{_TOP + 20}">nobody was evicted</text>', []
+        return f'<text x="{_LEFT}" y="{_TOP + 20}">No evictions</text>', []
     left, top = _LEFT + 60, _TOP + 24
     wide = (_WIDTH + _LEGEND - 80) / max(len(shown.columns), 4)
     high = (_HEIGHT - 10) / max(len(shown.rows), 4)
-    body = [f'<text x="{left}" y="{_TOP}">preemptor →</text>']
+    body = [f'<text x="{left}" y="{_TOP}">Preemptor →</text>']
     for column, name in enumerate(shown.columns):
         x = left + (column + 0.5) * wide
         body.append(f'<text x="{x:g}" y="{top - 6}" text-anchor="middle">{escape(_short(name, wide))}</text>')
@@ -366,7 +371,7 @@ def _matrix(shown: Matrix) -> tuple[str, _Legend]:
 
 
 def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
-    """How often one evicted another, in a field as dark as it was often."""
+    """Draw the number of evictions of one pair; the darker the field, the more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
     ink = ' fill="#fff"' if part > _DARK else ""
