@@ -102,7 +102,7 @@ def test_every_result_is_a_table(teams, busy):
         "cycles": (kq.lab.cycle_cost(teams, jobs), "heads"),
         "limits": (kq.lab.limits(teams, {"team-a": 2}, CELL), "ensured"),
         "comparison": (kq.compare({"a": teams, "b": teams}, jobs), "policy"),
-        "result": (grid.result(0), "figure"),
+        "result": (grid.result(0), "metric"),
         "kpis": (grid.result(0).kpis, "value"),
     }
     for name, (result, column) in results.items():

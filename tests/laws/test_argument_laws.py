@@ -38,6 +38,8 @@ EXCEPT = {
     "jobs.register": "lasts for the whole process",
     "jobs.path_kind": "lasts for the whole process",
     "lint.Findings": "is a list",
+    "objects.Seconds": "is constructed as a float",
+    "objects.Timestamp": "is constructed as a datetime",
     "CheckRequest": "is a tuple",
 }
 FOR_THE_JOURNAL = {"begin", "declared", "reapply", "redone", "resubmit", "give_up", "write", "of_parts", "take"}

@@ -154,7 +154,7 @@ def test_a_life_goes_on_after_a_restart_and_no_fork_disturbs_it(seed):
             other.advance(100)
             other.settle(max_cycles=MOST_CYCLES)
         saved = lives.scheduler._engine.save()
-        assert saved == restarted.scheduler._engine.save() == forked.scheduler.engine.save()
+        assert saved == restarted.scheduler._engine.save() == forked.scheduler._engine.save()
     assert lives.log == restarted.log == forked.log
 
 

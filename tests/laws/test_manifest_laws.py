@@ -169,7 +169,7 @@ def workloads(draw: st.DrawFn) -> Workload:
         draw(names),
         tuple(PodSetAssignment(p.name, draw(st.dictionaries(keys, names, max_size=1)), {}, p.count) for p in sets),
     )
-    moments = st.integers(0, 4 * 10**18)
+    moments = st.integers(0, 4 * 10**18).map(Timestamp.of)
     statuses = st.builds(
         WorkloadStatus,
         conditions=st.lists(

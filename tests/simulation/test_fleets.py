@@ -72,7 +72,7 @@ def test_a_manager_is_made_of_the_workers_quotas():
     assert fleet.checks == {"multikueue": ("w1", "w2")}
     assert fleet.remarks == ()
     assert "2 workers: w1, w2" in repr(fleet)
-    assert fleet._repr_html_().startswith(("<table", "<details"))
+    assert fleet._repr_html_().startswith(("<div", "<details"))
 
 
 def test_the_managers_objects_say_clusters_and_dispatcher(tmp_path):

@@ -135,7 +135,7 @@ def test_a_comparison_of_three_says_what_is_compared_with_what(three):
 
 
 def test_differences_of_policies_are_paired_by_job(three):
-    rows = [row for row in three.differences().rows() if row["figure"] == "wait_mean"]
+    rows = [row for row in three.differences().rows() if row["metric"] == "wait_mean"]
     assert [row["policy"] for row in rows] == ["3 GPUs", "4 GPUs"]
     for row in rows:
         apart = three[row["policy"]].jobs["waited"] - three["2 GPUs"].jobs["waited"]
@@ -152,9 +152,9 @@ def test_differences_of_policies_are_paired_by_job(three):
 
 def test_figures_are_one_tidy_table(three):
     table = three.tidy()
-    assert table.names == ("policy", "cluster_queue", "figure", "flavor_resource", "value", "unit")
+    assert table.names == ("policy", "cluster_queue", "metric", "flavor_resource", "value", "unit")
     rows = {
-        (r["policy"], r["cluster_queue"], r["figure"], r["flavor_resource"]): (r["value"], r["unit"])
+        (r["policy"], r["cluster_queue"], r["metric"], r["flavor_resource"]): (r["value"], r["unit"])
         for r in table.rows()
     }
     assert len(rows) == len(table)
@@ -167,7 +167,7 @@ def test_figures_are_one_tidy_table(three):
     assert rows["2 GPUs", "all", "throughput", ""][1] == "jobs/h"
     frame = three["2 GPUs"].to_pandas()
     assert list(frame.columns) == list(table.names[1:])
-    assert set(three["2 GPUs"].kpis.to_pandas()["figure"]) >= {"wait_mean", "utilisation"}
+    assert set(three["2 GPUs"].kpis.to_pandas()["metric"]) >= {"wait_mean", "utilisation"}
 
 
 def test_results_are_joined_in_a_report(three, tmp_path):

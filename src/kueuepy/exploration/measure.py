@@ -225,7 +225,7 @@ def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
 
 def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
     if measure.figure not in Kpis.__struct_fields__:
-        raise NotFoundError(f'"{measure}": {_near("figure", measure.figure, set(Kpis.__struct_fields__))}')
+        raise NotFoundError(f'"{measure}": {_near("metric", measure.figure, set(Kpis.__struct_fields__))}')
     value = getattr(result.kpis, measure.figure)
     if not isinstance(value, dict):
         if parts.cell is not None:

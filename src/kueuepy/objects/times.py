@@ -191,9 +191,16 @@ class Timestamp(datetime):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Timestamp:
-        """Return the time that is this number of nanoseconds after the Unix epoch."""
-        seconds, rest = divmod(nanoseconds, SECOND)
-        at = _EPOCH + timedelta(0, seconds, rest // 1000)  # arithmetic of a subclass is ten times slower
+        """Return the time that is this number of nanoseconds after the Unix epoch.
+
+        Raises:
+            InvalidSpecError: It is not a number that a datetime can hold.
+        """
+        try:
+            seconds, rest = divmod(nanoseconds, SECOND)
+            at = _EPOCH + timedelta(0, seconds, rest // 1000)  # arithmetic of a subclass is ten times slower
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidSpecError(f"Timestamp: is {briefly(nanoseconds)}; it must be an integer of 64 bits") from error
         made = cls(at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, timezone.utc)
         made.value = nanoseconds
         return made
@@ -260,8 +267,15 @@ class Seconds(float):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Seconds:
-        """Return the duration of this number of nanoseconds."""
-        made = cls(nanoseconds / SECOND)
+        """Return the duration of this number of nanoseconds.
+
+        Raises:
+            InvalidSpecError: It is not a number.
+        """
+        try:
+            made = cls(nanoseconds / SECOND)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidSpecError(f"Seconds: is {briefly(nanoseconds)}; it must be an integer of 64 bits") from error
         made.value = nanoseconds
         return made
 

@@ -72,7 +72,8 @@ class CheckRequest(NamedTuple):
         parameters: The object that the check's `spec.parameters` refers to; `None` if it was not loaded.
 
     Example:
-        >>> CheckRequest(Workload("job"), AdmissionCheck("budget", controller_name="example.com/budget"), 1).now
+        >>> budget = AdmissionCheck("budget", controller_name="example.com/budget")
+        >>> CheckRequest(Workload("job"), budget, Timestamp.of(10**9)).now
         1.0
     """
 

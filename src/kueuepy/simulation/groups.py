@@ -134,7 +134,7 @@ def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
     table = by_queue(result)
     for row in table.rows():
         rows += [(row["cluster_queue"], *_row(name, row[name])) for name in table.names[1:]]
-    return table_of(("cluster_queue", "figure", "flavor_resource", "value", "unit"), rows)
+    return table_of(("cluster_queue", "metric", "flavor_resource", "value", "unit"), rows)
 
 
 def _row(name: str, value: Any) -> tuple[str, str, float, str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
     from kueuepy.tables import Columns
 
-_NAMES = ("policy", "figure", "jobs", "first", "second", "difference", "low", "high")
+_NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "high")
 
 
 def differences(results: Mapping[str, Recorded]) -> Columns:

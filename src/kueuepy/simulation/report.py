@@ -169,10 +169,10 @@ def _differences(found: Comparison) -> str:
         return f"<p>{escape(str(error))}</p>"
     for row in table.rows():
         first, second, apart, low, high = (
-            figure_text(row["figure"], row[n]) for n in ("first", "second", "difference", "low", "high")
+            figure_text(row["metric"], row[n]) for n in ("first", "second", "difference", "low", "high")
         )
         between = "" if row["low"] != row["low"] else f"{low} to {high}"
-        rows.append((row["policy"], row["figure"], row["jobs"], first, second, apart, between))
+        rows.append((row["policy"], row["metric"], row["jobs"], first, second, apart, between))
     head = ("policy", "metric", "jobs", f"mean, {found.names[0]}", "mean, policy", "difference", "95 % interval")
     caption = "<p>Paired differences: means over the jobs. Intervals need at least 640 jobs.</p>"
     return caption + _table(head, rows)

@@ -100,6 +100,9 @@ def event_table(events: Sequence[SchedulerEvent]) -> EventTable:
 @checked
 def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
     """Return the events since the last call and remove them from the engine."""
-    for view in engine.drain_events():
-        began = None if view[-1] is None else Timestamp.of(view[-1])
-        yield SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)
+    return map(_event, engine.drain_events())
+
+
+def _event(view: tuple[Any, ...]) -> SchedulerEvent:
+    began = None if view[-1] is None else Timestamp.of(view[-1])
+    return SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)

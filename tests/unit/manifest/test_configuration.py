@@ -250,7 +250,7 @@ def test_gates_of_the_configuration_count_for_the_objects():
         Configuration(),
         Configuration(
             wait_for_pods_ready=WaitForPodsReady(
-                5, 0, block_admission=True, requeuing_strategy=RequeuingStrategy("Creation", 1, 2, 3)
+                5, 7, block_admission=True, requeuing_strategy=RequeuingStrategy("Creation", 1, 2, 3)
             )
         ),
         Configuration(fair_sharing=FairSharingConfig((BOTH[1],)), manage_jobs_without_queue_name=True),

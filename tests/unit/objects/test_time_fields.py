@@ -121,3 +121,10 @@ def test_each_nanosecond_has_a_timestamp_and_a_duration(exact):
     assert pickle.loads(pickle.dumps(Timestamp.of(exact))).value == exact  # noqa: S301 - our own
     assert pickle.loads(pickle.dumps(Seconds.of(exact))).value == exact  # noqa: S301 - our own
     assert Seconds.of(exact) == exact / 10**9
+
+
+@pytest.mark.parametrize("kind", [Timestamp, Seconds])
+@pytest.mark.parametrize("value", [None, "x", 10**400, [1]], ids=repr)
+def test_nanoseconds_that_are_not_a_number_are_refused(kind, value):
+    with pytest.raises(kq.errors.InvalidSpecError, match=kind.__name__):
+        kind.of(value)
