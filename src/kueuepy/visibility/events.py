@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy._core import Engine
-
-"""Stands for a time where there is none."""
+    from kueuepy.engine.inventory import EventView
 
 
 class SchedulerEvent(msgspec.Struct, frozen=True):
@@ -103,6 +102,6 @@ def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
     return map(_event, engine.drain_events())
 
 
-def _event(view: tuple[Any, ...]) -> SchedulerEvent:
+def _event(view: EventView) -> SchedulerEvent:
     began = None if view[-1] is None else Timestamp.of(view[-1])
     return SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)
