@@ -50,7 +50,7 @@ def test_in_v0_1_a_lender_waited_for_its_own_quota():
     assert found.before == "v0.1"
     assert {rule.name for rule in found.early} == {rule.name for rule in EARLY_RULES}
     assert found.changes
-    assert {cause for change in found.changes for cause in change.causes} == {"nobody_is_preempted"}
+    assert {cause for change in found.changes for cause in change.causes} == {"no_preemption"}
 
 
 @pytest.mark.parametrize("seed", ["000/team-ab", "001/team-ab", "003/team-a-queue"])
@@ -88,5 +88,5 @@ def test_what_is_older_than_the_first_release_is_refused(capsys):
 
 @pytest.mark.parametrize("version", ["", "latest", 6])
 def test_what_is_no_release_is_refused(version):
-    with pytest.raises(kq.errors.InvalidSpecError, match="names no release"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="it must be a release"):
         as_then(kq.load(LENDING), version)
