@@ -125,7 +125,7 @@ def test_functions_of_the_core_are_found():
     assert {"FlavorAssigner::Assign", "Quota::Rebuild"} <= names
 
 
-def test_functions_of_the_core_are_short_and_take_few_parameters():
+def test_functions_of_the_core_are_short_and_have_few_parameters():
     long = {(path, one.name, one.lines) for path, one in ALL if one.lines > MOST_LINES}
     wide = {(path, one.name, one.parameters) for path, one in ALL if one.parameters > MOST_PARAMETERS}
     assert long == set()

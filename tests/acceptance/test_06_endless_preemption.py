@@ -53,7 +53,7 @@ def test_FS_13_the_preemptee_is_admitted_instead_of_the_preemptor(stage, strateg
     assert "default/w-base" in {f"default/{name}" for name in story.running()}
 
 
-def test_FS_13_half_a_loop_each(stage):
+def test_FS_13_two_workloads_would_preempt_each_other(stage):
     """#14543 again: two workloads that would preempt each other, though fair sharing was proved to exclude that."""
     objects = (DEFAULT, _queue("reclaiming", 10), _queue("borrowing", 10))
     one = stage(*objects, configuration=_fair())
@@ -75,7 +75,7 @@ def test_FS_13_three_workloads_in_a_loop_of_six_cycles(stage):
     assert settled.loop.workloads == ("default/w2", "default/w3", "default/w4")
 
 
-def test_FS_13_two_queues_of_weight_0_take_once(stage):
+def test_FS_13_two_queues_of_weight_0_preempt_only_once(stage):
     """#6774, #8975: a pool of 8, two jobs of 4 in one queue; the one of lower priority makes room, and that is all."""
     pool = kq.Cohort("loop", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, weight="0", within="Never") for name in "ab"]
@@ -85,7 +85,7 @@ def test_FS_13_two_queues_of_weight_0_take_once(stage):
     assert story.running() == ["a1", "b1"]
 
 
-def test_FS_13_guaranteed_and_best_effort_come_to_rest(stage):
+def test_FS_13_guaranteed_and_best_effort_queues_reach_a_stable_state(stage):
     """#3779: 150m each for two tenants, nothing for best effort; the second job of a tenant borrows, and waits."""
     queues = [_queue("tenant-a", "150m"), _queue("tenant-b", "150m"), _queue("best-effort", 0)]
     story = stage(DEFAULT, *queues, configuration=_fair())
@@ -107,7 +107,7 @@ def test_FS_13_a_queue_without_a_cohort_ends_its_search(stage):
     assert story.running() == ["low", "high"]
 
 
-def test_FS_13_smaller_jobs_of_the_second_queue_find_their_place(stage):
+def test_FS_13_smaller_jobs_of_the_second_queue_are_admitted(stage):
     """#7101: four jobs of 2 hold a pool of 8; of jobs of 6, 5, 4 and 3 only those are let in that even things out."""
     pool = kq.Cohort("loop", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, within="LowerPriority") for name in ("p1", "p2")]

@@ -32,7 +32,7 @@ def _busy(stage):
     return on, watch
 
 
-def test_VM_05_series_have_the_names_of_kueue(stage):
+def test_VM_05_metrics_have_the_names_of_kueue(stage):
     gates = (
         "LocalQueueMetrics",
         "UnadmittedWorkloadsObservability",
@@ -49,7 +49,7 @@ def _without_role(text):
     return text.replace(',replica_role="standalone"', "")
 
 
-def test_VM_05_waits_evictions_shares_and_usage_have_their_numbers(stage):
+def test_VM_05_metrics_of_waits_evictions_shares_and_usage(stage):
     _, watch = _busy(stage)
     text = watch.metrics_text()
     found = dict(
@@ -86,7 +86,7 @@ def _compared():
     return kq.compare(*clusters, jobs, names=("wait", "reclaim"))
 
 
-def test_VM_06_figures_of_a_run_in_which_one_waits():
+def test_VM_06_metrics_of_a_run_with_one_waiting_job():
     figures = _compared().kpis["wait"]
     # Four jobs of a run from 0 to 2 h, two of b from 2 h to 4 h.
     assert (figures.jobs, figures.finished, figures.seconds) == (6, 6, 4 * 3600)
@@ -100,7 +100,7 @@ def test_VM_06_figures_of_a_run_in_which_one_waits():
     assert figures.jain == pytest.approx((8 + 4) ** 2 / (2 * (8**2 + 4**2)))
 
 
-def test_VM_06_figures_of_a_run_in_which_two_are_preempted():
+def test_VM_06_metrics_of_a_run_with_two_preemptions():
     figures = _compared().kpis["reclaim"]
     # Two jobs of a lose an hour each, and run from 2 h to 4 h; those of b from 1 h to 3 h.
     assert (figures.finished, figures.seconds) == (6, 4 * 3600)
@@ -114,7 +114,7 @@ def test_VM_06_figures_of_a_run_in_which_two_are_preempted():
     assert figures.jain == pytest.approx((10 + 4) ** 2 / (2 * (10**2 + 4**2)))
 
 
-def test_VM_06_who_still_waits_starves_and_has_no_slowdown():
+def test_VM_06_a_job_waiting_at_the_end_counts_for_the_longest_wait_and_not_for_slowdown():
     jobs = [{"name": "now", "queue": "q", "cpu": 1, "duration": "1h"}, {"name": "never", "queue": "q", "cpu": 9}]
     figures = kq.compare(*[kq.Cluster(DEFAULT, kq.ClusterQueue.of("q", {"default": {"cpu": 1}}))] * 2, jobs).before.kpis
     assert (figures.finished, figures.slowdown, figures.longest_wait) == (1, 1.0, 3600)
@@ -122,7 +122,7 @@ def test_VM_06_who_still_waits_starves_and_has_no_slowdown():
     assert "<table" in figures._repr_html_()
 
 
-def test_VM_06_nothing_has_no_figures():
+def test_VM_06_a_run_without_jobs_has_no_metrics():
     figures = kq.compare(*[kq.Cluster(DEFAULT, kq.ClusterQueue.of("q", {"default": {"cpu": 1}}))] * 2).before.kpis
     assert (figures.jobs, figures.goodput, figures.slowdown, figures.jain) == (0, None, None, None)
     assert (figures.wait_p95, figures.longest_wait, figures.utilisation) == (0, 0, {"default/cpu": 0})

@@ -87,7 +87,7 @@ def switch_often():
     sys.setswitchinterval(before)
 
 
-def test_a_child_uses_a_scheduler_that_another_thread_was_in_or_is_told_that_it_cannot():
+def test_a_forked_child_uses_a_scheduler_or_gets_an_error_if_another_thread_was_using_it():
     scheduler = kq.Scheduler(cluster())
     for number in range(60):
         step(scheduler, 1, number)
@@ -104,7 +104,7 @@ def test_a_child_uses_a_scheduler_that_another_thread_was_in_or_is_told_that_it_
     assert set(answers) <= {"answered", "refused"}
 
 
-def test_a_child_is_told_of_a_scheduler_that_a_call_was_changing():
+def test_a_forked_child_gets_an_error_for_a_scheduler_that_a_call_was_changing():
     """The other thread is stopped inside a change, by a function of the user's that the call asks."""
     scheduler = kq.Scheduler(cluster())
     inside, go_on = threading.Event(), threading.Event()
@@ -126,7 +126,7 @@ def test_a_child_is_told_of_a_scheduler_that_a_call_was_changing():
     assert in_child(lambda: answered(scheduler.settle)) == "answered"
 
 
-def test_a_child_uses_a_run_that_another_thread_was_in_or_is_told_that_it_cannot():
+def test_a_forked_child_uses_a_simulation_or_gets_an_error_if_another_thread_was_using_it():
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
     jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7} for n in range(3000)]
     base = kq.Simulation(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)
@@ -142,7 +142,7 @@ def test_a_child_uses_a_run_that_another_thread_was_in_or_is_told_that_it_cannot
     assert set(answers) <= {"answered", "refused"}
 
 
-def test_a_child_polls_a_watch_and_opens_no_journal_of_its_parent(tmp_path):
+def test_a_forked_child_polls_a_watch_and_cannot_open_the_journal_of_its_parent(tmp_path):
     with Journal(tmp_path / "j") as journal:
         scheduler = journal.scheduler(cluster(), now=0)
         watch = Watch(scheduler)
@@ -163,7 +163,7 @@ def _kind_of(work):
     return "answered"
 
 
-def test_a_child_asks_for_figures_that_another_thread_was_computing():
+def test_a_forked_child_reads_metrics_that_another_thread_was_computing():
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
     jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7} for n in range(300)]
     result = kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)

@@ -48,7 +48,7 @@ def check_aftermath(path, scheduler, journal, acknowledged, *, more=()):
 
 
 @pytest.mark.parametrize("pages", [1, 2, 5, 12, 25, 60])
-def test_a_full_disk_ends_the_writing_not_the_reading(tmp_path, cluster, pages):
+def test_after_a_full_disk_only_reading_works(tmp_path, cluster, pages):
     path = tmp_path / "j.db"
     journal = Journal(path)
     scheduler = journal.scheduler(cluster)
@@ -61,7 +61,7 @@ def test_a_full_disk_ends_the_writing_not_the_reading(tmp_path, cluster, pages):
 
 
 @pytest.mark.parametrize("room", [0, 1, 512, 4096, 5000, 20_000, 77_777, 200_000])
-def test_a_disk_that_takes_no_more_bytes_ends_the_writing_not_the_reading(tmp_path, room):
+def test_after_a_failed_write_only_reading_works(tmp_path, room):
     """The system itself refuses writes behind a byte, in a child whose limits we may lower."""
     child = os.fork()
     if child == 0:
@@ -109,7 +109,7 @@ class Failing(sqlite3.Connection):
 
 
 @pytest.mark.parametrize("at", range(24))
-def test_an_error_at_the_nth_statement_ends_the_writing_not_the_reading(tmp_path, cluster, monkeypatch, at):
+def test_after_an_error_at_the_nth_statement_only_reading_works(tmp_path, cluster, monkeypatch, at):
     path = tmp_path / "j.db"
     connect = sqlite3.connect
     monkeypatch.setattr(

@@ -74,7 +74,7 @@ def contents(folder):
 # Nobody but SQLite opens the file, and what is lost by others is noticed.
 
 
-def test_a_refused_second_journal_costs_nothing(tmp_path):
+def test_a_rejected_second_journal_has_no_effect(tmp_path):
     path, names = tmp_path / "j.db", [f"w{i}" for i in range(60)]
 
     def act(journal):
@@ -89,7 +89,7 @@ def test_a_refused_second_journal_costs_nothing(tmp_path):
     assert names_in(path) == names
 
 
-def test_a_log_that_others_removed_is_noticed_before_a_call_is_acknowledged(tmp_path, cluster):
+def test_a_deleted_log_is_detected_before_a_call_is_acknowledged(tmp_path, cluster):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster)
@@ -104,7 +104,7 @@ def test_a_log_that_others_removed_is_noticed_before_a_call_is_acknowledged(tmp_
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-lock"])
 @pytest.mark.parametrize("way", ["removed", "replaced"])
-def test_a_file_that_is_no_longer_there_ends_the_writing(tmp_path, cluster, suffix, way):
+def test_after_deletion_of_the_file_only_reading_works(tmp_path, cluster, suffix, way):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster)
@@ -134,7 +134,7 @@ def test_a_symbolic_link_is_the_same_journal(tmp_path, cluster, started):
     assert not (tmp_path / "b.db-lock").exists()
 
 
-def test_a_file_of_two_names_is_refused(tmp_path, cluster):
+def test_a_file_with_two_hard_links_is_rejected(tmp_path, cluster):
     with Journal(tmp_path / "a.db") as journal:
         journal.scheduler(cluster)
     os.link(tmp_path / "a.db", tmp_path / "b.db")
@@ -142,7 +142,7 @@ def test_a_file_of_two_names_is_refused(tmp_path, cluster):
         Journal(tmp_path / "b.db")
 
 
-def test_a_removed_lock_lets_nobody_in(tmp_path, cluster):
+def test_a_deleted_lock_file_does_not_allow_a_second_writer(tmp_path, cluster):
     path = tmp_path / "j.db"
     script = """
         from kueuepy.journal import Journal
@@ -162,7 +162,7 @@ def test_a_removed_lock_lets_nobody_in(tmp_path, cluster):
         again.scheduler().submit(workload("more"))
 
 
-def test_of_two_whose_lock_was_removed_before_they_began_one_goes_on(tmp_path, cluster):
+def test_of_two_writers_that_start_without_a_lock_file_one_continues(tmp_path, cluster):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         journal.scheduler(cluster)
@@ -176,7 +176,7 @@ def test_of_two_whose_lock_was_removed_before_they_began_one_goes_on(tmp_path, c
     assert names_in(path) == ["a"]
 
 
-def test_a_writer_that_another_one_has_followed_writes_no_more(tmp_path, cluster):
+def test_a_writer_superseded_by_another_stops_writing(tmp_path, cluster):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster)
@@ -210,7 +210,7 @@ def flipped(path, folder, position):
     return folder / path.name
 
 
-def test_a_flipped_bit_in_the_log_is_refused_and_left_as_it_is(tmp_path, crashed):
+def test_a_flipped_bit_in_the_log_is_rejected_and_unchanged(tmp_path, crashed):
     damaged = flipped(crashed, tmp_path / "flipped", 100)
     before = contents(damaged.parent)
     with pytest.raises(InvalidSpecError, match=r"frame 1 of its log is not what was written.*left as it is"):
@@ -233,7 +233,7 @@ def test_no_flipped_bit_in_the_log_loses_more_than_the_last_call(tmp_path, crash
     assert refused > 100
 
 
-def test_what_one_group_wrote_is_refused_as_well(tmp_path):
+def test_a_flipped_bit_in_a_group_is_rejected(tmp_path):
     path = tmp_path / "j.db"
 
     def act(journal):
@@ -248,7 +248,7 @@ def test_what_one_group_wrote_is_refused_as_well(tmp_path):
         names_in(damaged)
 
 
-def test_a_write_that_lost_power_comes_back_to_what_was_acknowledged(tmp_path):
+def test_after_a_power_loss_the_acknowledged_calls_are_restored(tmp_path):
     """Of the last transaction any blocks may not have come to the disk; all before it was synced."""
     path, sizes = tmp_path / "j.db", tmp_path / "size"
 
@@ -290,7 +290,7 @@ def expect_foreign_log(path):
     Path(f"{path}-wal").unlink()
 
 
-def test_a_log_without_its_file_is_refused(tmp_path, cluster):
+def test_a_log_without_its_database_is_rejected(tmp_path, cluster):
     path = tmp_path / "j.db"
     killed(path, submitting("old"))
     path.unlink()
@@ -305,7 +305,7 @@ def test_a_log_without_its_file_is_refused(tmp_path, cluster):
         assert journal.scheduler(cluster).keys() == ()
 
 
-def test_a_log_beside_a_restored_copy_is_refused(tmp_path):
+def test_a_log_next_to_a_restored_copy_is_rejected(tmp_path):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         submitting("a")(journal)
@@ -316,7 +316,7 @@ def test_a_log_beside_a_restored_copy_is_refused(tmp_path):
     assert names_in(path) == ["a"]
 
 
-def test_a_log_beside_a_restored_backup_is_refused(tmp_path):
+def test_a_log_next_to_a_restored_backup_is_rejected(tmp_path):
     path, kept = tmp_path / "j.db", tmp_path / "kept.db"
 
     def act(journal):
@@ -330,7 +330,7 @@ def test_a_log_beside_a_restored_backup_is_refused(tmp_path):
     assert names_in(path) == ["a"]
 
 
-def test_a_log_beside_another_journal_is_refused(tmp_path):
+def test_a_log_next_to_another_journal_is_rejected(tmp_path):
     path, other = tmp_path / "j.db", tmp_path / "other.db"
     killed(path, submitting("old"))
     with Journal(other) as journal:
@@ -340,7 +340,7 @@ def test_a_log_beside_another_journal_is_refused(tmp_path):
     assert names_in(path) == ["new"]
 
 
-def test_a_reader_that_stays_while_a_journal_starts_is_no_reason_to_refuse_it(tmp_path):
+def test_a_journal_opens_while_a_reader_is_connected(tmp_path):
     path = tmp_path / "j.db"
     killed(path, submitting("a"))
     reader = sqlite3.connect(path, isolation_level=None)
@@ -352,7 +352,7 @@ def test_a_reader_that_stays_while_a_journal_starts_is_no_reason_to_refuse_it(tm
     assert names_in(path) == ["a", "b", "c", "d"]
 
 
-def test_what_another_writer_has_left_in_the_log_is_no_damage_while_a_reader_keeps_it_there(tmp_path):
+def test_log_frames_of_another_writer_kept_by_a_reader_are_not_reported_as_damage(tmp_path):
     """A writer was killed when its last call was in the log, and nobody had heard of it; the next one wrote over it."""
     path = tmp_path / "j.db"
     killed(path, submitting("a"))
@@ -377,7 +377,7 @@ def test_what_another_writer_has_left_in_the_log_is_no_damage_while_a_reader_kee
 # Copies.
 
 
-def test_a_backup_is_a_journal_of_what_was_acknowledged(tmp_path, cluster):
+def test_a_backup_contains_the_acknowledged_calls(tmp_path, cluster):
     path, kept = tmp_path / "j.db", tmp_path / "kept.db"
     with Journal(path) as journal:
         with pytest.raises(StateError, match="there is nothing to copy before the first"):
@@ -403,7 +403,7 @@ def test_a_backup_is_a_journal_of_what_was_acknowledged(tmp_path, cluster):
     assert names_in(path) == ["a", "b", "c"]
 
 
-def test_a_backup_takes_no_place_that_is_in_use(tmp_path, cluster):
+def test_a_backup_does_not_overwrite_a_file_in_use(tmp_path, cluster):
     path, other = tmp_path / "j.db", tmp_path / "other.db"
     (tmp_path / "link.db").symlink_to(path)
     with Journal(path) as journal, Journal(other) as used:
@@ -422,7 +422,7 @@ def test_a_backup_takes_no_place_that_is_in_use(tmp_path, cluster):
         journal.backup(tmp_path / "kept.db")
 
 
-def test_what_a_killed_start_has_left_is_no_hindrance(tmp_path, cluster):
+def test_files_of_a_killed_start_do_not_prevent_opening(tmp_path, cluster):
     other = tmp_path / "other.db"
     killed(other, submitting("old"))
     for suffix in ("", "-wal"):
@@ -432,7 +432,7 @@ def test_what_a_killed_start_has_left_is_no_hindrance(tmp_path, cluster):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["j.db", "j.db-lock", "other.db-lock", "other.db-shm"]
 
 
-def test_only_its_owner_reads_what_holds_jobs(tmp_path, cluster):
+def test_only_the_owner_can_read_the_journal_files(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         journal.backup(tmp_path / "kept.db")
@@ -460,7 +460,7 @@ def somebody_else():
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights of POSIX")
 @pytest.mark.parametrize("missing", ["file", "write", "directory"])
-def test_a_file_that_may_not_be_opened_is_an_error_of_ours(missing, cluster):
+def test_a_file_without_permission_raises_a_kueue_error(missing, cluster):
     folder = Path(tempfile.mkdtemp())
     path = folder / "j.db"
     try:

@@ -131,7 +131,7 @@ def pausing(monkeypatch, where):
     monkeypatch.setattr(where, paused)
 
 
-def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
+def test_eight_threads_on_one_scheduler_use_no_number_twice(monkeypatch):
     pausing(monkeypatch, "kueuepy.objects.Configuration.enabled")
     scheduler = kq.Scheduler(cluster())
     in_threads(lambda number: [scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": 1}) for i in range(30)])
@@ -139,7 +139,7 @@ def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
     assert len(uids) == 30 * THREADS
 
 
-def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
+def test_reading_during_a_deletion_in_another_thread_is_atomic(monkeypatch):
     pausing(monkeypatch, "kueuepy.session.store.Store.forget")
     scheduler = kq.Scheduler(cluster())
 
@@ -182,7 +182,7 @@ def test_eight_threads_on_one_watch_count_each_event_once():
     assert told in watch.metrics_text()
 
 
-def test_eight_threads_on_one_journal_come_back_as_they_were(tmp_path):
+def test_calls_of_eight_threads_on_one_journal_are_restored(tmp_path):
     """Calls alone and in groups: who has the group has the Scheduler, too."""
     with Journal(tmp_path / "j.db", durability="process") as journal:
         scheduler = journal.scheduler(cluster())
@@ -277,7 +277,7 @@ def collected_within(visit):
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the collector runs between instructions of Python only")
 @pytest.mark.parametrize("call", ["cluster_queue_status", "local_queue_status", "backlogs", "queues", "usage"])
-def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it(call):
+def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
     many = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 1}}) for i in range(300)]
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), many))
     scheduler.submit([{"name": f"w{i}-{n}", "queue": f"q{i}", "cpu": 1} for i in range(300) for n in range(2)])
@@ -303,7 +303,7 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
     engine.set_now(1)  # afterwards it takes calls again
 
 
-def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
+def test_threads_and_finalizers_do_not_deadlock():
     engine = kq.Scheduler(cluster())._engine
     for one in workloads(0, 100):
         engine.submit(one)
@@ -379,7 +379,7 @@ def test_a_run_is_used_by_one_thread_at_a_time():
     assert run.result().kpis.jobs == len(run.jobs)
 
 
-def test_forks_of_a_run_go_on_in_threads_of_their_own():
+def test_forks_of_a_simulation_continue_in_separate_threads():
     run = busy_run()
     run.run("1d")
     forks = [run.fork() for _ in range(THREADS)]
@@ -392,7 +392,7 @@ def test_forks_of_a_run_go_on_in_threads_of_their_own():
     assert len(set(in_threads(finish))) == 1
 
 
-def test_one_result_is_asked_by_many_threads():
+def test_many_threads_read_one_result():
     result = busy_run()
     result.run("2d")
     result = result.close()

@@ -15,7 +15,7 @@ def sums(cluster, jobs):
 
 
 @pytest.mark.parametrize("reclaim", ["Never", "Any"])
-def test_rows_and_their_sums_are_what_leaving_out_gives(teams, reclaim):
+def test_delays_match_simulations_without_the_group(teams, reclaim):
     cluster, jobs = teams.edit(RECLAIM, reclaim), arrivals(6)
     found = kq.lab.delay_matrix(cluster, jobs)
     assert found.groups == ("team-a", "team-b")
@@ -35,7 +35,7 @@ def test_rows_and_their_sums_are_what_leaving_out_gives(teams, reclaim):
     assert abs(found.total_hours).max() > 0
 
 
-def test_groups_are_any_column_of_jobs():
+def test_jobs_can_be_grouped_by_any_column():
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
     rows = [
         {"queue": "q", "submit": 0, "runtime": 100, "gpu": 1, "user": "ann"},
@@ -57,6 +57,6 @@ def test_groups_are_any_column_of_jobs():
         kq.lab.delay_matrix(cluster, rows, by="team")
 
 
-def test_threads_change_nothing(teams):
+def test_the_number_of_threads_does_not_change_results(teams):
     one, two = (kq.lab.delay_matrix(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
     assert one["team-a"].tobytes() == two["team-a"].tobytes()

@@ -22,7 +22,7 @@ def fuzzer(monkeypatch):
 
 
 @pytest.mark.sanitizer
-def test_random_runs_are_answered_and_hold_together(fuzzer):
+def test_random_runs_raise_no_foreign_errors_and_keep_the_invariants(fuzzer):
     runs = fuzzer(1)
     for number in range(RUNS):
         runs.run(number)

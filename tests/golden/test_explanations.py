@@ -265,7 +265,7 @@ STORIES = [
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_the_explanation_is_as_it_was_written_down(story, request):
+def test_the_explanation_equals_its_golden_file(story, request):
     scheduler, names = story()
     told = "\n\n".join(str(scheduler.explain(name)) for name in names) + "\n"
     path = HERE / f"{story.__name__}.txt"
@@ -275,5 +275,5 @@ def test_the_explanation_is_as_it_was_written_down(story, request):
     assert told == path.read_text(encoding="utf-8")
 
 
-def test_every_explanation_has_its_story():
+def test_every_golden_explanation_has_a_story():
     assert {path.stem for path in HERE.glob("*.txt")} == {story.__name__ for story in STORIES}

@@ -199,7 +199,7 @@ STORIES = [
 
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_the_story_is_as_it_was_written_down(story, request):
+def test_the_story_equals_its_golden_file(story, request):
     told, path = story().text(), HERE / f"{story.__name__}.txt"
     assert told.count("\n") <= MOST_LINES
     if request.config.getoption("--regold"):
@@ -207,7 +207,7 @@ def test_the_story_is_as_it_was_written_down(story, request):
     assert told == path.read_text(encoding="utf-8")
 
 
-def test_every_transcript_has_its_story():
+def test_every_golden_transcript_has_a_story():
     assert {path.stem for path in HERE.glob("*.txt")} == {story.__name__ for story in STORIES}
 
 
@@ -218,5 +218,5 @@ def test_every_transcript_has_its_story():
         "InCohortFairSharing", "InCohortReclaimWhileBorrowing", "AdmissionCheck", "ClusterQueueStopped", "Suspended",
     ],
 )  # fmt: skip
-def test_some_transcript_shows(word):
+def test_some_transcript_contains(word):
     assert any(word in path.read_text(encoding="utf-8") for path in HERE.glob("*.txt"))

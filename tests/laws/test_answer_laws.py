@@ -114,7 +114,7 @@ def _situations(draw):
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_situations())
-def test_the_answer_is_what_a_cycle_decides_of_it_alone(situation):
+def test_try_admit_equals_a_cycle_with_only_this_workload(situation):
     scheduler, stranger = situation
     scheduler._engine.settle()
     trial = scheduler.fork()
@@ -128,7 +128,7 @@ def test_the_answer_is_what_a_cycle_decides_of_it_alone(situation):
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_situations())
-def test_who_waits_is_told_what_would_help(situation):
+def test_remedies_of_waiting_workloads_work(situation):
     scheduler, stranger = situation
     scheduler.submit(stranger)
     for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping

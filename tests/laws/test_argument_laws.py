@@ -161,7 +161,7 @@ def parameters(path: str, function: Any) -> list[inspect.Parameter]:
 
 
 @pytest.mark.parametrize("path", sorted(names()))
-def test_wrong_arguments_are_refused_by_an_error_of_ours(path: str, tmp_path, monkeypatch):
+def test_invalid_arguments_raise_a_kueue_error(path: str, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     function, values = found(path), [*wrong(), *right()]
     value = st.integers(0, len(values) - 1).map(values.__getitem__)
@@ -199,7 +199,7 @@ def _call(function: Any, args: list[Any], options: dict[str, Any]) -> None:
         pass
 
 
-def test_the_law_looks_at_all_that_is_public():
+def test_every_public_name_is_tested():
     paths = set(names())
     assert {"Scheduler", "Scheduler.submit", "simulate", "Quantity.printed", "jobs.from_row", "Journal"} <= {
         path.removeprefix("journal.") for path in paths
@@ -209,7 +209,7 @@ def test_the_law_looks_at_all_that_is_public():
 
 
 @pytest.mark.parametrize("method", ["scheduler", "backup"])
-def test_a_journal_refuses_wrong_arguments_and_goes_on(tmp_path, monkeypatch, method: str):
+def test_a_journal_rejects_invalid_arguments_and_continues(tmp_path, monkeypatch, method: str):
     monkeypatch.chdir(tmp_path)
     with Journal(tmp_path / "j.db") as journal:
         journal.scheduler(cluster())
@@ -227,7 +227,7 @@ def test_an_error_names_the_argument_and_what_it_must_be():
             call()
 
 
-def test_errors_of_functions_of_others_stay_what_they_are():
+def test_exceptions_of_user_functions_are_not_converted():
     def check(_: kq.Workload) -> str:
         raise ZeroDivisionError
 

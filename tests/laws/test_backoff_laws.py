@@ -84,9 +84,7 @@ ATTEMPTS = st.lists(st.tuples(st.sampled_from(["never", "lost", "lost twice"]), 
 
 @many
 @given(STARTS, strategies(), SPANS, SPANS, ATTEMPTS)
-def test_pods_that_are_not_ready_send_back_with_doubled_waits_until_the_limit(
-    start, strategy, timeout, recovery, attempts
-):
+def test_pods_not_ready_requeue_with_doubled_backoff_up_to_the_limit(start, strategy, timeout, recovery, attempts):
     waits = WaitForPodsReady(timeout=timeout, recovery_timeout=recovery, requeuing_strategy=strategy)
     clock, ran, limit = Clock(start, waits=waits), 0, strategy.backoff_limit_count
     for n, (kind, *spans) in enumerate(attempts, 1):
@@ -132,7 +130,7 @@ def _lose(clock: Clock, span: int, recovery: int) -> int:
 
 @many
 @given(STARTS, st.integers(1, 1000), st.lists(SPANS, max_size=12))
-def test_whole_seconds_of_all_runs_count_towards_the_maximum_execution_time(start, limit, runs):
+def test_whole_seconds_of_all_runs_count_for_the_maximum_execution_time(start, limit, runs):
     clock, ran = Clock(start, maximum_execution_time_seconds=limit), 0
     for run in runs:
         admitted = clock.engine.now
@@ -164,7 +162,7 @@ ANSWERS = st.lists(
 
 @many
 @given(STARTS, st.lists(ANSWERS, min_size=1, max_size=5))
-def test_a_check_that_asks_to_retry_later_is_obeyed_after_the_longest_wait(start, rounds):
+def test_a_delayed_retry_happens_after_the_longest_delay(start, rounds):
     clock, counts = Clock(start, checks=CHECKS), dict.fromkeys(CHECKS, 0)
     for answers in rounds:
         due, asked, since = 0, {}, {}
@@ -198,7 +196,7 @@ def test_a_check_that_asks_to_retry_later_is_obeyed_after_the_longest_wait(start
 
 @many
 @given(STARTS, st.integers(0, 100), strategies(), st.integers(0, 8))
-def test_an_autoscaler_that_fails_is_asked_again_with_doubled_waits_until_the_limit(start, delay, strategy, failures):
+def test_a_failed_provisioning_is_retried_with_doubled_backoff_up_to_the_limit(start, delay, strategy, failures):
     limit = strategy.backoff_limit_count or 0
     model = Provisioning(
         delay,

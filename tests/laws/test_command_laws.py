@@ -146,7 +146,7 @@ def test_no_scenario_breaks_replay(tmp_path, capsysbinary, scenario):
     "data",
     [b"\x1f\x8b\x08\x00broken", b"[" * 100_000, b"{}\n", b"\xff\xfe\n", b'{"name": 1, "objects": [], "steps": []}'],
 )
-def test_what_is_no_scenario_is_refused_with_its_place(tmp_path, capsysbinary, data):
+def test_an_invalid_scenario_is_rejected_with_its_location(tmp_path, capsysbinary, data):
     path = tmp_path / "scenarios.jsonl"
     path.write_bytes(data)
     assert main(["replay", str(path)]) == 1

@@ -106,7 +106,7 @@ def test_names_of_clusters_do_not_matter(data):
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_garbage_is_what_deleted_workloads_leave(data):
+def test_garbage_collection_removes_copies_of_deleted_workloads(data):
     """By hand: after deletions, a look and a collection, no worker has a copy of a deleted workload."""
     step = kq.FleetScheduler(kq.Fleet({f"w{n}": cluster(2) for n in range(3)}))
     keys = step.manager.submit(*({"name": f"j{n}", "queue": "main", "cpu": 1} for n in range(4)))

@@ -83,7 +83,7 @@ def test_every_workload_is_in_exactly_one_state_after_every_step(seed):
 
 @many
 @given(SEEDS)
-def test_quota_is_used_by_who_holds_it_and_by_nobody_else(seed):
+def test_usage_is_the_sum_over_workloads_with_quota(seed):
     lives = Lives(seed)
     for _ in range(STEPS):
         lives.step()
@@ -122,7 +122,7 @@ AFTER = {
 
 @many
 @given(SEEDS)
-def test_events_tell_of_one_step_after_the_other(seed):
+def test_events_describe_consecutive_states(seed):
     lives, at = Lives(seed), {}
     lives.scheduler._engine.record_events(on=True)
     for _ in range(STEPS):
@@ -142,7 +142,7 @@ def test_events_tell_of_one_step_after_the_other(seed):
 
 @few
 @given(SEEDS)
-def test_a_life_goes_on_after_a_restart_and_no_fork_disturbs_it(seed):
+def test_a_run_continues_after_a_restart_and_forks_do_not_affect_it(seed):
     lives, restarted, forked = Lives(seed), Lives(seed), Lives(seed)
     for number in range(STEPS):
         for one in (lives, restarted, forked):
@@ -253,7 +253,7 @@ def let_it_happen(lives: Lives, key: str, event: str) -> None:
 
 @many
 @given(SEEDS)
-def test_every_life_waits_for_an_event_that_has_a_name_and_ends_when_they_happen(seed):
+def test_every_workload_waits_for_a_named_event_and_finishes_when_it_occurs(seed):
     lives = Lives(seed)
     for _ in range(STEPS):
         lives.step()
@@ -275,7 +275,7 @@ def test_every_life_waits_for_an_event_that_has_a_name_and_ends_when_they_happen
     assert (lives.scheduler.keys(), lives.scheduler._engine.queues()) == ((), {})
 
 
-def test_the_stories_hold_every_state_and_every_event():
+def test_the_stories_cover_every_state_and_every_event():
     seen, named = set(), set()
     for seed in range(150):
         lives = Lives(seed)

@@ -27,7 +27,7 @@ def moves(cycle):
 
 @many
 @given(SEEDS)
-def test_a_loop_goes_on_with_the_period_and_the_workloads_that_are_reported(seed):
+def test_a_loop_repeats_with_the_reported_period_and_workloads(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     if settled.loop is None:
         return
@@ -63,14 +63,14 @@ def test_a_loop_does_not_depend_on_time_standing_still(seed):
 
 @many
 @given(SEEDS)
-def test_without_a_report_nothing_moves_any_more(seed):
+def test_without_a_reported_loop_the_state_is_stable(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     assert settled.finished == (settled.loop is None), "it ends, or is reported, in far fewer cycles than the limit"
     if settled.finished:
         assert [moves(cycle) for cycle in story(scheduler, cycles=8)] == [set()] * 8
 
 
-def test_the_stories_hold_loops_of_many_periods():
+def test_the_stories_cover_loops_of_many_periods():
     loops = [settled.loop for seed in range(200) if (settled := one_by_one(*rivals(seed))[1]).loop]
     assert len({loop.period for loop in loops}) >= 4
 
@@ -97,7 +97,7 @@ def side_by_side(seeds):
 
 @settings(max_examples=max(1, settings().max_examples // 4), phases=[Phase.generate])
 @given(st.lists(SEEDS, min_size=6, max_size=6))
-def test_each_tree_goes_round_with_a_period_of_its_own(seeds):
+def test_each_cohort_tree_loops_with_its_own_period(seeds):
     cluster, jobs = side_by_side(seeds)
     scheduler = Scheduler(cluster, now=0)
     for job in jobs:

@@ -80,14 +80,14 @@ def mutated(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated(), st.booleans())
-def test_an_object_is_read_or_refused(pair: tuple[dict[str, Any], dict[str, Any]], strict: bool):  # noqa: FBT001
+def test_a_mutated_object_is_read_or_rejected(pair: tuple[dict[str, Any], dict[str, Any]], strict: bool):  # noqa: FBT001
     with contextlib.suppress(KueueError):
         load(pair[1], strict=strict)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated())
-def test_a_change_is_judged_or_refused(pair: tuple[dict[str, Any], dict[str, Any]]):
+def test_a_mutated_change_is_accepted_or_rejected(pair: tuple[dict[str, Any], dict[str, Any]]):
     with contextlib.suppress(KueueError):
         old, new = map(from_dict, pair)
         validate_update(old, new)
@@ -96,7 +96,7 @@ def test_a_change_is_judged_or_refused(pair: tuple[dict[str, Any], dict[str, Any
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(OBJECTS), st.sampled_from(JUNK), st.data())
-def test_fields_of_the_first_versions_too(base: dict[str, Any], junk: Any, data: st.DataObject):
+def test_mutated_fields_of_old_api_versions_are_read_or_rejected(base: dict[str, Any], junk: Any, data: st.DataObject):
     doc = copy.deepcopy(base)
     doc["apiVersion"] = f"kueue.x-k8s.io/{data.draw(st.sampled_from(['v1alpha1', 'v1alpha2']))}"
     path = data.draw(st.sampled_from(places(doc)[1:]))

@@ -86,7 +86,7 @@ RECORDED = [p for p in lines("preemption_examples") + lines("preemption") if has
 
 
 @pytest.mark.parametrize("line", RECORDED)
-def test_the_specification_gives_the_recorded_targets(line):
+def test_the_specification_reproduces_the_recorded_targets(line):
     assert check_preemption(line) == [tuple(target) for target in line["targets"] or ()]
 
 
@@ -118,5 +118,5 @@ def test_fair_orders(line):
 
 
 @pytest.mark.parametrize("line", lines("fair_orders")[::5])
-def test_the_specification_gives_the_recorded_orders(line):
+def test_the_specification_reproduces_the_recorded_orders(line):
     assert check_fair_order(line) == line["order"]

@@ -55,7 +55,7 @@ def test_every_target_is_allowed(line):
 
 
 @given(LINES)
-def test_the_targets_are_enough_and_none_could_be_spared(line):
+def test_targets_are_sufficient_and_all_necessary(line):
     targets, admitted, preemptor, _ = search(line)
     if not targets:
         return
@@ -94,14 +94,14 @@ def whole(waiting):
 
 
 @given(clusters(), workloads().map(whole))
-def test_preemption_of_what_comes_at_once_ends_or_is_reported_as_a_loop(cluster, waiting):
+def test_preemption_terminates_or_is_reported_as_a_loop(cluster, waiting):
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     settled = scheduler.settle(max_cycles=200)
     assert settled.finished or settled.loop
 
 
-def test_partial_admission_can_preempt_for_ever():
+def test_partial_admission_can_cause_a_preemption_loop():
     """One pod fits into nominal quota and reclaims it; but then both would fit by borrowing, and come too late."""
     cluster = Cluster(
         ResourceFlavor("f"),
@@ -122,7 +122,7 @@ def test_partial_admission_can_preempt_for_ever():
 
 
 @given(described.preemptions(fair=True), st.integers(1, 3))
-def test_weights_matter_by_their_ratios_only(line, power):
+def test_only_ratios_of_weights_matter(line, power):
     def targets(factor):
         scaled = {**line}
         for kind in ("cohorts", "clusterQueues"):

@@ -108,7 +108,7 @@ class Twins:
 
 @settings(max_examples=3 * settings().max_examples, phases=[Phase.generate])
 @given(st.integers(0, 2**32))
-def test_what_is_known_is_what_would_be_answered_anew(seed):
+def test_cached_refusals_equal_fresh_evaluations(seed):
     twins = Twins(seed)
     for _ in range(STEPS):
         twins.step()

@@ -200,7 +200,7 @@ def without_empty(tables):
 
 @settings(phases=[Phase.generate])
 @given(st.integers(0, 2**32))
-def test_the_ledger_is_what_the_rules_say(seed):
+def test_recorded_usage_follows_the_rules(seed):
     chance = random.Random(seed)  # noqa: S311 - a repeatable history, no secret
     history = History(chance)
     for step in chance.choices((*ACTIONS, *ACTIONS, *RARE), k=STEPS):

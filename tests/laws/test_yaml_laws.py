@@ -9,7 +9,7 @@ from kueuepy.testing.mutation import Mutator
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_ways_through_yaml_agree_on_mutated_manifests(seed: int):
+def test_yaml_readers_agree_on_mutated_manifests(seed: int):
     mutator = Mutator(seed)
     texts = [mutator.text() for _ in range(400)]
     for text in texts:

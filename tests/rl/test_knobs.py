@@ -87,7 +87,7 @@ def test_sums_of_large_numbers_stay():
     assert found != values
 
 
-def test_what_rounding_leaves_goes_to_the_largest_remainder():
+def test_the_rounding_remainder_is_assigned_to_the_largest_fraction():
     assert moved([4, 4, 4], [0.35, 0.05, -0.4], [0, 0, 0], [12, 12, 12], [0, 0, 0], 4.0) == [6, 4, 2]
     assert moved([4, 4, 4], [1.0, 0, 0], [0, 0, 0], [12, 12, 12], [0, 0, 0], 9.0) == [10, 1, 1]
 
@@ -117,7 +117,7 @@ def test_each_field_has_a_sum_of_its_own():
     assert [(q.name, q.nominal_quota) for q in made.resource_groups[0].flavors[0].resources] == [(GPU, 5), ("cpu", 9)]
 
 
-def test_a_choice_begins_with_what_the_cluster_has():
+def test_a_choice_starts_with_the_value_of_the_cluster():
     policies = ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
     where = cluster(preemption=kq.Preemption(within_cluster_queue="LowerPriority"))
     within = "ClusterQueue/*:preemption.withinClusterQueue"
@@ -150,12 +150,12 @@ def test_a_choice_begins_with_what_the_cluster_has():
         ({"choose": {"Configuration:fairSharing": [None]}}, "must be such as"),
     ],
 )
-def test_what_cannot_be_edited(options, told):
+def test_invalid_fields_are_rejected(options, told):
     with pytest.raises(kq.KueueError, match=told):
         knobs(cluster(), **options)
 
 
-def test_bounds_that_no_object_is_valid_with_are_found_before_a_step_is():
+def test_invalid_bounds_are_rejected_before_the_first_step():
     where = cluster().edit(path("a", "lendingLimit"), 3)
     with pytest.raises(kq.errors.InvalidSpecError, match="lendingLimit: is 3; it must be at most the nominalQuota"):
         knobs(where, [path("a"), path("b")])

@@ -42,7 +42,7 @@ def scenarios():
 
 
 @pytest.mark.parametrize("line", list(scenarios()))
-def test_the_engine_decides_as_kueue_did(line):
+def test_the_engine_decides_like_the_recorded_kueue(line):
     scenario = msgspec.json.decode(line)
     assert len(scenario["steps"]) == len(scenario["results"])
     run = Replay(scenario)
@@ -62,7 +62,7 @@ def releases():
 
 
 @pytest.mark.parametrize("line", list(releases()))
-def test_each_release_decides_as_it_did(line):
+def test_each_release_decides_like_its_recording(line):
     scenario = msgspec.json.decode(line)
     names_one_at_random = open_answers(release_of(scenario["config"]["version"]))
     run = Replay(scenario)
@@ -91,7 +91,7 @@ def test_each_release_decides_as_it_did(line):
         lambda result: result.update(blocked=True),
     ],
 )
-def test_no_difference_is_overlooked(change):
+def test_every_difference_is_detected(change):
     def held(workload):
         place = {"levels": ["rack", "host"], "domains": [{"values": ["r1", "n1"], "count": 2}]}
         pod_set = {"name": "main", "count": 2, "flavors": {"cpu": "f"}, "usage": {"cpu": "3"}, "topology": place}

@@ -25,7 +25,7 @@ def run(lines, monkeypatch):
     return names
 
 
-def test_a_week_of_three_teams_under_three_policies_takes_15_lines(monkeypatch):
+def test_a_comparison_of_three_policies_needs_15_lines(monkeypatch):
     lines = typed("simulate.md", "Three teams, three policies")
     assert len(lines) <= 15
     names = run(lines, monkeypatch)
@@ -41,7 +41,7 @@ def test_a_week_of_three_teams_under_three_policies_takes_15_lines(monkeypatch):
     assert names["axes"].collections or names["axes"].patches
 
 
-def test_the_log_of_philly_takes_8_lines(monkeypatch):
+def test_simulating_the_philly_log_needs_8_lines(monkeypatch):
     lines = typed("howto.md", "What would last month's jobs have waited under another policy?")
     assert len(lines) <= 8
     names = run(lines, monkeypatch)

@@ -39,7 +39,7 @@ def test_a_finished_workload_ran_from_its_admission_to_its_end():
 
 
 @pytest.mark.parametrize("times", [{"QuotaReserved": "10:05:00", "Admitted": "10:05:00"}, {"Finished": "11:05:00"}])
-def test_without_an_admission_or_an_end_there_is_no_runtime(times):
+def test_without_admission_or_finish_time_there_is_no_runtime(times):
     assert job(**times) == -1
 
 

@@ -88,7 +88,7 @@ def test_two_priorities_without_preemption():
     [kq.sim.RunModel(), kq.sim.RunModel("checkpoint", every=0.5), kq.sim.RunModel("resume")],
     ids=lambda m: m.on_eviction,
 )
-def test_what_preemption_costs(model):
+def test_the_cost_of_preemption(model):
     first, second, third = draws(107, 3)
     high = second < 0.4 / 0.55
     runtime = np.where(high, expo(third, 0.5), 2_000_000)
@@ -116,7 +116,7 @@ def test_two_queues_share_as_one_cohort():
         close("pooling_by_cohort", f"mean_first_wait_{name}", waits.mean())
 
 
-def test_fair_sharing_gives_by_weight():
+def test_fair_sharing_divides_quota_by_weight():
     queues = [
         kq.ClusterQueue.of(
             f"q{n}",

@@ -244,7 +244,7 @@ STORIES = {
 }
 
 
-def test_each_rule_has_a_story():
+def test_each_release_rule_has_a_scenario():
     assert STORIES.keys() == {rule.name for rule in RULES}
 
 
@@ -255,7 +255,7 @@ def told_by(story, release):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_the_releases_on_either_side_of_a_rule_decide_otherwise(rule):
+def test_decisions_differ_between_releases_before_and_after_a_rule(rule):
     make, ask, before = STORIES[rule.name]
     last = max(release for release in RELEASES if rule.holds_in(release))
     first = min(release for release in RELEASES if release > last)
@@ -298,7 +298,7 @@ GATES = {
 
 
 @pytest.mark.parametrize("gate", GATES)
-def test_the_releases_on_either_side_of_a_gate_decide_otherwise(gate):
+def test_decisions_differ_between_releases_before_and_after_a_feature_gate(gate):
     last, make, ask, before = GATES[gate]
     last = release_of(last)
     first = min(release for release in RELEASES if release > last)

@@ -30,7 +30,7 @@ def node(name, cpu="2"):
     return kq.Node(name, labels={"pool": "a", HOSTNAME: name}, capacity={"cpu": cpu, "pods": "8"})
 
 
-def test_places_are_those_of_the_state_that_it_started_from():
+def test_a_blocked_cycle_uses_the_topology_of_its_start():
     scheduler = waiting((pod_set("main"),), node("n1"), node("n2"))
     scheduler.remove(node("n2"))
     scheduler.apply(node("n0"), node("n3"))
@@ -43,7 +43,7 @@ def test_places_are_those_of_the_state_that_it_started_from():
     assert to_bytes(loaded) == to_bytes(scheduler)
 
 
-def test_a_workload_may_lose_pod_sets_meanwhile():
+def test_a_workload_may_lose_pod_sets_during_a_blocked_cycle():
     limits = kq.objects.LimitRange(
         "limits", limits=(kq.objects.LimitRangeItem(type="Container", default_request={"cpu": "1"}),)
     )
@@ -58,7 +58,7 @@ def test_a_workload_may_lose_pod_sets_meanwhile():
     assert from_bytes(to_bytes(scheduler))._engine.fingerprint() == scheduler._engine.fingerprint()
 
 
-def test_a_workload_may_get_pod_sets_meanwhile():
+def test_a_workload_may_get_pod_sets_during_a_blocked_cycle():
     scheduler = waiting((pod_set("main"),), node("n1", "8"))
     known = scheduler.workload("default/second")
     more = (pod_set("more"), pod_set("main"))
@@ -68,7 +68,7 @@ def test_a_workload_may_get_pod_sets_meanwhile():
     assert not scheduler._engine.check()
 
 
-def test_one_who_has_not_waited_yet_is_asked_about_from_where_the_cycle_began():
+def test_a_question_about_a_head_not_yet_reached_uses_the_state_at_cycle_start():
     waits = kq.objects.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
     queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 4}, "g": {"cpu": 0}}) for name in "ab"]
     doors = [kq.LocalQueue(name, cluster_queue=name) for name in "ab"]

@@ -9,7 +9,7 @@ from vectors.files import lines
 
 
 @pytest.mark.parametrize("line", lines("preemption_examples") + lines("preemption"))
-def test_targets_levels_and_shares_are_kueues(line):
+def test_targets_levels_and_shares_equal_those_of_kueue(line):
     tables = tables_of(line)
     before = tables.usage()
     wanted, key = line["incoming"]["usage"], f"{namespace_of(line['incoming'])}/in"

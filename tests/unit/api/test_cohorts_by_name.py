@@ -15,7 +15,7 @@ def cluster():
     return kq.Cluster([kq.ResourceFlavor("h100"), kq.ResourceFlavor("spot")], queues)
 
 
-def test_a_cohort_is_made_as_a_queue_is():
+def test_a_cohort_is_created_like_a_queue():
     made = kq.Cohort.of("all", {"h100": {GPU: 8}}, {"any": {"memory": "1Ti"}}, parent_name="org")
     assert made.parent_name == "org"
     assert [group.covered_resources for group in made.resource_groups] == [(GPU,), ("memory",)]
@@ -36,7 +36,7 @@ def test_an_edit_declares_a_cohort_that_only_a_name_implies(cluster):
         kq.Cluster(kq.ResourceFlavor("f")).edit("Cohort/al:fairSharing.weight", "2")
 
 
-def test_an_edit_gives_a_cohort_quota_of_what_its_queues_have(cluster):
+def test_an_edit_adds_quota_to_a_cohort_for_resources_of_its_queues(cluster):
     wanted = kq.Cohort.of("all", {"h100": {GPU: 6}})
     assert cluster.edit(f"Cohort/all:quota[{CELL}].nominalQuota", 6).cohorts == (wanted,)
     both = {f"Cohort/all:quota[{CELL}].nominalQuota": 6, "Cohort/all:quota[spot/cpu].nominalQuota": 3}

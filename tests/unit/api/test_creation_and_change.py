@@ -51,7 +51,7 @@ def states(scheduler):
 
 
 @pytest.mark.parametrize("way", ["a Workload", "a manifest", "apply"])
-def test_nobody_admits_their_own(scheduler, way):
+def test_submitted_status_is_ignored(scheduler, way):
     if way == "apply":
         scheduler.apply(forged())
     else:
@@ -61,14 +61,14 @@ def test_nobody_admits_their_own(scheduler, way):
     assert scheduler.workload("forged").status.admission is None
 
 
-def test_a_status_is_kept_where_that_is_said(scheduler):
+def test_a_status_is_kept_on_request(scheduler):
     scheduler.submit(forged(), keep_status=True)
     assert states(scheduler) == {"default/forged": "Admitted"}
     loaded = kq.Scheduler(kq.Cluster(*scheduler.cluster.objects(), forged("other")))
     assert states(loaded) == {"default/other": "Admitted"}
 
 
-def test_what_a_journal_was_told_without_a_status_comes_back_without(tmp_path, scheduler):
+def test_a_journal_restores_submissions_without_their_status(tmp_path, scheduler):
     with Journal(tmp_path / "j.db") as journal:
         live = journal.scheduler(scheduler)
         live.submit(forged("a"))
@@ -95,7 +95,7 @@ def test_what_a_journal_was_told_without_a_status_comes_back_without(tmp_path, s
         ({"maximum_execution_time_seconds": 60}, r"spec\.maximumExecutionTimeSeconds: cannot be changed"),
     ],
 )
-def test_what_runs_cannot_be_changed(scheduler, fields, field):
+def test_running_workloads_cannot_be_changed(scheduler, fields, field):
     submitted = workload("w", 5)
     scheduler.submit(submitted)
     changed = msgspec.structs.replace(submitted, **fields)
@@ -111,7 +111,7 @@ def test_what_runs_cannot_be_changed(scheduler, fields, field):
     assert used(scheduler) == 5
 
 
-def test_what_no_longer_runs_can_be_changed(scheduler):
+def test_workloads_that_stopped_can_be_changed(scheduler):
     scheduler.submit(workload("w", 5))
     scheduler.settle()
     scheduler.apply(msgspec.structs.replace(scheduler.workload("w"), active=False))

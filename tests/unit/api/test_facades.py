@@ -79,7 +79,7 @@ def test_an_error_names_the_facade_that_has_a_name(module, name, guess):
 
 
 @pytest.mark.parametrize("module", [kq, kq.sim, kq.lab, kq.platform, kq.answers])
-def test_a_name_like_no_other_has_no_guess(module):
+def test_an_unfamiliar_name_has_no_suggestion(module):
     with pytest.raises(AttributeError, match=r"^module '[\w.]+' has no attribute 'zzzz'$"):
         module.zzzz  # noqa: B018
     assert not hasattr(module, "_nothing")

@@ -86,7 +86,7 @@ def live(manifest, around):
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_mistyped_job_never_gives_a_bare_error(name, data):
+def test_a_mistyped_job_raises_only_kueue_errors(name, data):
     manifest, related = example(name)
     config = data.draw(st.sampled_from(CONFIGURATIONS))
     others = [data.draw(mutated(one)) if data.draw(st.booleans()) else one for one in related]
@@ -96,7 +96,7 @@ def test_a_mistyped_job_never_gives_a_bare_error(name, data):
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_file_with_a_mistyped_job_never_gives_a_bare_error(name, data):
+def test_a_file_with_a_mistyped_job_raises_only_kueue_errors(name, data):
     manifest, related = example(name)
     items = [data.draw(mutated(manifest)), *related]
     read = attempt(kq.load, json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), strict=False)

@@ -16,7 +16,7 @@ def _found(name, example):
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_a_rule_finds_what_surprises_and_where(name):
+def test_a_rule_reports_its_faulty_example_with_location(name):
     findings = [finding for finding in _found(name, "surprising") if finding.rule == name]
 
     assert findings
@@ -37,7 +37,7 @@ def test_a_rule_finds_what_surprises_and_where(name):
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_the_example_that_was_put_right_is_clean(name):
+def test_the_fixed_example_has_no_findings(name):
     assert [finding for finding in _found(name, "fixed") if finding.rule == name] == []
 
 

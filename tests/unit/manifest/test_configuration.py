@@ -37,7 +37,7 @@ def problems(version: str = "v1beta2", **fields: Any) -> list[str]:
     return [str(problem) for _, problem in error.value.problems]
 
 
-def test_what_an_empty_file_means():
+def test_an_empty_file_has_the_default_configuration():
     ready = WaitForPodsReady(timeout=1800 * SECOND, recovery_timeout=1800 * SECOND)
     assert read() == Configuration(wait_for_pods_ready=ready)
     assert ready.requeuing_strategy == RequeuingStrategy("Eviction", 60, 3600, None)
@@ -74,7 +74,7 @@ def test_waiting_for_pods(version: str, raw: dict[str, Any], expected: WaitForPo
     assert read(version, waitForPodsReady=raw).wait_for_pods_ready == expected
 
 
-def test_waiting_for_pods_turned_off_by_its_gate():
+def test_waiting_for_pods_is_disabled_by_its_feature_gate():
     assert read(featureGates={"DisableWaitForPodsReady": True}).wait_for_pods_ready is None
 
 
@@ -138,7 +138,7 @@ def test_jobs_that_are_managed():
     )
 
 
-def test_what_admission_does_not_read_is_known():
+def test_configuration_fields_irrelevant_for_admission_are_accepted():
     fields = {
         "metrics": {},
         "objectRetentionPolicies": {},
@@ -235,7 +235,7 @@ def test_a_configuration_built_in_python_is_reviewed():
     assert found.kind == "Unknown"
 
 
-def test_gates_of_the_configuration_count_for_the_objects():
+def test_feature_gates_of_the_configuration_apply_to_objects():
     workload = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
@@ -268,11 +268,11 @@ def test_gates_of_the_configuration_count_for_the_objects():
         Configuration(resources=Resources(quota_check_strategy="IgnoreUndeclared")),
     ],
 )
-def test_a_configuration_comes_back(configuration: Configuration):
+def test_a_configuration_survives_writing_and_reading(configuration: Configuration):
     assert load(dump(configuration)).configuration == configuration
 
 
-def test_no_file_says_that_there_is_no_recovery_timeout():
+def test_a_missing_recovery_timeout_cannot_be_written():
     with pytest.raises(UnsupportedError, match="recoveryTimeout"):
         dump(Configuration(wait_for_pods_ready=WaitForPodsReady()))
 

@@ -29,7 +29,7 @@ def test_bytes():
         assert exceeds("a: " + "x" * size, limits).limit == "document_bytes"
 
 
-def test_bytes_of_a_file_are_looked_at_before_it_is_read(tmp_path):
+def test_the_size_of_a_file_is_checked_before_it_is_read(tmp_path):
     (tmp_path / "big.yaml").write_text("a: " + "x" * 98)
     with pytest.raises(LimitError, match=r"big\.yaml: the file has 101 bytes; at most 100 are allowed"):
         load(tmp_path / "big.yaml", limits=Limits(document_bytes=100))

@@ -86,19 +86,19 @@ def test_fractions(text: str, value: float):
         "-",
     ],
 )
-def test_what_only_looks_like_a_number_is_text(text: str):
+def test_texts_similar_to_numbers_are_texts(text: str):
     assert resolve(text) == text
 
 
 @pytest.mark.parametrize("text", [".inf", "+.Inf", "-.INF", ".nan", ".NaN", ".NAN"])
-def test_what_is_no_number_in_json_is_no_text(text: str):
+def test_infinity_and_nan_are_numbers_and_not_keys(text: str):
     value = resolve(text)
     assert isinstance(value, float)
     assert not math.isfinite(value)
     assert key_text(text) is None
 
 
-def test_endless_digits_are_text():
+def test_many_digits_are_text():
     digits = "9" * 100_000
     assert resolve(digits) is digits
 

@@ -34,7 +34,7 @@ def test_each_pod_set_of_a_group_decides_on_the_flavor(choosy):
     assert [entry["reason"] for entry in result["pending"]] == ["NoMatchingFlavor"]
 
 
-def test_usage_of_a_flavor_without_a_topology_stands_between_that_of_two_pod_sets_with_one():
+def test_usage_of_a_flavor_without_a_topology_is_ordered_between_two_pod_sets_with_one():
     """The invariants go on to the second pod set after the licence of the first."""
     licence = "a.example/licence"
     queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 8}}, {"plain": {licence: 8}})
