@@ -1,4 +1,4 @@
-"""What every test shares: profiles of Hypothesis, and `--regold`."""
+"""Fixtures and options of all tests: profiles of Hypothesis, and `--regold`."""
 
 from __future__ import annotations
 

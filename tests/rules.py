@@ -1,4 +1,4 @@
-"""The rules one at a time: `kueuepy._testing`, which a build has only where it is asked for."""
+"""Access to single rules of the core by `kueuepy._testing`, which only test builds contain."""
 
 from __future__ import annotations
 

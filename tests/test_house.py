@@ -1,4 +1,4 @@
-"""The rules of the house: what ARCHITECTURE.md and CONTRIBUTING.md say, enforced."""
+"""The rules of ARCHITECTURE.md and CONTRIBUTING.md, enforced for all sources."""
 
 from __future__ import annotations
 

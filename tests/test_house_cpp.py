@@ -1,4 +1,4 @@
-"""The size of the core's functions: what the house asks of Python's, asked of C++'s."""
+"""The size and complexity of the core's C++ functions."""
 
 from __future__ import annotations
 

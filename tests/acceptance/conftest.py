@@ -1,4 +1,4 @@
-"""A stage for stories: a cluster, jobs that come, and what became of them."""
+"""Fixtures for scenarios: a cluster, submitted jobs and the resulting usage."""
 
 from pathlib import Path
 

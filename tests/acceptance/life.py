@@ -1,4 +1,4 @@
-"""What the stories of section 10 are about: one ClusterQueue, and what it is asked to do with its workloads."""
+"""Helpers for tests of workload states: one ClusterQueue and short operations on its workloads."""
 
 import kueuepy as kq
 

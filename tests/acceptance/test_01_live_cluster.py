@@ -1,4 +1,4 @@
-"""Section 1: what kubectl prints of a live cluster is where a Scheduler starts."""
+"""Imports of a live cluster from the output of kubectl (OBJ)."""
 
 import contextlib
 import io

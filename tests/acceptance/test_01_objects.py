@@ -1,4 +1,4 @@
-"""Objects and API versions, beyond what the example clusters show."""
+"""Objects and API versions, in addition to the example clusters (OBJ)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Queueing: who is looked at first, and who waits in the parking lot."""
+"""Queueing: the order of heads, and inadmissible workloads (Q)."""
 
 import pytest
 

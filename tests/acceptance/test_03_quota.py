@@ -1,4 +1,4 @@
-"""Quota and cohorts, beyond what the example clusters show."""
+"""Quota and cohorts, in addition to the example clusters (QT)."""
 
 import pytest
 

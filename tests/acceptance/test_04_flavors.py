@@ -1,4 +1,4 @@
-"""Flavors: which one a pod set gets, and what it may cost."""
+"""Flavors: assignment, taints, affinity, borrowing and preemption (FL)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Preemption, beyond what the example clusters show."""
+"""Preemption, in addition to the example clusters (PR)."""
 
 import re
 

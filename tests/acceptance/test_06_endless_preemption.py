@@ -1,4 +1,4 @@
-"""Section 6, FS-13: preemption that Kueue's users saw going on for ever; found and reported where it still does."""
+"""Preemption loops that were reported by users of Kueue; those that still occur are detected (FS_13)."""
 
 import pytest
 

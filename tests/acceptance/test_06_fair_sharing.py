@@ -1,4 +1,4 @@
-"""Section 6: fair sharing between ClusterQueues and Cohorts."""
+"""Fair sharing between ClusterQueues and Cohorts (FS)."""
 
 import math
 

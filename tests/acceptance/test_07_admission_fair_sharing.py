@@ -1,4 +1,4 @@
-"""Section 7: admission fair sharing between the LocalQueues of a ClusterQueue."""
+"""Admission fair sharing between the LocalQueues of a ClusterQueue (AF)."""
 
 import msgspec
 import pytest

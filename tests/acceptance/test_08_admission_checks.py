@@ -1,7 +1,7 @@
-"""Admission checks, by the numbers.
+"""Admission checks: states, retries, delays and updates (AC).
 
-No answers of a running Kueue are recorded for retry delays, for checks of some flavors only, and for what checks add to
-pod sets. Those tests rest on its source:
+There are no recordings of Kueue for retry delays, for checks of some flavors, and for pod set updates. These tests are
+based on its source:
 
 - AC-02: `pkg/workload/workload.go:AdmissionChecksForWorkload`,
   `pkg/util/admissioncheck/admissioncheck.go:NewAdmissionChecks`,

@@ -1,6 +1,6 @@
-"""Reclaimable pods and elastic slices, by the numbers.
+"""Reclaimable pods and elastic slices (WL_06, WL_07).
 
-No answers of a running Kueue are recorded for either. These tests rest on its source:
+There are no recordings of Kueue for either. These tests are based on its source:
 
 - WL-06: `pkg/workload/workload.go:totalRequestsFromPodSets,totalRequestsFromAdmission`,
   `pkg/webhooks/workload_webhook.go:validateReclaimablePodsUpdate`, `pkg/controller/core/workload_controller.go:Update`

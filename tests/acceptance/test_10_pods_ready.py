@@ -1,11 +1,11 @@
-"""Pods that do not get ready: timeouts, backoffs, limits and blocked admission, by the numbers.
+"""Workloads whose pods do not become ready: timeouts, backoffs, limits and blocked admission (WL_04, WL_05).
 
-No answers of a running Kueue are recorded for blockAdmission. Those tests rest on its source:
+There are no recordings of Kueue for blockAdmission. These tests are based on its source:
 
 - `pkg/scheduler/scheduler.go:waitForPodsReadyIfNeeded`
 - `pkg/cache/scheduler/cache.go:WaitForPodsReady,PodsReadyForAllAdmittedWorkloads`
 - `pkg/cache/scheduler/clusterqueue.go:addOrUpdateWorkload`
-- `pkg/workload/workload.go:GetQueueOrderTimestamp` (the order of those that come back)
+- `pkg/workload/workload.go:GetQueueOrderTimestamp` (the order of requeued workloads)
 """
 
 import msgspec

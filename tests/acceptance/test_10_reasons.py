@@ -1,4 +1,4 @@
-"""Why a workload waits, one situation for each reason; and what the jobs of a trace need."""
+"""Reasons of pending workloads, one situation each, and dependent jobs (WL_19, WL_20)."""
 
 import msgspec
 import pytest

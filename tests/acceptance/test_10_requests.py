@@ -1,6 +1,6 @@
-"""Gated workloads, and what a pod really asks for, by the numbers.
+"""Gated workloads, and the requests of pods (WL_13, WL_14).
 
-No answers of a running Kueue are recorded for LimitRanges and RuntimeClasses. Those tests rest on its source:
+There are no recordings of Kueue for LimitRanges and RuntimeClasses. These tests are based on its source:
 
 - `pkg/workload/resources.go:AdjustResources,ValidateResources,ValidateLimitRange`
 - `pkg/controller/core/workload_controller.go:queueReconcileForPending` (later changes)

@@ -1,4 +1,4 @@
-"""The states of a workload, whole jobs and partial admission, by the numbers."""
+"""States of a workload, and partial admission (WL_01 to WL_03)."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Stopped queues, inactive workloads, limited time, and when quota is free, by the numbers.
+"""Stopped queues, inactive workloads, execution time limits, and the release of quota (WL_08 to WL_16).
 
-No answers of a running Kueue are recorded for stops of reserved workloads, both queues stopped at once, and jobs
-that take time to stop. Those tests rest on its source:
+There are no recordings of Kueue for stops of reserved workloads, for two stopped queues of one workload, and for jobs
+that take time to stop. These tests are based on its source:
 
 - `pkg/controller/core/workload_controller.go:reconcileOnLocalQueueActiveState,reconcileOnClusterQueueActiveState`
 - `pkg/controller/core/localqueue_controller.go:Update`, `pkg/cache/queue/manager.go:ClusterQueueForWorkload`

@@ -1,6 +1,6 @@
-"""Jobs as users write them: batch/v1 Jobs, kinds of one's own, labels, rows of a table.
+"""Jobs as users write them: batch/v1 Jobs, custom kinds, labels, and table rows (IN).
 
-No answers of a running Kueue are recorded for jobs; each test names the sources of Kueue that it rests on.
+There are no recordings of Kueue for jobs; each test names its sources in Kueue.
 """
 
 import msgspec

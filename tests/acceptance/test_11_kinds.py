@@ -1,8 +1,8 @@
-"""Every kind of job, from a manifest as its users write it: pod sets, totals, start and stop.
+"""Every kind of job, from a typical manifest: pod sets, totals, start and stop (IN).
 
-No answers of a running Kueue are recorded for jobs. Each test names the sources of Kueue that its numbers rest on; what
-pods are given when they start is `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus`, how they are
-restored `pkg/podset/podset.go:RestorePodSpec`.
+There are no recordings of Kueue for jobs. Each test names its sources in Kueue. The source for started pods is
+`pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus`, and for restored pods
+`pkg/podset/podset.go:RestorePodSpec`.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Section 12: Kueue's series under Kueue's names, and the figures by which policies are compared."""
+"""Kueue's metrics, and the metrics for comparing policies (VM)."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Section 12: who waits, what queues and Cohorts hold, what happened, and all of it as data."""
+"""Pending workloads, usage of queues and Cohorts, events, and saved states (VM)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Section 13: what the commands rest on in the library."""
+"""Library functions behind the commands (CL)."""
 
 import kueuepy as kq
 

@@ -1,4 +1,4 @@
-"""Commands, by the rows of the feature table; `tests/unit/cli` has the rest."""
+"""Commands by id; `tests/unit/cli` contains the other tests (CL)."""
 
 from pathlib import Path
 

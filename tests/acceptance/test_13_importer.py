@@ -1,4 +1,4 @@
-"""Section 13: running pods hold quota, by mapping rules as those of Kueue's importer."""
+"""Quota for running pods by mapping rules like those of Kueue's importer (CL_07)."""
 
 from pathlib import Path
 

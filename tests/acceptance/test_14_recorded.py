@@ -1,4 +1,4 @@
-"""Section 14: what a real cluster had, once more under another configuration."""
+"""The state of a real cluster, simulated with another configuration (SI)."""
 
 import kueuepy as kq
 from embedding.dumps import admitted, dump, workload

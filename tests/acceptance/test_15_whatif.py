@@ -1,4 +1,4 @@
-"""Section 15: explain, what if, and the largest that would be admitted."""
+"""Explanations, what-if questions and largest counts (WI)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Section 16: two policies on the same jobs, and how shares go."""
+"""Two policies with the same jobs, and shares over time (SW, PL)."""
 
 from pathlib import Path
 

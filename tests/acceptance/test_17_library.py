@@ -1,4 +1,4 @@
-"""Section 17: what makes it a library."""
+"""Library qualities: import time, determinism, conversions, robustness and threads (LP)."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Section 17: a Scheduler inside a platform: threads, snapshots, callbacks, and state that lasts."""
+"""A Scheduler inside a platform: forks, callbacks, saved states and journals (LP)."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Section 17: what kueuepy is held against, and what it ships to be tested with."""
+"""The test data of the project: first documents, recordings, and fuzzers for users (LP)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Section 18: what people ask for and nothing else gives."""
+"""Features that Kueue itself does not have (GAP)."""
 
 import subprocess
 import sys

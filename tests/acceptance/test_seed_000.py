@@ -1,4 +1,4 @@
-"""The ClusterQueues of v1alpha1: sums, codependent resources, selectors, flavors, cohorts and maxima."""
+"""ClusterQueues of v1alpha1: total quota, codependent resources, selectors, flavors, cohorts and maxima."""
 
 import pytest
 

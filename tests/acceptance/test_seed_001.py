@@ -1,4 +1,4 @@
-"""The ClusterQueues of v1beta1: resource groups, cohorts, limits, preemption, fungibility and stopping."""
+"""ClusterQueues of v1beta1: resource groups, cohorts, limits, preemption, fungibility and stop policies."""
 
 import pytest
 

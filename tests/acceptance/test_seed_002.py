@@ -1,4 +1,4 @@
-"""Borrowing and lending limits, and two teams that have both."""
+"""Borrowing and lending limits, and two teams with both limits."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Preemption: the three policies, queues that never preempt, and the two global policies."""
+"""Preemption: the three policies, queues that never preempt, and classical preemption or fair sharing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A pool of on-demand and spot nodes of v1alpha2, and the job that waits for it."""
+"""A pool of on-demand and spot nodes in v1alpha2, and a job for it."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""A child that journals random calls is killed at random moments; what it acknowledged must all be there.
+"""A child process journals random calls and is killed at random times; all acknowledged calls must be restored.
 
-The child tells the parent, through a pipe, which call has returned. After the kill the parent opens the journal: its
-state must be, bit for bit, that of a Scheduler which did the acknowledged calls and was never killed; or that with the
-one call more that was under way. Meanwhile the child backs the journal up again and again, and clients in other
-processes open it, read and close: the last backup must hold all that was acknowledged before it was begun.
+The child reports each completed call through a pipe. After the kill, the parent opens the journal. Its state must equal,
+bit for bit, that of a Scheduler which executed the acknowledged calls without a kill, or these calls and the one that was
+running. The child also makes backups repeatedly, while other processes open, read and close the journal. The last backup
+must contain all calls that were acknowledged before it started.
 
     python tests/crash/kills.py 10000
 """

@@ -1,4 +1,4 @@
-"""The fuzzer's random calls, on a cluster whose queues are alike."""
+"""The random calls of the fuzzer, on a cluster with similar queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random kills of a journalling process: nothing acknowledged is lost, and no state differs."""
+"""Random kills of a journalling process: no acknowledged call is lost, and the restored state is equal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A journal's story, again and again, each time with another write that fails; run with `failing.c` preloaded.
+"""A sequence of journal calls, repeated with one failing write each; run with `failing.c` preloaded.
 
     LD_PRELOAD=failing.so python tests/embedding/failing.py failing.so FOLDER
 
-The journals are made in the folder. Prints as JSON, for each way to fail, how the stories came out.
+The journals are created in the folder. The script prints the results for each kind of failure as JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The core lives beside other modules that bring C++ libraries of their own, some of them an Abseil."""
+"""Imports next to modules that bundle C++ libraries, some of them Abseil."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that forks while another thread is inside a call: the child gets an answer or a StateError, never none."""
+"""Forked processes while another thread is inside a call: the child gets a result or a StateError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dump of a live cluster becomes the starting state; what cannot be placed is listed."""
+"""Imports of the dump of a live cluster as the starting state; problems are listed."""
 
 from __future__ import annotations
 

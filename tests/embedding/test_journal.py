@@ -1,4 +1,4 @@
-"""A Journal: durable before acknowledged, the same again, readable by anybody, written by one."""
+"""Journals: durability before acknowledgement, replay, readers, and a single writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of wrong types: refused before anything changes; what was acknowledged can always be read again."""
+"""Invalid arguments are rejected before anything changes, and do not make a journal unreadable."""
 
 from __future__ import annotations
 

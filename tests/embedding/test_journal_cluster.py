@@ -1,4 +1,4 @@
-"""A cluster that is given to a journal which has one already counts, or is refused."""
+"""A cluster passed to an existing journal is compared, applied or rejected."""
 
 import pytest
 

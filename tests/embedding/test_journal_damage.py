@@ -1,4 +1,4 @@
-"""A file that is no journal, or no longer one, is refused with a clear error and left as it is."""
+"""Files that are not journals, or are damaged, are rejected with a clear error and not changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A full disk or an error of the disk, at any write: the Scheduler stays readable and says so; nothing is lost."""
+"""A full disk or a disk error at any write: the Scheduler stays readable, and nothing acknowledged is lost."""
 
 from __future__ import annotations
 

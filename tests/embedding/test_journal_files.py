@@ -1,4 +1,4 @@
-"""The files of a Journal: held by one, guarded while they are in use, whole or refused, copied by `backup`."""
+"""Files of a Journal: locks, log files, backups, damage and permissions."""
 
 from __future__ import annotations
 

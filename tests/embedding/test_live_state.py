@@ -1,4 +1,4 @@
-"""An imported cluster continues as the live one: stopping jobs, waiting preemptors, the manager's Configuration."""
+"""An imported cluster continues like the live one: stopping jobs, waiting preemptors, manager Configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events, and Kueue's metrics of them: each number where Kueue's source has it."""
+"""Events, and Kueue's metrics of them, with the labels and values of Kueue's source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example platform, driven by its clients: it admits jobs, and comes back from a kill to what it acknowledged."""
+"""The example service, used by clients: admission, errors, and recovery after a kill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads: eight on one engine, eight engines on eight; the answers are those of one thread."""
+"""Threads: eight on one engine, and eight engines on eight threads; results equal those of one thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates against what became true."""
+"""Calibration of estimates against true waits."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What cycles look at: counts against cycles that were run by hand, and against a cluster that is larger."""
+"""Costs of scheduling cycles: counts against values computed by hand, and against a larger cluster."""
 
 import pytest
 

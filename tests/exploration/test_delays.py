@@ -1,4 +1,4 @@
-"""Who delays whom."""
+"""Delays that groups of jobs cause each other."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""When a workload gets quota, and whether it keeps it."""
+"""Estimates of admission times and eviction risks."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Promises in a file, held against a run."""
+"""Targets in a file, checked against a simulation."""
 
 import re
 

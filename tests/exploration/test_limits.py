@@ -1,4 +1,4 @@
-"""What limits ensure, against all orders in which others may fill up."""
+"""Quota that limits guarantee, over all orders of other usage."""
 
 from itertools import permutations
 

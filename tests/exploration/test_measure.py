@@ -1,4 +1,4 @@
-"""Figures by name."""
+"""Metrics by name, with filters and limits."""
 
 import pytest
 

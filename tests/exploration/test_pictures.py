@@ -1,4 +1,4 @@
-"""Pictures of sweeps and plans: what they show is what the tables hold."""
+"""Charts of sweeps and plans show the values of the tables."""
 
 import numpy as np
 import pytest

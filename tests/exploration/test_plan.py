@@ -1,4 +1,4 @@
-"""Planning and search against brute force."""
+"""Plans and searches compared with brute force."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Results of many runs: what they assume, when their intervals say nothing, and their tables."""
+"""Results of many simulations: assumptions, missing intervals and tables."""
 
 import numpy as np
 import pytest

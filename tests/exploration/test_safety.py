@@ -1,4 +1,4 @@
-"""Whether workloads can be preempted at all: proofs against random submissions, counter-examples by running them."""
+"""Safety from preemption: proofs against random submissions, and counterexamples that are simulated."""
 
 import numpy as np
 import pytest

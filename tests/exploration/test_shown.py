@@ -1,4 +1,4 @@
-"""What `print` and a notebook show of plans, delays and sweeps, and names that people try first."""
+"""Printed and notebook output of plans, delays and sweeps, and errors for likely names."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Quota that shrinks: until when usage is above it, and who would have to leave."""
+"""Quota reductions: the time until usage fits, and the workloads that must finish."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Which policies are tried."""
+"""Sets of policies: grids, lists and samples."""
 
 import numpy as np
 import pytest

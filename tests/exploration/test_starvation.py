@@ -1,4 +1,4 @@
-"""Who starves for ever, against runs that go on for long."""
+"""Starvation: proofs compared with long simulations."""
 
 import math
 import warnings

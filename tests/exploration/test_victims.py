@@ -1,4 +1,4 @@
-"""Sets of victims: Kueue's, and the best of all that the rules allow."""
+"""Preemption targets: those of Kueue, and the smallest sets that the rules allow."""
 
 from itertools import combinations
 

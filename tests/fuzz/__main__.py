@@ -1,4 +1,4 @@
-"""Random runs of virtual time: `python tests/fuzz --runs 100000 --seed 1`."""
+"""Random simulations: `python tests/fuzz --runs 100000 --seed 1`."""
 
 from __future__ import annotations
 

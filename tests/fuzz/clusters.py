@@ -1,4 +1,4 @@
-"""The clusters of the fuzzer of runs: small, and made once a process."""
+"""Small clusters for random simulations, created once per process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs, options and changes of the fuzzer of runs: ordinary ones for the most part, and some that are hostile."""
+"""Random jobs, options and changes for simulations: most are ordinary, some are hostile."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Random runs of virtual time: submitted to, changed, copied, used by threads and forked while they go on.
+"""Random simulations that are changed, copied, forked and used by threads while they run.
 
-Every call is answered or raises a KueueError, no process ends by a signal, and what comes of a run holds together.
+Every call returns or raises a KueueError, no process ends by a signal, and the results of a run are consistent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A share of the random runs; `python tests/fuzz` has more of them."""
+"""A fraction of the random simulations; `python tests/fuzz` runs more."""
 
 from __future__ import annotations
 

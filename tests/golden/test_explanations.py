@@ -1,4 +1,4 @@
-"""Explanations as people read them; `pytest tests/golden --regold` writes them anew, for a reviewer to read."""
+"""Explanations compared with golden files; `pytest tests/golden --regold` rewrites them for review."""
 
 from __future__ import annotations
 

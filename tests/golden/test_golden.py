@@ -1,4 +1,4 @@
-"""Small stories with their transcripts; `pytest tests/golden --regold` writes them anew, for a reviewer to read."""
+"""Scenarios compared with golden transcripts; `pytest tests/golden --regold` rewrites them for review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes down what a Scheduler does, for people to read and for diffs to show."""
+"""Writes the decisions of a Scheduler as a readable transcript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random clusters as the vectors describe them: small numbers, so that limits are often met exactly."""
+"""Random clusters in the format of the vectors, with small numbers, so that limits are often met exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random lives: a few workloads, and everything that can happen to them; a seed gives one story."""
+"""Random histories of a few workloads with all kinds of events, one history per seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues that borrow from each other, mostly under fair sharing, and jobs that come one by one: much preemption."""
+"""Queues that borrow from each other, mostly with fair sharing, and single jobs: much preemption."""
 
 from __future__ import annotations
 

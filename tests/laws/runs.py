@@ -1,4 +1,4 @@
-"""What the laws run, and how they look at what came of it."""
+"""Simulations for the properties of runs, and functions to inspect their results."""
 
 from __future__ import annotations
 

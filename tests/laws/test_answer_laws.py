@@ -1,4 +1,4 @@
-"""What is asked, what is explained and what is decided agree."""
+"""Answers, explanations and decisions agree."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

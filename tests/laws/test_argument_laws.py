@@ -1,7 +1,7 @@
-"""The law of arguments: whatever a public function, class or method is given, it answers, or raises a KueueError.
+"""Every public function, class and method returns or raises a KueueError, for any arguments.
 
-A wrong number of arguments, or an unknown name of one, is Python's own TypeError; so is an operator between things that
-have none. Functions that others give, and classes that others derive from, are theirs.
+A wrong number of arguments or an unknown argument name raises Python's TypeError, like an undefined operator. Functions
+of users, and base classes from other packages, are not tested.
 """
 
 from __future__ import annotations

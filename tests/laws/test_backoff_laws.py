@@ -1,4 +1,4 @@
-"""Timeouts, backoffs and limits, to the nanosecond, over random configurations and lives."""
+"""Timeouts, backoffs and limits are exact to the nanosecond, for random configurations and histories."""
 
 from __future__ import annotations
 

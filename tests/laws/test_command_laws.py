@@ -1,4 +1,4 @@
-"""Whatever stands in their files, commands end with a message and one of four exit codes."""
+"""Commands end with a message and one of four exit codes, for any content of their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of fair sharing: shares, the tournament, and who may be taken."""
+"""Properties of fair sharing: shares, the order of heads, and preemption candidates."""
 
 from __future__ import annotations
 

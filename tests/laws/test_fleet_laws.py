@@ -1,4 +1,4 @@
-"""Properties of fleets, for all fleets and jobs."""
+"""Properties of fleets, for random fleets and jobs."""
 
 from __future__ import annotations
 

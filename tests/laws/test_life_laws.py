@@ -1,4 +1,4 @@
-"""The life of a workload: one state at a time, and each of them ends or waits for something that has a name."""
+"""Properties of workload states: exactly one state at a time, and a named event that ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endless preemption: a loop that is reported is one, its period is the shortest, and none is missed."""
+"""Properties of preemption loops: reports are correct, periods are minimal, and no loop is missed."""
 
 from __future__ import annotations
 

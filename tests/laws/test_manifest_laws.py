@@ -1,4 +1,4 @@
-"""Laws of manifests: what is dumped loads again, the two readers through YAML agree, and no input does harm."""
+"""Properties of manifests: dumps load again, both YAML readers agree, and no input does harm."""
 
 import itertools
 import json

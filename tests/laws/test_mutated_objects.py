@@ -1,4 +1,4 @@
-"""Objects with parts of wrong types, read and changed: every one gets an answer or a KueueError."""
+"""Objects with values of wrong types are read or rejected with a KueueError."""
 
 from __future__ import annotations
 

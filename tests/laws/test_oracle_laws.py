@@ -1,4 +1,4 @@
-"""The core equals the specification in plain Python (`tests/oracle`), on random clusters and on the recorded ones."""
+"""The core equals the specification in plain Python (`tests/oracle`), for random and recorded clusters."""
 
 from __future__ import annotations
 

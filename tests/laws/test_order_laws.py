@@ -1,4 +1,4 @@
-"""Laws of order: what must not matter, does not; and what comes first, comes first."""
+"""Properties of order: irrelevant order has no effect, and relevant order is followed."""
 
 from __future__ import annotations
 

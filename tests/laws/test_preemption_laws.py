@@ -1,4 +1,4 @@
-"""Laws of preemption: who may be taken, that it is enough, and that nobody is taken in vain."""
+"""Properties of preemption: targets are allowed, sufficient and necessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of quantities, against Python's own exact numbers."""
+"""Properties of quantities, compared with Python's exact numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of quota: what no history of admissions may break (limits, inverse, quiescence)."""
+"""Properties of quota that hold after any history: limits, inverse operations and stable states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A refusal that is known from before is given again for as long as asking anew would give the same answer."""
+"""Cached refusals are reused only as long as a new evaluation has the same result."""
 
 from __future__ import annotations
 

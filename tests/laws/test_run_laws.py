@@ -1,4 +1,4 @@
-"""Laws of whole runs: jobs on any cluster, under any run model, keep their accounts to the nanosecond."""
+"""Properties of simulations: accounts of time and quota are exact to the nanosecond, for any run model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long random histories of one seed each, with every invariant checked after every step."""
+"""Long random histories, with every invariant checked after every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds wherever pods are placed: on random data centres, for random workloads."""
+"""Properties of topology placement, for random data centres and workloads."""
 
 from __future__ import annotations
 

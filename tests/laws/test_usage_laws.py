@@ -1,4 +1,4 @@
-"""Admission fair sharing over random histories: the ledger of `tests/oracle/usage.py`, kept beside the engine."""
+"""Admission fair sharing over random histories, compared with `tests/oracle/usage.py`."""
 
 from __future__ import annotations
 

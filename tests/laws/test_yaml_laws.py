@@ -1,4 +1,4 @@
-"""Laws of YAML: what the ways through it read, they read alike, however broken the text is."""
+"""Properties of YAML: all readers agree, even on damaged texts."""
 
 from __future__ import annotations
 

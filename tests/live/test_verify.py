@@ -1,4 +1,4 @@
-"""Decisions of a recorded cluster are compared with those of kueuepy, each in the recorded state."""
+"""Decisions of a recorded cluster compared with those of kueuepy, each in the recorded state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for targets under fair sharing (`pkg/scheduler/preemption/preemption.go:fairPreemptions`)."""
+"""The search for targets with fair sharing (`pkg/scheduler/preemption/preemption.go:fairPreemptions`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who comes first: in a queue, among the heads of a cycle, and among those who may be preempted."""
+"""Orders: of a queue, of the heads of a cycle, and of preemption candidates."""
 
 from __future__ import annotations
 

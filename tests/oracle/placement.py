@@ -1,8 +1,8 @@
-"""Whether pods fit under a topology request, by trying: no counting by domains, no order, no preference.
+"""Topology placement by brute force, without counts by domain, order or preferences.
 
-A host is its path of domains, the last its own name, and what is free on it. What fits is decided by the words of the
-API alone: all pods below one domain of the required level; each slice within one domain of the slices' level; a leader
-below the same required domain as its workers.
+A host is described by its path of domains, which ends with its own name, and by its free capacity. Placements follow only
+the definitions of the API: all pods are below one domain of the required level, each slice is within one domain of its
+level, and a leader is below the same required domain as its workers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Quota of cohort trees (`pkg/cache/scheduler/resource_node.go`), each number by its definition.
 
-Amounts are integers; `UNLIMITED` is sticky: it stays what it is whatever is added or taken away; less itself it is 0.
+Amounts are integers. `UNLIMITED` does not change when an amount is added or subtracted; `UNLIMITED - UNLIMITED` is 0.
 """
 
 from __future__ import annotations

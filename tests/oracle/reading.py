@@ -1,4 +1,4 @@
-"""The oracle's forest of a described cluster (the form of the lines in `tests/vectors`)."""
+"""Conversion of a cluster in the format of `tests/vectors` to the objects of the oracle."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What LocalQueues have used, decayed (`pkg/util/admissionfairsharing`, `pkg/cache/queue/afs`).
+"""Decayed usage of LocalQueues (`pkg/util/admissionfairsharing`, `pkg/cache/queue/afs`).
 
-Amounts are in 10^-9 of a core or a unit, as Kueue's decimals are: products are cut there, sums are exact.
+Amounts are in 10^-9 of a core or unit, like Kueue's decimals. Products are truncated, and sums are exact.
 """
 
 from __future__ import annotations

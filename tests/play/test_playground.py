@@ -1,4 +1,4 @@
-"""The playground: its answers are those of `simulate`, and nobody else gets them."""
+"""The playground: its answers equal those of `simulate`, and only its user can request them."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""What kueuepy does with a recorded job, in the form of `forms`."""
+"""The results of kueuepy for a recorded job, in the format of `forms`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every recorded job: kueuepy refuses, converts, starts and stops it as Kueue does."""
+"""Every recorded job: kueuepy rejects, converts, starts and stops it like Kueue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that are moved, against the rule once more in NumPy; and choices."""
+"""Actions of the environment: numbers, compared with the rule in NumPy, and choices."""
 
 import numpy as np
 import pytest

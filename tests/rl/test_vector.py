@@ -1,4 +1,4 @@
-"""Many environments as one are the single ones, step by step."""
+"""A vector of environments equals single environments, step by step."""
 
 import multiprocessing
 import warnings

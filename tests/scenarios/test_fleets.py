@@ -1,4 +1,4 @@
-"""Recorded scenarios of a manager and its workers: every cluster decides, and MultiKueue acts, as Kueue did."""
+"""Recorded scenarios of a manager and its workers: clusters and MultiKueue act like Kueue."""
 
 from __future__ import annotations
 

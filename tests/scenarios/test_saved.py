@@ -1,4 +1,4 @@
-"""Recorded scenarios with topologies or devices, told by an engine that is saved and read again at every step."""
+"""Recorded scenarios with topologies or devices, with an engine that is saved and restored at every step."""
 
 from __future__ import annotations
 

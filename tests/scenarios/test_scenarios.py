@@ -1,4 +1,4 @@
-"""Every recorded scenario, step by step: the engine decides as Kueue did, and says it in the same words."""
+"""Every recorded scenario, step by step: the engine makes the same decisions with the same messages as Kueue."""
 
 from __future__ import annotations
 

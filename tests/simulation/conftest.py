@@ -1,4 +1,4 @@
-"""Clusters and jobs to try runs on."""
+"""Fixtures: clusters and jobs for simulations."""
 
 import warnings
 

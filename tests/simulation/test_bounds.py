@@ -1,4 +1,4 @@
-"""Amounts and times at the ends of 64 bits, quota that failures lower, and runs without end."""
+"""Amounts and times at the limits of 64 bits, quota reduced by failures, and endless simulations."""
 
 from __future__ import annotations
 

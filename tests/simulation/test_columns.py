@@ -1,4 +1,4 @@
-"""Columns of a user beside those of the package, repairs that are noted, and names that are cleaned."""
+"""User-defined columns, corrections with notes, and cleaned names."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Copies of runs and of what comes of them: a copy of a run goes on alone, a result is a value."""
+"""Copies of simulations are independent, and results are values."""
 
 from __future__ import annotations
 

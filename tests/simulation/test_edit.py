@@ -1,4 +1,4 @@
-"""A path into the objects of a cluster: what it changes, and what it says where it names nothing."""
+"""Paths into the objects of a cluster: edits, and errors of paths without a match."""
 
 import pytest
 

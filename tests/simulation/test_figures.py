@@ -1,4 +1,4 @@
-"""Figures of windows and of some jobs, their intervals, and what warm-ups leave out."""
+"""Metrics of time windows and of selected jobs, their intervals, and warm-ups."""
 
 import numpy as np
 import pytest

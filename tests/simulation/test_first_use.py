@@ -1,4 +1,4 @@
-"""The first things that somebody does who has only the docs: short enough, and they come to an answer."""
+"""Typical first programs of a user, which must be short."""
 
 import re
 from pathlib import Path

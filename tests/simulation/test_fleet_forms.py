@@ -1,4 +1,4 @@
-"""Runs of fleets whose results are known in closed form (rows C1 to C12 of the specification)."""
+"""Simulations of fleets with results that follow from the rules by hand (c1 to c12)."""
 
 from __future__ import annotations
 

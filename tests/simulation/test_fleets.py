@@ -1,4 +1,4 @@
-"""Fleets as values, stepped by hand, compared, and what is refused of them."""
+"""Fleets as values, single steps, comparisons, and invalid fleets."""
 
 from __future__ import annotations
 

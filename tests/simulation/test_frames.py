@@ -1,4 +1,4 @@
-"""Frames as they come: what is missing, of other types or wrong is read, or told with its row and column."""
+"""DataFrames with missing values, unusual types or errors are read, or rejected with row and column."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Figures that are looked at first: exact waits, utilisation while jobs arrive, warnings, and results side by side."""
+"""Frequently used metrics: waits, utilisation while jobs arrive, warnings, and comparisons."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Readers of jobs and parsers of times answer every text with jobs or with a KueueError."""
+"""Readers of jobs and parsers of times accept any text or raise a KueueError."""
 
 import gzip
 import json

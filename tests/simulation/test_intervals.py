@@ -1,4 +1,4 @@
-"""95 % intervals of the figures of a run: what they hold, and when there is none."""
+"""95 % confidence intervals of metrics: coverage, and cases without an interval."""
 
 import importlib.util
 import math

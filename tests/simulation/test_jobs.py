@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - lines of logs are as long as they are
-"""Jobs as a table: what is read from where, what is left out, what is refused."""
+"""Jobs as a table: formats, omitted rows and errors."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Pictures: what they show is what happened, and stays readable however much that was."""
+"""Charts match the results and stay readable for any number of jobs."""
 
 import json
 from xml.etree import ElementTree as ET

@@ -1,4 +1,4 @@
-"""Fragmentation over time: the largest job with a place, moment by moment of a run."""
+"""Fragmentation over time: the largest job that fits, at several points of a run."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Results in files: what was changed after it was written is refused by name."""
+"""Saved results: files that were changed afterwards are rejected by name."""
 
 import json
 import shutil

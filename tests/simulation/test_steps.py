@@ -1,4 +1,4 @@
-"""A run step by step, and what is added to it meanwhile."""
+"""Simulations run step by step, with jobs and changes added between steps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tables of a result: Arrow without a copy, files, figures by window and group."""
+"""Tables of a result: Arrow without a copy, files, metrics by window and group."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Means that queueing theory gives in closed form, within the tolerances of the vectors."""
+"""Means compared with closed forms of queueing theory, within the tolerances of the vectors."""
 
 import gzip
 import json

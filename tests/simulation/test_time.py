@@ -1,4 +1,4 @@
-"""What happens in time: run models, changes, the clock of cycles, delays, failures."""
+"""Time in simulations: run models, changes, cycle durations, delays and failures."""
 
 import numpy as np
 import pytest

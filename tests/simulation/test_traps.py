@@ -1,4 +1,4 @@
-"""What loops of virtual time get wrong: moments that end too early, moments that never end, states that only grow."""
+"""Typical errors of loops in virtual time: steps that end too early or never, and growing state."""
 
 import signal
 import time

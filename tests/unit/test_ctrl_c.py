@@ -1,4 +1,4 @@
-"""Ctrl-C in the midst of a long call: it is heard soon, and what was called is sound afterwards."""
+"""Ctrl-C during a long call interrupts it quickly, and its objects stay consistent."""
 
 from __future__ import annotations
 

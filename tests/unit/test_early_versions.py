@@ -1,4 +1,4 @@
-"""The years of the first documents: the same cluster and jobs under the rules of then and of now."""
+"""The first releases of Kueue: the same cluster and jobs under early and current rules."""
 
 import pytest
 

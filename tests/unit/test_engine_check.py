@@ -1,4 +1,4 @@
-"""Engine.check() finds nothing wrong with a sound state, and everything that is wrong with a broken one."""
+"""Engine.check() accepts consistent states and reports every inconsistency of broken states."""
 
 from __future__ import annotations
 

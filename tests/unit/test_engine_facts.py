@@ -1,4 +1,4 @@
-"""What the core tells of a workload that waits: kinds and names, so that nobody reads them off a sentence."""
+"""Facts of the core about waiting workloads: kinds and names, so that no code parses messages."""
 
 from __future__ import annotations
 

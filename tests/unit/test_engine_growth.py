@@ -1,4 +1,4 @@
-"""What is gone leaves nothing behind, and its id is never another's."""
+"""Deleted objects leave no trace, and their ids are not reused."""
 
 from __future__ import annotations
 

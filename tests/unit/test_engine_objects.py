@@ -1,4 +1,4 @@
-"""Objects that come late, go, and come back."""
+"""Objects that are created late, deleted and created again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only Kueue's source tells: rules that no recorded answer shows. Each test names the lines that it rests on."""
+"""Rules from Kueue's source that no recording shows. Each test names the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which workload comes next where LocalQueue usage orders a ClusterQueue (admission fair sharing)."""
+"""The order of workloads if the usage of LocalQueues orders a ClusterQueue (admission fair sharing)."""
 
 from __future__ import annotations
 

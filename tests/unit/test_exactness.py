@@ -1,4 +1,4 @@
-"""Faults that were found by attack, each as Kueue's source decides it."""
+"""Rare differences that were found by attack, each decided like Kueue's source."""
 
 import pytest
 

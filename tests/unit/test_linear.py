@@ -1,4 +1,4 @@
-"""What a command or a question costs grows with what it is about: doubled input makes at most doubled work."""
+"""Costs of commands and questions are linear: twice the input needs at most twice the work."""
 
 from __future__ import annotations
 

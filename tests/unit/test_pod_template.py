@@ -1,4 +1,4 @@
-"""What is read of a pod template: errors that name the place, and what makes two pods alike for the scheduler."""
+"""Pod templates: errors with locations, and equivalence of pods for the scheduler."""
 
 from __future__ import annotations
 

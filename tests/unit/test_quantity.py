@@ -1,4 +1,4 @@
-"""Quantities: what is read, how it is written, and the integers that scheduling counts with."""
+"""Quantities: parsing, formatting, and the integers used for scheduling."""
 
 from __future__ import annotations
 

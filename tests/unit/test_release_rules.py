@@ -1,4 +1,4 @@
-"""Each rule by which a release decides otherwise: one story, told by the last release with it and the first without."""
+"""Rules that differ between releases: one scenario each, with the last release with the rule and the first without."""
 
 from copy import deepcopy
 

@@ -1,4 +1,4 @@
-"""What a scenario says is read to the last word; what `replay` does not know is an error that names it."""
+"""Scenarios are read completely, and unknown keys are errors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A short soak: what benchmarks/soak.py runs a million rounds of."""
+"""A short version of benchmarks/soak.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What random calls have found: things that leave something behind, or are seen too late."""
+"""Faults found by random calls: operations that leave traces or have a late effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release of Kueue is named once, and decides from then on: clusters, files, saved states, the command line."""
+"""A release of Kueue is selected once and applies to clusters, files, saved states and commands."""
 
 import json
 

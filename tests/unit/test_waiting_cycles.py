@@ -1,4 +1,4 @@
-"""A cycle that waits for pods (`waitForPodsReady.blockAdmission`), while what it has looked at goes on changing."""
+"""A cycle that waits for pods (`waitForPodsReady.blockAdmission`) while its objects change."""
 
 import kueuepy as kq
 from kueuepy.persist import from_bytes, to_bytes

@@ -1,4 +1,4 @@
-"""From pod templates to the integers that the scheduler counts."""
+"""Conversion of pod templates to the integers used for scheduling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clusters that the vectors describe, as engines."""
+"""Engines with the clusters of the vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the recorded answers."""
+"""Reader of the recorded results."""
 
 from __future__ import annotations
 

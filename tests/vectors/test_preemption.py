@@ -1,4 +1,4 @@
-"""Recorded preemptions: whom a workload would take, in order and why, and what the choice of flavors learns of it."""
+"""Recorded preemptions: targets, their order and reasons, and the answers for the flavor search."""
 
 from __future__ import annotations
 

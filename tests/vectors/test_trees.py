@@ -1,4 +1,4 @@
-"""Recorded numbers of cohort trees: quota, usage, what is available, shares and heights of every node."""
+"""Recorded numbers of cohort trees: quota, usage, availability, shares and heights of every node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded answers of an API server with Kueue's CRDs and webhooks: the objects that it accepts, and as what."""
+"""Recorded results of an API server with Kueue's CRDs and webhooks: accepted objects and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cohorts: made in a line, edited though only a name implies them, and given quota."""
+"""Cohorts: creation in one line, edits of implicit cohorts, and added quota."""
 
 import pytest
 

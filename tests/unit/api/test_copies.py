@@ -1,4 +1,4 @@
-"""Copies, in this process and as another one gets them."""
+"""Copies of objects, in this process and by pickle."""
 
 import copy
 import pickle

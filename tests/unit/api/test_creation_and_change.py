@@ -1,4 +1,4 @@
-"""What a Scheduler takes from those who create, change and ask: no status, no change of what runs, nothing invalid."""
+"""Submissions and changes: status is ignored, running workloads are immutable, invalid objects are rejected."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Devices of Dynamic Resource Allocation count against quota: from manifests and from Python, in every question."""
+"""Quota for devices of Dynamic Resource Allocation, from manifests and from Python, and in questions."""
 
 import gzip
 import json

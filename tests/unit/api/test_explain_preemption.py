@@ -1,4 +1,4 @@
-"""Why each of those who hold what is contested leaves or stays."""
+"""Explanations of preemption candidates: why each is preempted or not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How much is missing at which node, and what would have to happen."""
+"""Explanations of missing quota at each node of the tree, and remedies."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,9 +1,9 @@
-"""Shares in explanations, against numbers worked out by hand.
+"""Shares in explanations, compared with numbers computed by hand.
 
-A Cohort root has 4 CPUs of its own. Below it, left (weight 2) has the queues p (2 CPUs) and s (1), and right has x (3)
-and y (0, weight 0): 10 CPUs in all, and no limits, so 10 are lendable to everybody. x uses 5, s 3, y 1 and p 1.
+The Cohort root has a quota of 4 CPUs. Below it, left (weight 2) has the queues p (2 CPUs) and s (1), and right has x (3)
+and y (0, weight 0). The total is 10 CPUs without limits, so all 10 are lendable. x uses 5, s 3, y 1 and p 1.
 
-| node | uses | of its own | borrows | share |
+| node | usage | nominal quota | borrowed | share |
 | --- | --- | --- | --- | --- |
 | p | 1 | 2 | 0 | 0 |
 | s | 3 | 1 | 2 | 2 x 1000 / 10 = 200 |

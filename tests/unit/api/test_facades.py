@@ -1,4 +1,4 @@
-"""The public names: few at the top, the others in facades that load them when they are first used."""
+"""Public names: few at the top level, others in modules that load on first use."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""What waits for a queue that is not there is told by whoever is asked."""
+"""Remarks about workloads of unknown LocalQueues."""
 
 import copy
 import pickle

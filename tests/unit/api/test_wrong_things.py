@@ -1,4 +1,4 @@
-"""What is no Cluster, key or list is refused as such, and not by whatever Python stumbles over."""
+"""Arguments of wrong types raise KueueErrors instead of arbitrary Python errors."""
 
 from contextlib import suppress
 from decimal import Decimal

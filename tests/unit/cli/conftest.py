@@ -1,4 +1,4 @@
-"""The command line, run in this process."""
+"""Fixtures: the command line, run in this process."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a first user types, and what must not pass in silence."""
+"""Typical inputs of new users, and mistakes that must be reported."""
 
 import json
 

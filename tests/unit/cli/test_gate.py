@@ -1,4 +1,4 @@
-"""`kueuepy simulate --gate`: promises that must hold."""
+"""`kueuepy simulate --gate`: targets that must be met."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What all commands have in common: help, exit codes, errors, colour, and the extra that may be missing."""
+"""Common behaviour of commands: help, exit codes, errors, colour, and the optional extra."""
 
 import io
 import re

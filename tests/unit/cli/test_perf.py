@@ -1,4 +1,4 @@
-"""`python -m kueuepy perf`: what it prints for programs."""
+"""`python -m kueuepy perf`: machine-readable output."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Errors of jobs and rows that were read from files, and mistakes in CSV."""
+"""Locations in errors of jobs and rows that were read from files."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`kueuepy play`: what it says before it serves."""
+"""`kueuepy play`: output before the server starts."""
 
 import http.client
 import re

@@ -1,4 +1,4 @@
-"""Output that cannot be written, or that nobody reads to its end."""
+"""Output streams that are full, closed or not read."""
 
 import os
 import subprocess

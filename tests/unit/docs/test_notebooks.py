@@ -1,4 +1,4 @@
-"""Notebooks are kept without outputs, and run from top to bottom."""
+"""Notebooks have no stored outputs and run from top to bottom."""
 
 import json
 from pathlib import Path

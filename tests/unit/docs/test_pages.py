@@ -1,4 +1,4 @@
-"""Every example on the pages of the documentation does what the page says."""
+"""Examples on the documentation pages run and print what the pages show."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""The example manifests, and admissions for them."""
+"""Fixtures: the example manifests, and admissions for them."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Jobs that Kueue takes, or leaves alone, in ways that surprised."""
+"""Jobs that Kueue accepts or ignores in unexpected ways."""
 
 import pytest
 

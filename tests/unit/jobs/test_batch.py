@@ -1,4 +1,4 @@
-"""Job and CronJob beyond their pod sets."""
+"""Job and CronJob: status, changes and errors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""JobSet, the jobs of Kubeflow and TrainJob: what their status says, and what they are refused for."""
+"""JobSet, Kubeflow jobs and TrainJob: status and errors."""
 
 import pytest
 

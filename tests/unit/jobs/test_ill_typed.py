@@ -1,4 +1,4 @@
-"""Fields of another type than the API has: each is refused by its name, in every kind of job."""
+"""Fields of wrong types are rejected by name, in every kind of job."""
 
 import copy
 

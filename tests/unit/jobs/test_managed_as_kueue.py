@@ -1,4 +1,4 @@
-"""Which jobs Kueue refuses, leaves alone or admits as pods."""
+"""Jobs that Kueue rejects, ignores or admits as single pods."""
 
 import copy
 

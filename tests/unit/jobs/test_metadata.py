@@ -1,4 +1,4 @@
-"""Names, labels and annotations: what Kueue makes of them, and what it refuses."""
+"""Names, labels and annotations: generated values and errors."""
 
 import pytest
 

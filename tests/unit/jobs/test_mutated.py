@@ -1,4 +1,4 @@
-"""Mistyped jobs: every reader of jobs returns, or raises an error of kueuepy's own."""
+"""Mistyped jobs: every reader returns or raises a KueueError."""
 
 from __future__ import annotations
 

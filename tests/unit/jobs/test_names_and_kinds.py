@@ -1,4 +1,4 @@
-"""Jobs as they are submitted: by what name, of which kinds, and each of several Workloads with what it starts."""
+"""Names and kinds of submitted jobs, and the patches that start their Workloads."""
 
 import pytest
 

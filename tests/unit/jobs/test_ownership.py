@@ -1,4 +1,4 @@
-"""Which jobs Kueue manages."""
+"""Owners of jobs, and which jobs Kueue manages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Merge patches, and the law that a stop undoes a start."""
+"""Merge patches, and the property that a stop reverts a start."""
 
 import copy
 

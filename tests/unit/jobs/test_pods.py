@@ -1,4 +1,4 @@
-"""Pods, groups of them, and what makes pods."""
+"""Pods, pod groups, and kinds that create pods."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""From admissions to what each pod set gets."""
+"""Conversion of admissions to pod set info."""
 
 import msgspec
 import pytest

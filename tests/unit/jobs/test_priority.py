@@ -1,4 +1,4 @@
-"""Which priority a job gets."""
+"""Priorities of jobs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""RayCluster, RayJob and RayService beyond their pod sets."""
+"""RayCluster, RayJob and RayService: status, autoscaling and errors."""
 
 import pytest
 

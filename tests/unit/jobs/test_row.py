@@ -1,4 +1,4 @@
-"""Workloads from rows of a table."""
+"""Workloads from table rows."""
 
 import math
 from datetime import datetime, timedelta, timezone

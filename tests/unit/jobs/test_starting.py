@@ -1,4 +1,4 @@
-"""Jobs held back and started: taints, node selectors, fewer pods, and what is refused."""
+"""Suspended and started jobs: taints, node selectors, partial admission and errors."""
 
 import msgspec
 import pytest

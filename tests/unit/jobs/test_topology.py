@@ -1,4 +1,4 @@
-"""Topology requests from annotations, and what Kueue's webhooks refuse in them."""
+"""Topology requests from annotations, and the errors of Kueue's webhooks."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""AppWrapper and SparkApplication: pod sets that are made of other fields."""
+"""AppWrapper and SparkApplication: pod sets from nested fields."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Findings as data, text and HTML, and how lint is asked."""
+"""Findings as data, text and HTML, and the arguments of lint."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every rule finds its surprise in one example and nothing in the other."""
+"""Every rule reports its faulty example and accepts its fixed example."""
 
 from pathlib import Path
 

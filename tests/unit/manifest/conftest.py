@@ -1,4 +1,4 @@
-"""Short ways to the texts of problems."""
+"""Short functions for the messages of errors."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What dump writes, load reads: the same objects, in a form that people read too."""
+"""Dumps load as the same objects, in a readable format."""
 
 from pathlib import Path
 from textwrap import dedent

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - cases stay on one line each
-"""Lenient reading puts right what strict reading refuses, and says so."""
+"""Lenient reading corrects input that strict reading rejects, and reports the corrections."""
 
 from textwrap import dedent
 

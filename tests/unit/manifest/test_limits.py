@@ -1,4 +1,4 @@
-"""Hostile files: every limit holds at the limit, one beyond it, and a thousand times beyond it."""
+"""Hostile files: limits are exact, also far beyond the limit."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What admission checks are configured with is held to its CRD, and the autoscaler's model keeps to it."""
+"""Parameters of admission checks are validated like by their CRD, and used by the autoscaler model."""
 
 import pytest
 

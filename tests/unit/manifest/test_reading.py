@@ -1,4 +1,4 @@
-"""What load takes, what it skips, and the places that it names."""
+"""Input formats of load, skipped objects, and locations."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The rules of flavors, topologies, checks, priority classes and Kubernetes' own objects."""
+"""Validation of flavors, topologies, checks, priority classes and Kubernetes objects."""
 
 import pytest
 

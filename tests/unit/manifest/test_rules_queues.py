@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - cases stay on one line each
-"""The rules of ClusterQueues, Cohorts and LocalQueues: for each one example that passes and one that doesn't."""
+"""Validation of ClusterQueues, Cohorts and LocalQueues, with a valid and an invalid example of each rule."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The rules of Workloads and their status."""
+"""Validation of Workloads and their status."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Plain scalars mean what they mean to Kubernetes: YAML 1.1 as Go reads it."""
+"""Plain scalars have the meaning of YAML 1.1 in Go."""
 
 import math
 

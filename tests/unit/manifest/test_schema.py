@@ -1,4 +1,4 @@
-"""The schemas of Kueue's API: what an API server makes of objects before any rule is looked at."""
+"""Schemas of Kueue's API: defaults and type checks of an API server, before other validation."""
 
 from __future__ import annotations
 

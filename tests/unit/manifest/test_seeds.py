@@ -1,4 +1,4 @@
-"""The configurations that started the project, in the versions of their time, read as what they meant."""
+"""The first clusters of Kueue's documents, read from their original API versions."""
 
 from textwrap import dedent, indent
 

@@ -1,4 +1,4 @@
-"""What of an object may change, and what may not."""
+"""Mutable and immutable fields of objects."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - cases stay on one line each
-"""Older API versions come out with the meaning of v1beta2."""
+"""Conversion of older API versions to v1beta2."""
 
 from collections.abc import Callable
 from textwrap import dedent

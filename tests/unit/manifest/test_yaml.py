@@ -1,4 +1,4 @@
-"""YAML texts as Kubernetes reads them, or refused; and the fast reader agrees with the exact reader."""
+"""YAML texts are read like in Kubernetes or rejected, and the fast reader agrees with the exact reader."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""NumPy's numbers, truth values, texts and times are taken wherever Python's are."""
+"""Numbers, booleans, texts and times of NumPy are accepted like those of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the records promise to people who type them in Python."""
+"""Objects created in Python: arguments, defaults and conversions."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""What is written can be read again: records of wrong types, and what is no plain data, are found before."""
+"""Written objects can be read back: values of wrong types are detected before."""
 
 from types import MappingProxyType
 

@@ -1,4 +1,4 @@
-"""Times and durations are integers of nanoseconds."""
+"""Times and durations are integers in nanoseconds."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The fuzzer: a share of its steps and documents; that it finds what does not hold, and repeats it."""
+"""The fuzzer: a fraction of its steps and documents, and the detection and reproduction of faults."""
 
 from __future__ import annotations
 

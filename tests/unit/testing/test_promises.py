@@ -1,4 +1,4 @@
-"""`owed`, and the counterexamples that Hypothesis finds to promises that Kueue does not make."""
+"""`owed`, and counterexamples of Hypothesis to guarantees that Kueue does not make."""
 
 from __future__ import annotations
 

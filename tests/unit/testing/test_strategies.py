@@ -1,4 +1,4 @@
-"""The strategies draw from what the queues of a cluster cover, so that a fault is found on any cluster."""
+"""Strategies draw resources that the queues of a cluster cover, so that violations are found."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings

@@ -1,4 +1,4 @@
-"""A small data centre: blocks, racks and hosts of 4 GPUs, one flavor over it, and a queue with quota for all of it."""
+"""A small data centre: blocks, racks and hosts of 4 GPUs, one flavor, and a queue with quota for all of it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nodes, Pods and topology assignments in manifests, both ways."""
+"""Nodes, Pods and topology assignments, read from and written to manifests."""
 
 import tracemalloc
 

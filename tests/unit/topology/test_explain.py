@@ -1,4 +1,4 @@
-"""Why pods have no place: the domains, what each would hold, what is in the way, and what would help."""
+"""Explanations of failed placements: domains, their capacity, obstacles and remedies."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Nodes and pods that come, change and go while a Scheduler runs."""
+"""Nodes and pods that are added, changed and deleted while a Scheduler runs."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""The map of the racks, and how large a job still has a place."""
+"""The map of racks, and the largest job that fits."""
 
 import re
 import subprocess

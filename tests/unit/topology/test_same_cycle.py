@@ -1,4 +1,4 @@
-"""One cycle that assigns a place to a workload with quota, and preempts the same workload for another one."""
+"""One cycle that assigns domains to a workload with quota and preempts it for another workload."""
 
 import pytest
 

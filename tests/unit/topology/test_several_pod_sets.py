@@ -1,4 +1,4 @@
-"""Workloads whose pod sets differ in what they ask of flavors and topologies."""
+"""Workloads whose pod sets have different requests for flavors and topologies."""
 
 import pytest
 
