@@ -1,9 +1,9 @@
 """A child process journals random calls and is killed at random times; all acknowledged calls must be restored.
 
-The child reports each completed call through a pipe. After the kill, the parent opens the journal. Its state must equal,
-bit for bit, that of a Scheduler which executed the acknowledged calls without a kill, or these calls and the one that was
-running. The child also makes backups repeatedly, while other processes open, read and close the journal. The last backup
-must contain all calls that were acknowledged before it started.
+The child reports each completed call through a pipe. After the kill, the parent opens the journal. Its state must
+equal, bit for bit, that of a Scheduler which executed the acknowledged calls without a kill, or these calls and the one
+that was running. The child also makes backups repeatedly, while other processes open, read and close the journal. The
+last backup must contain all calls that were acknowledged before it started.
 
     python tests/crash/kills.py 10000
 """

@@ -1,8 +1,8 @@
 """Topology placement by brute force, without counts by domain, order or preferences.
 
-A host is described by its path of domains, which ends with its own name, and by its free capacity. Placements follow only
-the definitions of the API: all pods are below one domain of the required level, each slice is within one domain of its
-level, and a leader is below the same required domain as its workers.
+A host is described by its path of domains, which ends with its own name, and by its free capacity. Placements follow
+only the definitions of the API: all pods are below one domain of the required level, each slice is within one domain of
+its level, and a leader is below the same required domain as its workers.
 """
 
 from __future__ import annotations

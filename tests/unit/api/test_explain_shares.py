@@ -1,7 +1,7 @@
 """Shares in explanations, compared with numbers computed by hand.
 
-The Cohort root has a quota of 4 CPUs. Below it, left (weight 2) has the queues p (2 CPUs) and s (1), and right has x (3)
-and y (0, weight 0). The total is 10 CPUs without limits, so all 10 are lendable. x uses 5, s 3, y 1 and p 1.
+The Cohort root has a quota of 4 CPUs. Below it, left (weight 2) has the queues p (2 CPUs) and s (1), and right has x
+(3) and y (0, weight 0). The total is 10 CPUs without limits, so all 10 are lendable. x uses 5, s 3, y 1 and p 1.
 
 | node | usage | nominal quota | borrowed | share |
 | --- | --- | --- | --- | --- |
