@@ -8,5 +8,5 @@ import pytest
 
 
 def rules() -> Any:
-    """The module; where the installed package is a wheel without it, the test is skipped."""
+    """Return the module; skip the test if the installed package does not contain it."""
     return pytest.importorskip("kueuepy._testing", reason="built without KUEUE_TESTING")

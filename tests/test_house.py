@@ -46,7 +46,7 @@ def rooms(first: str) -> list[str]:
 
 
 def tracked() -> list[Path]:
-    """Every file of the repository, or of the source archive where there is no repository."""
+    """Return every file of the repository, or of the source archive outside a repository."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         found = [path for part in ("src", "tests", "docs", "cmake") for path in (ROOT / part).rglob("*")]
@@ -224,7 +224,7 @@ def test_no_two_files_of_the_package_use_each_other():
     left = {name: set(others) for name, others in ARROWS.items()}
     while ends := {name for name, others in left.items() if not others & set(left)}:
         left = {name: others for name, others in left.items() if name not in ends}
-    # What is left is a circle, or uses one.
+    # The remaining modules are in an import cycle or use one.
     while unused := set(left) - {other for others in left.values() for other in others}:
         left = {name: others for name, others in left.items() if name not in unused}
     assert set(left) == set()
@@ -255,7 +255,7 @@ _BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.If
 
 
 def cognitive_complexity(node: ast.AST, depth: int = 0) -> int:
-    """How hard a function is to follow: each branch counts one, and one more for each that it is in."""
+    """Return the complexity of a function: each branch counts one plus its nesting depth."""
     total = 0
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.BoolOp):
@@ -301,7 +301,7 @@ TESTS_OF_TEXT = {
 
 
 def reads_an_error(tree: ast.AST) -> bool:
-    """Whether code asks what the text of an exception that it catches holds, under whatever name."""
+    """Return whether code reads the text of a caught exception, under any name."""
     for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name):
         nodes = [node for statement in handler.body for node in ast.walk(statement)]
         texts = {
@@ -329,7 +329,7 @@ def test_reading_a_result_off_an_error_message_is_detected(code):
 
 LIBRARIES = {
     "src/kueuepy/journal/lock.py",  # sqlite3, before Python 3.11
-    "src/kueuepy/live/recorded.py",  # what a real Kueue wrote: only its message names the preemptor
+    "src/kueuepy/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
     "src/kueuepy/objects/readable.py",  # msgspec
 }
 """Where the message of a library is read that tells nothing otherwise."""

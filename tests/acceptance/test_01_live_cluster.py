@@ -86,7 +86,7 @@ def test_OBJ_28_workloads_without_a_queue_are_listed(what, reason):
 
 
 def _read(terminal):
-    """All that is written to a terminal until it is closed."""
+    """Return everything written to a terminal until it is closed."""
     found = b""
     with contextlib.suppress(OSError):
         while part := os.read(terminal, 4096):

@@ -152,7 +152,7 @@ def test_Q_23_each_cycle_considers_only_the_head_of_each_queue(stage):
     judged = [[decision.workload for decision in story.scheduler.cycle()] for _ in range(2)]
 
     assert judged == [["default/a-0000", "default/b-0000"], ["default/b-0001"]]
-    assert story.scheduler.workload("a-0001").status.conditions == ()  # inadmissible with its equal, and never judged
+    assert story.scheduler.workload("a-0001").status.conditions == ()  # inadmissible like its equal, not evaluated
 
 
 def test_Q_25_ties_are_broken_by_uid(stage):

@@ -180,7 +180,7 @@ def test_QT_26_the_quotas_of_a_first_cohort(stage):
 
 
 def _dedicated(name, arm, x86, memory):
-    """A queue that keeps its arm nodes to itself, and shares memory and x86."""
+    """Return a queue that lends memory and x86, but not its arm nodes."""
     return kq.ClusterQueue(
         name,
         resource_groups=[

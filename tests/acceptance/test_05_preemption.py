@@ -19,7 +19,7 @@ def _queue(name, cpu, policy=None, cohort="c", **fields):
 
 
 def _come(story, queue, *jobs):
-    """Jobs that come, and are looked at, one after the other: name, cpus, priority."""
+    """Submit jobs (name, CPUs, priority) and run a cycle after each."""
     for name, cpu, priority in jobs:
         story.submit(queue, 1, {"cpu": cpu}, name=name, priority=priority)
         story.settle()

@@ -23,7 +23,7 @@ def _queue(name, cpu, weight="1", within="LowerOrNewerEqualPriority"):
 
 
 def _submitted(story, *jobs):
-    """Each job comes a second after the last; what came of the last one."""
+    """Submit jobs one second apart; return the result of the last one."""
     for queue, name, cpu, priority in jobs:
         story.submit(queue, 1, {"cpu": cpu}, name=name, priority=priority)
         settled = story.settle()
@@ -54,7 +54,7 @@ def test_FS_13_the_preemptee_is_admitted_instead_of_the_preemptor(stage, strateg
 
 
 def test_FS_13_two_workloads_would_preempt_each_other(stage):
-    """#14543 again: two workloads that would preempt each other, though fair sharing was proved to exclude that."""
+    """#14543: two workloads would preempt each other, although fair sharing is documented to exclude this."""
     objects = (DEFAULT, _queue("reclaiming", 10), _queue("borrowing", 10))
     one = stage(*objects, configuration=_fair())
     _submitted(one, BASE, BORROWER)
@@ -76,7 +76,7 @@ def test_FS_13_three_workloads_in_a_loop_of_six_cycles(stage):
 
 
 def test_FS_13_two_queues_of_weight_0_preempt_only_once(stage):
-    """#6774, #8975: a pool of 8, two jobs of 4 in one queue; the one of lower priority makes room, and that is all."""
+    """#6774, #8975: two jobs of 4 use a pool of 8; only the job of lower priority is preempted."""
     pool = kq.Cohort("loop", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, weight="0", within="Never") for name in "ab"]
     story = stage(DEFAULT, pool, *queues, configuration=_fair())
@@ -86,7 +86,7 @@ def test_FS_13_two_queues_of_weight_0_preempt_only_once(stage):
 
 
 def test_FS_13_guaranteed_and_best_effort_queues_reach_a_stable_state(stage):
-    """#3779: 150m each for two tenants, nothing for best effort; the second job of a tenant borrows, and waits."""
+    """#3779: two tenants have 150m each, best effort has none; the second job of a tenant would borrow, and waits."""
     queues = [_queue("tenant-a", "150m"), _queue("tenant-b", "150m"), _queue("best-effort", 0)]
     story = stage(DEFAULT, *queues, configuration=_fair())
     settled = _submitted(
@@ -97,7 +97,7 @@ def test_FS_13_guaranteed_and_best_effort_queues_reach_a_stable_state(stage):
 
 
 def test_FS_13_a_queue_without_a_cohort_ends_its_search(stage):
-    """#12541: the second rule never holds against one's own share, and must not try for ever."""
+    """#12541: the second rule is never true for the queue's own share, so the search must end."""
     alone = kq.ClusterQueue.of(
         "alone", {"default": {"cpu": 4}}, preemption=kq.Preemption(within_cluster_queue="LowerPriority")
     )
@@ -108,7 +108,7 @@ def test_FS_13_a_queue_without_a_cohort_ends_its_search(stage):
 
 
 def test_FS_13_smaller_jobs_of_the_second_queue_are_admitted(stage):
-    """#7101: four jobs of 2 hold a pool of 8; of jobs of 6, 5, 4 and 3 only those are let in that even things out."""
+    """#7101: four jobs of 2 use a pool of 8; of jobs of 6, 5, 4 and 3, those that balance the shares are admitted."""
     pool = kq.Cohort("loop", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, within="LowerPriority") for name in ("p1", "p2")]
     story = stage(DEFAULT, pool, *queues, configuration=_fair(FINAL))

@@ -237,7 +237,7 @@ def test_FS_12_classical_preemption_stays_at_eight_to_zero(stage):
 def test_FS_14_a_weight_is_0_or_more_than_a_billionth(weight, valid):
     weighed = kq.FairSharing(weight)
     objects = (DEFAULT, _queue("a", 1, weight=weight), kq.Cohort("k", fair_sharing=weighed))
-    door = kq.LocalQueue("a", cluster_queue="a", fair_sharing=weighed)  # of which Kueue checks nothing
+    door = kq.LocalQueue("a", cluster_queue="a", fair_sharing=weighed)  # which Kueue does not validate
     assert kq.load(kq.dump(kq.Cluster(DEFAULT, _queue("a", 1), door))).local_queues == (door,)
     if valid:
         assert kq.load(kq.dump(kq.Cluster(*objects))) == kq.Cluster(*objects)

@@ -271,7 +271,7 @@ def test_AC_05_a_delayed_retry_keeps_its_quota_until_the_delay_is_over(stage):
 
 
 def test_AC_05_a_deactivated_workload_has_no_delay(stage):
-    """Kueue writes the time and deletes it, in turns, until it has come: nothing is left of it in the end."""
+    """Kueue writes and deletes the time repeatedly until it is reached; in the end, the field is absent."""
     story = _one_check(stage)
     story.submit("q", name="w")
     story.settle()

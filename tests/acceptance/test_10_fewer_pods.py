@@ -138,5 +138,5 @@ def test_WL_07_a_replaced_slice_is_not_counted_for_later_heads_of_the_cycle(stag
     story.submit("r", name="other", requests={"cpu": 7})
     story.scheduler.cycle()
 
-    # 5 of the slice and 7 more are 12 of 10: the slice that goes is taken off although only 2 were added for it.
+    # The slice of 5 and the new one of 7 need 12 of 10: the replaced slice is subtracted although only 2 were added.
     assert (story.used("q"), story.used("r")) == (5, 7)

@@ -153,7 +153,7 @@ def test_WL_04_block_admission_admits_one_workload_at_a_time(stage):
 
 @pytest.mark.parametrize(("block", "together"), [(False, 2), (True, 1)])
 def test_WL_04_the_second_job_of_20_pods_waits_until_all_pods_of_the_first_are_ready(stage, block, together):
-    """The nodes have 8429Mi, which hold 26 of the 40 pods; the quota is twice that. Two half started jobs never end."""
+    """The nodes fit only 26 of the 40 pods; the quota is twice that. Two partially started jobs would not finish."""
     queue = kq.ClusterQueue.of("q", {"default": {"memory": "16858Mi"}})
     story = stage(DEFAULT, queue, configuration=waiting_for_pods(300, block=block))
     story.submit("q", 2, pods=20, requests={"memory": "316Mi"}, name="job")

@@ -9,7 +9,7 @@ from .life import DEFAULT, preempting, queue
 
 
 def _reasons():
-    """A situation for each reason: what there is, and what makes the workload wait."""
+    """A situation for each reason: the objects, and the cause of waiting."""
     on_hold = kq.objects.Condition("QuotaReserved", "False", "OnHold", "Job is on hold", 0)
     typed = kq.ResourceFlavor("default", node_labels={"type": "a"})
     return {

@@ -158,7 +158,7 @@ def test_WL_14_a_default_limit_below_the_request_is_detected_only_by_the_schedul
     assert decision.message.startswith("resources validation failed")
     story.scheduler._engine.settle()
 
-    # The workload controller looks at the template as it is written, which has no limit.
+    # The workload controller reads the template as written, which has no limit.
     assert story.condition("w") == ("PendingEvaluation", "Workload is pending evaluation in the scheduling queue")
 
 

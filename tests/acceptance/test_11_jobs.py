@@ -67,7 +67,7 @@ def test_IN_02_one_change_starts_a_job_and_one_stops_it(scheduler):
 
 
 def test_IN_02_an_evicted_job_is_stopped_by_a_patch_of_its_current_manifest(scheduler):
-    """`pkg/controller/jobframework/reconciler.go:stopJob`: what is restored is what the Workload says."""
+    """`pkg/controller/jobframework/reconciler.go:stopJob`: the template is restored from the Workload."""
     held = kq.jobs.suspend(example("job")[0])
     (key,) = scheduler.submit(held)
     scheduler.settle()
@@ -107,7 +107,7 @@ BY_PATHS = path_kind("Sweep", "example.com/v1", [PodSetPath("trial", "spec.templ
 @pytest.mark.usefixtures("own_kinds")
 @pytest.mark.parametrize("kind", [BY_PATHS, _Batch], ids=["paths", "class"])
 def test_IN_03_a_registered_custom_kind_is_read_from_manifests_and_works_like_other_kinds(kind):
-    """`pkg/controller/jobframework/interface.go:GenericJob`: all that Kueue has to know of a kind."""
+    """`pkg/controller/jobframework/interface.go:GenericJob`: everything that Kueue needs for a kind."""
     (note,) = kq.load([CLUSTER, SWEEP]).notes
     assert "does not bear on admission; skipped" in str(note)
 

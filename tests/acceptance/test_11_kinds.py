@@ -103,7 +103,7 @@ def test_IN_06_a_ray_job_also_has_a_submitter():
         f"{cluster}.workerGroupSpecs.1.template": "large",
         "spec.submitterPodTemplate": "submitter",
     }
-    # The template that KubeRay would use is written down, so that it can be placed.
+    # The template that KubeRay would use by default is written, so that node selectors can be added.
     container = "spec.submitterPodTemplate.spec.containers.0"
     assert shown.rest == RUNS | {
         f"{container}.name": "ray-job-submitter",
@@ -219,7 +219,7 @@ def test_IN_09_a_train_job_becomes_the_jobset_of_its_runtime():
         "node": (4, {"cpu": "8", "memory": "64Gi"}),
     }
     assert shown.totals == {"cpu": 0.5 + 32, "memory": 256 * 1024, "nvidia.com/gpu": 8}
-    # It starts by a patch of its runtime, which is its own and was empty.
+    # The job starts by a patch of its own, previously empty runtime patches.
     jobs = "spec.runtimePatches.0.trainingRuntimeSpec.template.spec"
     assert shown.places == {
         f"{jobs}.replicatedJobs.0.template.spec.template": "dataset-initializer",
@@ -332,7 +332,7 @@ def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
     assert (pod_set.name, pod_set.count) == ("main", 2)
     used = scheduler._engine.usage()["cluster-total"]
     assert (used["spot/cpu"], used["spot/memory"]) == (2 * 500, 2 * 2**30)
-    # It is not the CronJob that is started and stopped.
+    # The Jobs of a CronJob are started and stopped, not the CronJob.
     held = kq.jobs.suspend(cron_job.jobs()[0].manifest)
     started = kq.jobs.apply_patch(held, scheduler.start_patch(key))
     assert changed(held, started)["spec.suspend"] is False

@@ -21,7 +21,7 @@ def _queue(name, cpu, **fields):
 
 
 def _busy(stage):
-    """One queue borrows 2 of 4 cpu, loses them after 10 s, and waits; the Watch saw all of it."""
+    """One queue borrows 2 of 4 CPUs, loses them after 10 s, and waits; the Watch has all events."""
     on = stage(DEFAULT, _queue("a", 2, cohort_name="k"), _queue("b", 2, cohort_name="k"))
     watch = Watch(on.scheduler)
     on.submit("a", 4, created=0)
@@ -65,7 +65,7 @@ def test_VM_05_metrics_of_waits_evictions_shares_and_usage(stage):
     evicted = 'cluster_queue="a",priority_class="",reason="Preempted",underlying_cause=""'
     assert found[f"evicted_workloads_total{{{evicted}}}"] == "2"
     assert found['pending_workloads{cluster_queue="a",status="inadmissible"}'] == "2"
-    # Four came at 0 and two at 10; cycles ran at 1 and at 11.
+    # Four jobs arrived at 0 s and two at 10 s; cycles ran at 1 s and 11 s.
     assert found['admission_wait_time_seconds_sum{cluster_queue="a",priority_class=""}'] == "4"
     assert found['admission_wait_time_seconds_sum{cluster_queue="b",priority_class=""}'] == "2"
     assert found['admission_wait_time_seconds_bucket{cluster_queue="a",priority_class="",le="1"}'] == "4"
@@ -73,7 +73,7 @@ def test_VM_05_metrics_of_waits_evictions_shares_and_usage(stage):
 
 
 def _compared():
-    """Two queues of 2 cpu share; `a` borrows at once, `b` comes after an hour, and takes its own back, or waits."""
+    """Two queues of 2 CPUs share; `a` borrows at once, `b` submits after an hour and reclaims, or waits."""
     jobs = [{"name": f"a-{n}", "queue": "a", "cpu": 1, "duration": "2h"} for n in range(4)]
     jobs += [{"name": f"b-{n}", "queue": "b", "cpu": 1, "submit": 3600, "duration": "2h"} for n in range(2)]
     clusters = []

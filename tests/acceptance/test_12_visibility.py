@@ -49,7 +49,7 @@ def test_VM_01_positions_follow_priority_and_count_in_each_local_queue(stage):
     expected = [("two-1", 0, 0), ("one-2", 1, 0), ("one-0", 2, 1), ("two-3", 3, 1)]
     assert _places(pending_workloads(on.scheduler, cluster_queue="q")) == expected
     assert _places(pending_workloads(on.scheduler, local_queue="one")) == [expected[1], expected[2]]
-    on.settle()  # all are inadmissible, and wait at the same places
+    on.settle()  # all are inadmissible, with the same positions
     assert _places(pending_workloads(on.scheduler, cluster_queue="q")) == expected
     assert _places(pending_workloads(on.scheduler, cluster_queue="q", offset=1, limit=2)) == expected[1:3]
     with pytest.raises(NotFoundError):
@@ -65,7 +65,7 @@ def test_VM_01_at_most_a_thousand_are_listed_by_default(stage):
 
 
 def _borrowing(stage):
-    """12 of a's 9 cpu are reserved, 3 of them wait for a check; 4 more wait for quota."""
+    """`a` has reserved 12 CPUs with a quota of 9, 3 of them wait for a check; 4 more wait for quota."""
     checked = (kq.objects.AdmissionCheckStrategyRule("approval"),)
     approval = kq.AdmissionCheck("approval", controller_name="example.com/approval")
     a = _queue("a", 9, cohort_name="k", admission_checks_strategy=checked)

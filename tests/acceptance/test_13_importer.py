@@ -64,7 +64,7 @@ def test_CL_07_pods_are_ignored_without_mapping_rules():
     found = import_cluster(dump(pod("first", labels={"src": "a"})))
     assert list(found.report) == []
     assert found.scheduler.keys() == ()
-    assert [pod.name for pod in found.scheduler.cluster.pods] == ["first"]  # it takes room on its node, if it has one
+    assert [pod.name for pod in found.scheduler.cluster.pods] == ["first"]  # uses capacity of its node, if any
 
 
 def test_CL_07_the_command_writes_nothing_without_the_option_save(tmp_path, capsys, monkeypatch):

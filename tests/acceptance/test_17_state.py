@@ -16,7 +16,7 @@ STEPS = 150
 
 
 def _told(scheduler, seed, numbers):
-    """The states after steps that follow from the seed, as a fingerprint each, and the decisions of a last cycle."""
+    """Return the fingerprints after random steps of this seed, and the decisions of a last cycle."""
     states = []
     for number in numbers:
         step(scheduler, seed, number)

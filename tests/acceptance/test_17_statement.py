@@ -79,7 +79,7 @@ def test_LP_09_the_list_of_effective_feature_gates_matches_the_sources():
     asked = {name for name, field in fields.items() if re.search(rf"gates\.{field}\b", core)}
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
         asked |= set(re.findall(r'(?:enabled|gate)\((?:\S+, )?"(\w+)"\)', path.read_text(encoding="utf-8")))
-    only_validated = {"ConcurrentAdmission"}  # whose fields are held to its rules, and left out of every decision
+    only_validated = {"ConcurrentAdmission"}  # its fields are validated but affect no decision
     assert {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective} == asked - only_validated
 
 

@@ -12,7 +12,7 @@ _PODS_READY = kq.objects.WaitForPodsReady(timeout=120 * 10**9, recovery_timeout=
 
 
 def cluster() -> kq.Cluster:
-    """Three queues that borrow and preempt, an admission check, pods that must become ready, fair sharing."""
+    """Return a cluster: three queues that borrow and preempt, a check, a pods-ready timeout, fair sharing."""
     preemption = kq.Preemption(within_cluster_queue="LowerPriority", reclaim_within_cohort="Any")
     checks = (kq.objects.AdmissionCheckStrategyRule("approval"),)
     queues = [

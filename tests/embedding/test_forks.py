@@ -26,10 +26,10 @@ SECONDS = 30
 
 
 def in_child(work):
-    """What `work` returns in a child process, as text; `None` if it does not come back in time."""
+    """Return the result of `work` in a child process as text; `None` after a timeout."""
     read, write = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads, from Python 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)  # warns of forks with threads, since Python 3.12
         child = os.fork()
     if child == 0:
         try:
@@ -51,7 +51,7 @@ def in_child(work):
 
 
 def answered(work):
-    """`work`, or the word for a refusal."""
+    """Return the result of `work`, or the name of its error."""
     try:
         work()
     except StateError as error:
@@ -60,7 +60,7 @@ def answered(work):
 
 
 class Busy:
-    """Another thread that makes calls without end."""
+    """Another thread that makes calls in an endless loop."""
 
     def __init__(self, call):
         self._call, self._ends = call, False
@@ -95,7 +95,7 @@ def test_a_forked_child_uses_a_scheduler_or_gets_an_error_if_another_thread_was_
 
     def work():
         first = answered(lambda: (to_bytes(scheduler), scheduler.settle()))
-        twin = from_bytes(saved)  # what the child makes itself is whole
+        twin = from_bytes(saved)  # objects created in the child work
         twin.settle()
         return first
 
@@ -105,7 +105,7 @@ def test_a_forked_child_uses_a_scheduler_or_gets_an_error_if_another_thread_was_
 
 
 def test_a_forked_child_gets_an_error_for_a_scheduler_that_a_call_was_changing():
-    """The other thread is stopped inside a change, by a function of the user's that the call asks."""
+    """The other thread is blocked inside a change, in a user function that the call calls."""
     scheduler = kq.Scheduler(cluster())
     inside, go_on = threading.Event(), threading.Event()
 
@@ -122,7 +122,7 @@ def test_a_forked_child_gets_an_error_for_a_scheduler_that_a_call_was_changing()
     finally:
         go_on.set()
         thread.join()
-    scheduler.settle()  # the parent goes on
+    scheduler.settle()  # the parent continues
     assert in_child(lambda: answered(scheduler.settle)) == "answered"
 
 

@@ -69,7 +69,7 @@ def test_acknowledged_calls_survive_the_end_of_the_process(tmp_path, cluster):
     scheduler.delete("b")
     before = to_bytes(scheduler)
     del scheduler
-    journal._connection.close()  # as a kill would leave it: nothing is put in order
+    journal._connection.close()  # like after a kill: nothing is cleaned up
     journal._held.release()
     with Journal(tmp_path / "j.db") as again:
         assert to_bytes(again.scheduler()) == before
@@ -215,7 +215,7 @@ CONTROLLER = "example.com/approval"
 
 @pytest.fixture
 def checked():
-    """Queue b of three asks for an approval."""
+    """Three queues, of which b has an admission check."""
     return steps.cluster()
 
 

@@ -14,7 +14,7 @@ from kueuepy.persist import to_bytes
 
 
 class Number(int):
-    """An integer of a class of its own, as NumPy's are."""
+    """A subclass of int, similar to NumPy's integers."""
 
 
 def job(container="c", **spec):
@@ -144,7 +144,7 @@ WRONG = {
 
 
 def begin(scheduler):
-    """One Workload has quota, another waits."""
+    """One Workload has quota, and another is waiting."""
     scheduler.submit(workload("a", cpu=9), workload("b", cpu=9))
     scheduler.settle()
     scheduler.advance(60)

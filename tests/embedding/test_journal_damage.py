@@ -18,7 +18,7 @@ pytestmark = pytest.mark.sanitizer
 
 @pytest.fixture
 def written(tmp_path, cluster):
-    """A closed journal of 16 calls, and its states after each of them."""
+    """Return a closed journal of 16 calls, and the state after each call."""
     path = tmp_path / "whole" / "j.db"
     path.parent.mkdir()
     with Journal(path) as journal:
@@ -33,7 +33,7 @@ def written(tmp_path, cluster):
 
 
 def opened(path):
-    """The state that a file gives, or the error that it is refused with."""
+    """Return the state of a file, or the error that rejects it."""
     with Journal(path) as journal:
         return to_bytes(journal.scheduler())
 

@@ -27,21 +27,21 @@ HEAD, FRAME = 32, 24 + BLOCK
 
 
 def outside(script, path):
-    """Runs Python code on a path in another process; what it prints."""
+    """Run Python code with a path in another process; return its output."""
     code = f"import sqlite3, sys; path = sys.argv[1]\n{textwrap.dedent(script)}"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)  # noqa: S603
     return done.stdout + done.stderr
 
 
 def read_outside(path):
-    """A client that reads, and closes: as the last one of a database it would remove the log."""
+    """A client that reads and closes; as the last client of a database, it would remove the log."""
     return outside(
         "c = sqlite3.connect(path); print(c.execute('SELECT count(*) FROM calls').fetchone()[0]); c.close()", path
     )
 
 
 def killed(path, act):
-    """Runs a function on a journal in a child that is then killed."""
+    """Run a function on a journal in a child process that is then killed."""
     child = os.fork()
     if child == 0:
         try:
@@ -71,7 +71,7 @@ def contents(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith(("-shm", "-lock"))}
 
 
-# Nobody but SQLite opens the file, and what is lost by others is noticed.
+# Only SQLite opens the file, and data lost by other programs is detected.
 
 
 def test_a_rejected_second_journal_has_no_effect(tmp_path):
@@ -117,7 +117,7 @@ def test_after_deletion_of_the_file_only_reading_works(tmp_path, cluster, suffix
             scheduler.submit(workload("late"))
 
 
-# One writer, by whatever name.
+# One writer, whatever the name of the file.
 
 
 @pytest.mark.parametrize("started", [False, True])
@@ -187,12 +187,12 @@ def test_a_writer_superseded_by_another_stops_writing(tmp_path, cluster):
     assert names_in(path) == []
 
 
-# A log that is damaged.
+# Damaged logs.
 
 
 @pytest.fixture
 def crashed(tmp_path):
-    """A journal of 30 calls, killed; what is in its folder."""
+    """Kill a journal after 30 calls; return the files of its folder."""
     path = tmp_path / "crashed" / "j.db"
     path.parent.mkdir()
     killed(path, submitting(*(f"w{i}" for i in range(30))))
@@ -225,7 +225,7 @@ def test_no_flipped_bit_in_the_log_loses_more_than_the_last_call(tmp_path, crash
     for position in {*range(0, HEAD + 24, 3), *range(HEAD, size, 1511), *range(size - FRAME, size, 1021)}:
         damaged = flipped(crashed, tmp_path / "flipped", position)
         try:
-            # The last frame is the end of the last call: its damage cannot be told from a write that was cut off.
+            # The last frame is the end of the last call: damage cannot be distinguished from an incomplete write.
             assert names_in(damaged) == (whole[:-1] if position >= size - FRAME else whole), position
         except InvalidSpecError:
             refused += 1
@@ -249,7 +249,7 @@ def test_a_flipped_bit_in_a_group_is_rejected(tmp_path):
 
 
 def test_after_a_power_loss_the_acknowledged_calls_are_restored(tmp_path):
-    """Of the last transaction any blocks may not have come to the disk; all before it was synced."""
+    """Any blocks of the last transaction may be missing on the disk; all earlier ones were synced."""
     path, sizes = tmp_path / "j.db", tmp_path / "size"
 
     def act(journal):
@@ -273,7 +273,7 @@ def test_after_a_power_loss_the_acknowledged_calls_are_restored(tmp_path):
         shutil.rmtree(copy.parent)
 
 
-# A log that is not that of the file.
+# A log of another file.
 
 
 def copied(path, name):
@@ -353,7 +353,7 @@ def test_a_journal_opens_while_a_reader_is_connected(tmp_path):
 
 
 def test_log_frames_of_another_writer_kept_by_a_reader_are_not_reported_as_damage(tmp_path):
-    """A writer was killed when its last call was in the log, and nobody had heard of it; the next one wrote over it."""
+    """A writer was killed with an unacknowledged call in the log; the next writer overwrote it."""
     path = tmp_path / "j.db"
     killed(path, submitting("a"))
     reader = sqlite3.connect(path, isolation_level=None)
@@ -366,7 +366,7 @@ def test_log_frames_of_another_writer_kept_by_a_reader_are_not_reported_as_damag
     path.write_bytes(main)
     log.write_bytes(kept + kept[-2 * FRAME :])
     assert names_in(path) == ["a", "b", "c"]
-    # Once it is gone, what does not fit is damage.
+    # Without the reader, log frames that do not match are damage.
     killed(path, submitting("d", "e"))
     kept = log.read_bytes()
     log.write_bytes(kept + kept[-2 * FRAME :])
@@ -397,7 +397,7 @@ def test_a_backup_contains_the_acknowledged_calls(tmp_path, cluster):
         ]
         with Journal(kept) as copy:
             assert to_bytes(copy.scheduler()) == before
-        journal.backup(kept)  # in the place of the one before
+        journal.backup(kept)  # replaces the previous file
         assert names_in(kept) == ["a", "b"]
         scheduler.submit(workload("c"))
     assert names_in(path) == ["a", "b", "c"]
@@ -448,7 +448,7 @@ def test_only_the_owner_can_read_the_journal_files(tmp_path, cluster):
 
 @contextmanager
 def somebody_else():
-    """Whoever root is, the kernel asks for rights; others are asked for them anyway."""
+    """Drop the capabilities of root, so that the kernel checks permissions."""
     was = os.geteuid()
     if was == 0:
         os.seteuid(65534)

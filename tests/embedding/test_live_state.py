@@ -19,7 +19,7 @@ LIVE = Path(__file__).parent / "live"
 
 
 def preempting():
-    """A dump in which one job was preempted and has not stopped, and its preemptor and a later job wait."""
+    """Return a dump with a preempted job that has not stopped, its waiting preemptor, and a later job."""
     victim = admitted()
     victim["conditions"].append(condition("Evicted", reason="Preempted"))
     waits = {"conditions": [condition("QuotaReserved", "False", "WaitingForPreemptedWorkloads")]}

@@ -17,13 +17,13 @@ LINE = re.compile(r"^kueue_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
 
 
 class Shown:
-    """What a Watch tells Prometheus."""
+    """The metrics of a Watch, parsed from its text."""
 
     def __init__(self, watch):
         self.text = watch.metrics_text()
 
     def of(self, name, /, **labels):
-        """The numbers of a series whose labels include these, by the other labels."""
+        """Return the values of a metric with these labels, by the other labels."""
         found = {}
         for series, text, value in LINE.findall(self.text):
             has = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', text))
@@ -106,7 +106,7 @@ def test_waits_are_counted_from_creation_or_the_last_requeuing():
     assert Shown(watch).one("admission_wait_time_seconds_sum", cluster_queue="q") == 3
     scheduler.advance(7)
     scheduler.submit(workload("b", "q", priority=1))
-    scheduler.settle()  # b is in, and a queues again since now
+    scheduler.settle()  # b is admitted, and a is queued again from now on
     scheduler.advance(100)
     scheduler.finish("b")
     scheduler.settle()
@@ -231,7 +231,7 @@ def test_evictions_of_one_workload_count_once_until_it_is_deleted():
 
 
 def contended():
-    """Two queues that both want to take back what a third has borrowed."""
+    """Two queues that both reclaim quota that a third has borrowed."""
     owners = [queue(name, 4, cohort_name="all", preemption=PREEMPTING) for name in ("a", "b")]
     return watched(*owners, queue("borrower", 0, cohort_name="all"))
 
@@ -273,7 +273,7 @@ def test_cohort_metrics_include_all_descendants():
     scheduler.submit(workload("a", "lender", 5), workload("b", "other", 2, priority_class_ref=None))
     scheduler.settle()
     shown = Shown(watch)
-    # All that the queues hold, though 4 of the lender's never leave it.
+    # The usage of all queues, although 4 of the lender's quota are never lent.
     assert shown.of("cohort_subtree_resource_reservations", cohort="leaf") == {("default", "cpu"): 7}
     assert shown.of("cohort_subtree_resource_reservations", cohort="root") == {("default", "cpu"): 7}
     assert shown.of("cohort_subtree_quota", cohort="root") == {("default", "cpu"): 6}
@@ -294,7 +294,7 @@ def test_with_weight_0_the_share_metric_is_nan_for_queues_and_infinite_for_cohor
     role = 'replica_role="standalone"'
     assert f'kueue_cluster_queue_weighted_share{{cluster_queue="a",cohort="poor",{role}}} NaN' in text
     assert f'kueue_cohort_weighted_share{{cohort="poor",{role}}} +Inf' in text
-    assert 'cohort_weighted_share{cohort="all"' not in text  # no such object is declared
+    assert 'cohort_weighted_share{cohort="all"' not in text  # this Cohort is implicit
 
 
 @pytest.mark.parametrize(

@@ -250,11 +250,11 @@ def test_python_runs_while_an_engine_works():
 
 
 class Visitor:
-    """Asks, or tells, the engine something when it is collected: in the midst of whatever runs then."""
+    """Reads or changes the engine when it is garbage-collected, during any running call."""
 
     def __init__(self, visit):
         self._visit = visit
-        self._self = self  # only the collector ends it
+        self._self = self  # only the garbage collector deletes it
 
     def __del__(self):
         self._visit()
@@ -262,7 +262,7 @@ class Visitor:
 
 @contextmanager
 def collected_within(visit):
-    """A Visitor that is there when the first call starts; from then on the collector runs at every turn."""
+    """Create a Visitor before the first call, and let the garbage collector run at every step."""
     before = gc.get_threshold()
     gc.collect()
     gc.disable()
@@ -300,7 +300,7 @@ def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
     assert seen == [(0, len(state), 0)]
     assert len(refused) == 4
     assert engine.save() == state
-    engine.set_now(1)  # afterwards it takes calls again
+    engine.set_now(1)  # afterwards, calls work again
 
 
 def test_threads_and_finalizers_do_not_deadlock():
@@ -325,11 +325,11 @@ def test_threads_and_finalizers_do_not_deadlock():
         gc.set_threshold(*before)
 
 
-# Runs of virtual time: a call while another thread is in one is answered or refused, and breaks nothing.
+# Simulations: a call during a call of another thread returns or raises, and breaks nothing.
 
 
 def busy_run():
-    """A run of two weeks in which many jobs wait."""
+    """Return a simulation of two weeks in which many jobs wait."""
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
     cluster = kq.Cluster(kq.ResourceFlavor("f"), queue)
     jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7, "priority": n % 3} for n in range(3000)]
@@ -352,7 +352,7 @@ CALLS = {
 
 
 def answer(call):
-    """Whether a call was answered, or refused as another thread was in one."""
+    """Return whether a call succeeded, or was rejected because of another thread."""
     try:
         call()
     except StateError as error:

@@ -14,7 +14,7 @@ LOGS = Path(__file__).parents[2] / "examples" / "logs"
 
 
 def test_runtimes_of_a_log_need_not_be_in_order():
-    """What is left is drawn given how long a job has run, from the longer ones alone."""
+    """The remaining runtime is drawn only from jobs that are longer than the elapsed time."""
     log = kq.Jobs({"queue": ["q"] * 3, "submit": [0, 1, 2], "runtime": [6000, 60, 600]})
     known = Runtimes(log)
     assert [known.remaining("default/q", 100, u) / 1e9 for u in (0.1, 0.4, 0.6, 0.9)] == [500, 500, 5900, 5900]
@@ -28,7 +28,7 @@ def test_a_job_running_longer_than_its_whole_queue_is_drawn_from_all_jobs():
 
 
 def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
-    """Philly: fitted on the first week, held against the second."""
+    """Philly log: calibrated on the first week, tested on the second."""
     log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
     found = kq.lab.calibrate(kq.sim.cluster_of(log), log, jobs=20, n=12)
     assert 0.8 <= found.coverage <= 0.95

@@ -31,7 +31,7 @@ RULES = {"within_cluster_queue": "LowerPriority", "reclaim_within_cohort": "Any"
 
 
 def test_counts_are_upper_bounds_of_those_computed_by_hand():
-    """A burst at one moment, cycle by cycle on a Scheduler: heads are equal, the others bounds."""
+    """A burst at one time, cycle by cycle on a Scheduler: numbers of heads are equal, the others are upper bounds."""
     rows = [
         {"name": f"{name}{n}", "queue": f"{name}0", "submit": 0, "runtime": 60, "cpu": 1, "priority": n}
         for n in range(9)

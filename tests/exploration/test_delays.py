@@ -8,7 +8,7 @@ from exploration.conftest import GPU, RECLAIM, arrivals
 
 
 def sums(cluster, jobs):
-    """The sum of waits of each ClusterQueue."""
+    """Return the sum of waits of each ClusterQueue."""
     table = kq.simulate(cluster, jobs).jobs
     queue = table["cluster_queue"]
     return {name: table["waited"][queue.codes == code].sum() for code, name in enumerate(queue.names)}
@@ -29,7 +29,7 @@ def test_delays_match_simulations_without_the_group(teams, reclaim):
         gap = everybody[found.groups[other]] - left[found.groups[other]]
         assert found.matrix[row, other] == pytest.approx(gap / 40)
         assert found.total_hours[row] == pytest.approx(gap / 3600)
-        assert found.alone[other] == pytest.approx(gap / 40)  # of two, the other alone is all that is left
+        assert found.alone[other] == pytest.approx(gap / 40)  # without one of two groups, only the other remains
         assert np.isnan(found.matrix[row, row])
     assert found.waits == pytest.approx([everybody[name] / 40 for name in found.groups])
     assert abs(found.total_hours).max() > 0

@@ -46,11 +46,11 @@ def test_remaining_runtimes_are_conditional_on_elapsed_time():
     assert known.remaining("q", 6000, 0.5) == 1
     fresh = Runtimes(kq.sim.Exponential(100))
     gone = [fresh.remaining("q", 1000, u) / 1e9 for u in np.linspace(0.005, 0.995, 100)]
-    assert np.mean(gone) == pytest.approx(100, rel=0.05)  # it has no memory
+    assert np.mean(gone) == pytest.approx(100, rel=0.05)  # the exponential distribution has no memory
 
 
 def test_with_exponential_runtimes_the_wait_matches_theory():
-    """Both GPUs are taken; the first of two exponential ends comes after half the mean."""
+    """Both GPUs are used; the first of two exponential runtimes ends after half the mean."""
     scheduler = scheduler_of({"name": "a"}, {"name": "b"}, {"name": "c"})
     found = kq.lab.eta(scheduler, "default/c", kq.sim.Exponential(1000), n=1000, seed=5)
     assert np.mean(found.seconds) == pytest.approx(500, rel=0.1)
@@ -107,7 +107,7 @@ NOTEBOOK = {"name": "notebook", "queue": "team-a", "gpu": 6}
 
 
 def two_teams(limit):
-    """Team b takes back what is its own; team a's workloads are never preempted by its own rules."""
+    """Team b reclaims its quota; the policies of team a never preempt its own workloads."""
     quota = kq.Quota(4, borrowing_limit=limit)
     return kq.Cluster(
         kq.ResourceFlavor("h100"),
@@ -129,7 +129,7 @@ def test_only_borrowing_workloads_have_an_eviction_risk(limit, pods, risk):
 
 
 def test_with_random_arrivals_the_risk_is_the_probability_of_an_arrival():
-    """Evicted if any job of team b comes within the hour: 1 - exp(-rate)."""
+    """A workload is evicted if a job of team b arrives within the hour: 1 - exp(-rate)."""
     scheduler = kq.Scheduler(two_teams(None))
     scheduler.submit({**NOTEBOOK, "gpu": 6})
     scheduler.settle()

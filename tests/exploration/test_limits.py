@@ -24,7 +24,7 @@ def cluster_of(*quotas, cohort="all", **rules):
 
 
 def worst(cluster, name, most=40):
-    """The least that a queue gets after the others have filled up, one by one, in any order and by any size."""
+    """Return the smallest quota of a queue after the others are filled, in any order and by any size."""
     found = []
     others = [queue.name for queue in cluster.cluster_queues if queue.name != name]
     for order in permutations(others):
@@ -105,7 +105,7 @@ def test_reclaimable_quota_is_guaranteed():
     found = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="Any"), {"a": 12}, F)
     assert (found.ensured["a"], found.lending, found.borrowing) == ("12", {}, "unlimited")
     lower = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="LowerPriority"), {"a": 12}, F)
-    assert lower.ensured["a"] == "0"  # others may come with a higher priority
+    assert lower.ensured["a"] == "0"  # others may have a higher priority
     assert "all promises are kept" in str(found)
 
 

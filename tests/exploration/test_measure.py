@@ -119,7 +119,7 @@ def test_a_number_is_read_as_people_write_it():
 )
 @pytest.mark.parametrize("read", [promise, promises])
 def test_a_long_text_is_rejected_in_linear_time(read, text):
-    """A grammar that backtracks needs hours for these; the limit of this test is that of the run of all tests."""
+    """A backtracking parser would need hours for these texts."""
     with pytest.raises(kq.KueueError) as found:
         read(text)
     assert len(str(found.value)) < 2000

@@ -9,7 +9,7 @@ BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
 
 
 def by_hand(teams, target, values, seeds):
-    """The least value of all with which each seed keeps the target: by simulate alone."""
+    """Return the smallest value that meets the target with each seed, by brute force."""
     figure, _, bound = target.partition(" <= ")
     good = []
     for value in values:
@@ -42,7 +42,7 @@ def test_a_search_finds_the_same_with_fewer_runs(target):
 
 
 def test_the_plan_reports_that_more_quota_can_lengthen_waits():
-    """With 4 the third job starts beside the first, and the second waits for it; with 3 it does not fit there."""
+    """With 4, the third job starts next to the first and delays the second; with 3 it does not fit."""
     quota = f"ClusterQueue/q:quota[f/{GPU}].nominalQuota"
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 3}}))
     rows = [
@@ -109,7 +109,7 @@ def test_a_search_is_the_same_for_the_same_seed_on_any_number_of_threads(teams):
 
 
 def test_a_search_improves_with_trials(teams):
-    """Later trials are better than earlier ones, and than what is drawn at random."""
+    """Later trials are better than earlier ones and than random values."""
     pytest.importorskip("optuna")
     space = {NOMINAL: kq.lab.Uniform(1, 40, step=1), "jobs:scale_load": kq.lab.Uniform(0.5, 3.0)}
     found = kq.lab.search(teams, arrivals(4), space, "wait_mean", trials=60, seed=1)
@@ -119,7 +119,7 @@ def test_a_search_improves_with_trials(teams):
 
 
 def test_an_impossible_target_has_no_result(teams):
-    """No value keeps a promise about a queue that is not there; but that is not what was asked."""
+    """A target for an unknown queue is an error, and not a target that no value meets."""
     with pytest.raises(kq.errors.NotFoundError, match='"team-z" names no queue'):
         kq.plan(teams, arrivals, "wait_p95(team-z) <= 1h", vary=NOMINAL, low=1, high=3)
     with pytest.raises(kq.errors.InvalidSpecError, match=r'queueingStrategy: "?1"? is not supported'):

@@ -9,14 +9,14 @@ F = "f/cpu"
 
 
 def notebooks(limit, **rules):
-    """The cluster of a queue of notebooks beside a team that takes back what is its own."""
+    """Return a cluster with a notebook queue and a team that reclaims its quota."""
     books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": kq.Quota(9, borrowing_limit=limit)}}, cohort_name="all")
     team = kq.ClusterQueue.of("team", {"f": {"cpu": 12}}, cohort_name="all", preemption=kq.Preemption(**rules))
     return kq.Cluster(kq.ResourceFlavor("f"), books, team)
 
 
 def evicted_by(cluster, found):
-    """Whom the submissions of an answer evict, on a Scheduler of one's own."""
+    """Return the workloads that the submissions of a counterexample evict, on a new Scheduler."""
     scheduler = kq.Scheduler(cluster, now=0)
     gone = set()
     for step in found.steps:
@@ -58,7 +58,7 @@ def test_workloads_of_the_own_queue_may_evict():
 
 
 def test_quota_that_cannot_be_lent_is_not_borrowed():
-    """The limit is on the side of the lender: nobody lends, so nobody borrows."""
+    """The lending limits are 0, so no queue can borrow."""
     books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": 9}}, cohort_name="all")
     team = kq.ClusterQueue.of(
         "team",
@@ -86,7 +86,7 @@ def test_a_shielding_cohort_gives_neither_a_proof_nor_a_false_counterexample():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_submissions_confirm_safe_and_unsafe_results(seed):
-    """Random clusters: brute force by submissions that the answer has not seen."""
+    """Test random clusters by brute force with other submissions than the search."""
     rng = np.random.Generator(np.random.PCG64(seed))
 
     def pick(*values):

@@ -26,7 +26,7 @@ def sweep(teams):
 
 
 def cells(found):
-    """The cells of the tables that a notebook shows."""
+    """Return the cells of the displayed tables."""
     return [str(cell) for sheet in found.sheets() for row in (sheet.header, *sheet.rows) for cell in row if cell != ""]
 
 

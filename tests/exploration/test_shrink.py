@@ -20,7 +20,7 @@ def queue_of(cpu):
 
 
 def test_reducing_9_to_5_needs_four_finished_jobs():
-    """Nobody is evicted; of jobs that end at known times, the fourth end brings it back."""
+    """No job is evicted; with known end times, the usage fits after the fourth end."""
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), queue_of(9)), now=0)
     for number in range(9):
         scheduler.submit({"name": f"j{number}", "queue": "q", "cpu": 1})
@@ -32,11 +32,11 @@ def test_reducing_9_to_5_needs_four_finished_jobs():
     field = kq.sim.Edit("ClusterQueue/q:quota[f/cpu].nominalQuota", 5)
     assert kq.lab.shrink(scheduler, field, runtimes=1000, n=2).seconds == found.seconds
     assert found.above == {"f/cpu": 4000}
-    # It is 90 s now; the fourth began at 30 and ends at 1030.
+    # The time is 90 s; the fourth job started at 30 s and ends at 1030 s.
     assert found.seconds == (940, 940)
     curve = found.curve
     assert (curve["mean"][0], curve["mean"][-1]) == (4000, 0)
-    at = np.searchsorted(curve["seconds"], 920)  # the second has ended then, the third has not
+    at = np.searchsorted(curve["seconds"], 920)  # the second job has finished by then, and the third has not
     assert curve["seconds"][at] < 930
     assert curve["mean"][at] == 2000
     assert curve["seconds"][-1] == 940

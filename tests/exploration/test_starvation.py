@@ -34,7 +34,7 @@ def test_a_wide_job_starves_among_small_ones_and_the_cycle_proves_it():
     assert (one.name, one.queue, found.cycle, found.bound) == ("wide", "default/q", (1, 1), 0)
     assert one.overtaken == 3
     assert "starves" in str(found)
-    # As long as small jobs come it waits; after the last of them it runs.
+    # The wide job waits while small jobs arrive, and runs after the last of them.
     jobs = long_run(cluster_of(), WIDE).jobs
     assert jobs["first_start"][0] >= 90 * 59 + 45
 

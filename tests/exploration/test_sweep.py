@@ -17,7 +17,7 @@ GRID = {RECLAIM: ["Never", "Any"], BORROWING: [0, 2, None], "jobs:scale_load": [
 
 
 def same(one, other):
-    """Whether all rows are the same, bit by bit, but what they took."""
+    """Return whether all rows are equal, bit by bit, except for their duration."""
     assert one.frame.names == other.frame.names
     for name in set(one.frame.names) - {"wall_s"}:
         a, b = one.frame[name], other.frame[name]

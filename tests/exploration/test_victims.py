@@ -32,7 +32,7 @@ def test_kueue_preempts_three_where_one_would_be_enough():
 
 
 def test_a_single_sufficient_target_is_the_smallest_set():
-    """The oldest is last among candidates and is the only one that leaves: no smaller set there."""
+    """The oldest workload is the last candidate and the only target, so no smaller set exists."""
     scheduler = scheduler_of([FOUR[0], FOUR[1], {"name": "two", "cpu": 2}], within_cluster_queue="LowerPriority")
     found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 4, "priority": 1})
     assert (found.taken, found.more, found.excess) == (("default/wide",), 0, 0)
@@ -41,7 +41,7 @@ def test_a_single_sufficient_target_is_the_smallest_set():
 
 @pytest.mark.parametrize("seed", range(30))
 def test_in_one_queue_the_smallest_set_is_that_of_subset_sums(seed):
-    """Brute force by arithmetic: in a queue alone, a set does if what it holds is enough."""
+    """Brute force: in a queue without cohort, a set is sufficient if its usage is large enough."""
     rng = np.random.Generator(np.random.PCG64(seed))
     sizes = rng.integers(1, 6, 7).tolist()
     ranks = rng.integers(0, 4, 7).tolist()

@@ -17,7 +17,7 @@ _RACKS = kq.Topology("racks", levels=["rack", kq.objects.HOSTNAME_LABEL])
 
 
 def schedulers(random: Random) -> list[kq.Scheduler]:
-    """Schedulers with a cluster each, some of which hold workloads already."""
+    """Create Schedulers, some of which already have workloads."""
     return [_scheduler(random) for _ in range(CLUSTERS)]
 
 

@@ -13,7 +13,7 @@ RUNS = 150
 
 @pytest.fixture
 def fuzzer(monkeypatch):
-    """Random runs, whose short tables do not outlive the test."""
+    """Create the random simulations, and remove their tables after the test."""
     from kueuepy.simulation import distributions, model  # noqa: PLC0415
 
     for module in (distributions, model):

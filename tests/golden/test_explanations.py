@@ -50,7 +50,7 @@ def _pool(name, cpu=0, **fields):
 
 
 def _after(cluster, *jobs):
-    """The Scheduler after jobs came one after the other: name, queue, cpus, priority."""
+    """Return a Scheduler after submitting jobs (name, queue, CPUs, priority) one by one."""
     scheduler = Scheduler(cluster)
     for name, queue, cpu, *priority in jobs:
         pods = (PodSet.of(requests={"cpu": cpu}),)

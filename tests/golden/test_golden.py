@@ -51,7 +51,7 @@ def reclaim_within_cohort():
 
 
 def nobody_reclaims():
-    """Without a policy of preemption, nominal quota that is lent is not promised."""
+    """Without a preemption policy, lent nominal quota is not guaranteed."""
     limits = {"borrowing_limit": 8, "lending_limit": 4}, {"borrowing_limit": 4, "lending_limit": 8}
     told = Transcript(
         "both at once: nobody may preempt, and team-b misses its nominal quota of 16",
@@ -70,7 +70,7 @@ def nobody_reclaims():
 
 
 def strict_and_best_effort():
-    """A head that doesn't fit blocks a StrictFIFO queue, and is passed by in a BestEffortFIFO one."""
+    """A head that does not fit blocks a StrictFIFO queue, and is skipped in a BestEffortFIFO queue."""
     told = Transcript(
         "a large head: strict waits behind it, easy goes around it",
         Cluster(FLAVOR, queue("strict", 4, queueing_strategy="StrictFIFO"), queue("easy", 4)),
@@ -88,7 +88,7 @@ def strict_and_best_effort():
 
 
 def fair_sharing():
-    """With fair sharing the queue with the lower share goes first, and takes from the one with the higher."""
+    """With fair sharing, the queue with the lower share is considered first and preempts the other."""
     any_ = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     told = Transcript(
         "fair sharing: three queues of 3 share 9",
@@ -110,7 +110,7 @@ def fair_sharing():
 
 
 def flavors_in_order():
-    """Flavors are tried in order; a taint keeps out who doesn't tolerate it, and pods may be fewer."""
+    """Flavors are tried in order; a taint excludes pods without a toleration; partial admission reduces pods."""
     table = {"spot": {"cpu": 4}, "on-demand": {"cpu": 6}}
     told = Transcript(
         "flavors in order, with a taint, and partial admission",
@@ -155,7 +155,7 @@ def borrow_while_preempting():
 
 
 def checks_and_stops():
-    """Admission checks hold a workload back; stop policies evict and hold."""
+    """Admission checks delay a workload; stop policies evict and hold workloads."""
     checked = queue("q", 4, admission_checks_strategy=(AdmissionCheckStrategyRule("budget"),))
     told = Transcript(
         "an admission check, then stops", Cluster(FLAVOR, AdmissionCheck("budget", controller_name="acme"), checked)

@@ -44,11 +44,11 @@ FOR_THE_JOURNAL = {"begin", "declared", "reapply", "redone", "resubmit", "give_u
 
 
 class Odd:
-    """Something that nobody knows."""
+    """An object of an unknown type."""
 
 
 def wrong() -> list[Any]:
-    """Values of all types, and texts that name nothing."""
+    """Values of all types, and meaningless texts."""
     return [
         *(None, True, 5, -1, 2**70, 0.5, math.nan, 1j, "", "x", "default/a", b"x", "\ud800", "\0"),
         *([], [5], ["x"], [[]], [None], (), {}, {"a": 1}, {1: 2}, {"name": 5}, set(), {5}, range(3), iter([1])),
@@ -70,7 +70,7 @@ def scheduler() -> kq.Scheduler:
 
 
 def right() -> list[Any]:
-    """Values that are meant somewhere."""
+    """Values that are valid for some arguments."""
     workload = kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),))
     queue, jobs = kq.ClusterQueue.of("q", {"f": {"cpu": 5}}), kq.Jobs.of([ROW])
     return [cluster(), scheduler(), workload, [workload], queue, kq.Configuration(), jobs, "q", 1, dict(ROW)]
@@ -103,7 +103,7 @@ OF_THE_CORE = {
 
 
 def names() -> Iterator[str]:
-    """Every public function and class, and every public method of those that can be made."""
+    """Return every public function, class and method."""
     seen: set[int] = set()
     for module in ("", *MODULES):
         home = importlib.import_module(f"kueuepy.{module}".strip("."))
@@ -133,7 +133,7 @@ def _methods(cls: type, name: str) -> Iterator[str]:
 
 
 def found(path: str) -> Any:
-    """What has this name; a method of something that was made for it."""
+    """Return the object of this name; for a method, of a new instance."""
     value: Any = kq
     for name in path.split("."):
         is_class = inspect.isclass(value)
@@ -145,7 +145,7 @@ def found(path: str) -> Any:
 
 
 def parameters(path: str, function: Any) -> list[inspect.Parameter]:
-    """What it takes."""
+    """Return the parameters."""
     if path in OF_THE_CORE:
         return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in OF_THE_CORE[path]]
     if inspect.isclass(function) and issubclass(function, msgspec.Struct):
@@ -178,7 +178,7 @@ def test_invalid_arguments_raise_a_kueue_error(path: str, tmp_path, monkeypatch)
 def arguments(
     known: list[inspect.Parameter], value: st.SearchStrategy[Any]
 ) -> tuple[st.SearchStrategy[list[Any]], st.SearchStrategy[dict[str, Any]]]:
-    """What is given by place, as many as there must be and may be; and by name."""
+    """Draw positional and keyword arguments."""
     by_place = [one for one in known if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     by_name = [one for one in known if one.kind is one.KEYWORD_ONLY]
     fewest = sum(one.default is one.empty for one in by_place)

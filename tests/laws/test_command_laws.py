@@ -39,7 +39,7 @@ ODD = st.sampled_from(
 
 @st.composite
 def _changed(draw, value):
-    """A value with one part of it replaced, taken out, doubled or added."""
+    """A value with one part replaced, removed, duplicated or added."""
     if isinstance(value, dict) and value and draw(st.integers(0, 9)):
         key = draw(st.sampled_from(sorted(value, key=str)))
         match draw(st.integers(0, 5)):
@@ -63,7 +63,7 @@ def _changed(draw, value):
 
 @st.composite
 def _files(draw, texts):
-    """A file: one of the texts, with parts or bytes of it changed."""
+    """A file: one of the texts, with some parts or bytes changed."""
     text = draw(st.sampled_from(texts))
     if draw(st.booleans()):
         documents = draw(_changed(list(yaml.safe_load_all(text))))
@@ -80,7 +80,7 @@ def _ends_well(capsys, *arguments):
     code = main(list(arguments))
     out, err = capsys.readouterr()
     assert code in (0, 1, 2, 3)
-    assert code != 1 or err or out  # `check --json` tells its problems on standard output
+    assert code != 1 or err or out  # `check --json` prints problems on standard output
     assert "Traceback" not in err
 
 

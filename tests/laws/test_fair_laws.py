@@ -23,7 +23,7 @@ CHARGES = st.lists(st.tuples(st.sampled_from(described.CELLS), st.integers(0, 90
 
 
 def names(line):
-    """The nodes of a described tree, each with whether it is a Cohort."""
+    """Return the nodes of a described tree, each with whether it is a Cohort."""
     cohorts = {cohort["name"] for cohort in line["cohorts"]}
     cohorts |= {queue["cohort"] for queue in line["clusterQueues"] if "cohort" in queue}
     return [(queue["name"], False) for queue in line["clusterQueues"]] + [(name, True) for name in sorted(cohorts)]

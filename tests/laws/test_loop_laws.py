@@ -15,12 +15,12 @@ from laws.runs import admissions, story, told
 
 pytestmark = pytest.mark.sanitizer
 SEEDS = st.integers(0, 2**32)
-# About one story in ten is endless; a story takes milliseconds.
+# About one history in ten has a loop; a history takes milliseconds.
 many = settings(max_examples=5 * settings().max_examples, phases=[Phase.generate])
 
 
 def moves(cycle):
-    """Who is admitted, and who is preempted, in a cycle as `story` tells it."""
+    """Return the admitted and the preempted workloads of a cycle in the format of `story`."""
     admitted = {workload for kind, workload, *_ in cycle if kind == "admitted"}
     return admitted | {target for kind, _, *more in cycle if kind == "preempting" for target, _ in more[0]}
 
@@ -41,7 +41,7 @@ def test_a_loop_repeats_with_the_reported_period_and_workloads(seed):
     assert word[:period] == word[period : 2 * period] == word[2 * period :] == list(map(told, settled.loop.cycles))
     assert workloads == tuple(sorted(set().union(*map(moves, word))))
     assert any(kind == "preempting" for cycle in word for kind, *_ in cycle)
-    # No shorter period, neither of the states nor of what one sees.
+    # There is no shorter period of states or of visible decisions.
     assert len(set(states)) == period
     for shorter in range(1, period):
         assert period % shorter or word[:period] != word[:shorter] * (period // shorter)
@@ -76,7 +76,7 @@ def test_the_stories_cover_loops_of_many_periods():
 
 
 def side_by_side(seeds):
-    """The clusters and jobs of several stories as one cluster; each story keeps to trees of its own."""
+    """Combine the clusters and jobs of several histories in one cluster with separate trees."""
     objects, jobs = [], []
     for number, seed in enumerate(seeds):
         cluster, waiting = rivals(seed)
@@ -122,7 +122,7 @@ def concerns(decision, workloads):
 
 
 def test_periods_of_many_trees_are_not_multiplied():
-    """Nine trees, with periods of which the least common multiple is beyond any patience."""
+    """Nine trees whose periods have a huge least common multiple."""
     found = [(seed, settled.loop) for seed in range(600) if (settled := one_by_one(*rivals(seed))[1]).loop]
     by_period = {loop.period: seed for seed, loop in found if rivals(seed)[0].configuration.fair_sharing is not None}
     seeds = list(by_period.values())

@@ -292,7 +292,7 @@ lines = st.lists(
 
 
 def fast_is_exact(text: str) -> bool:
-    """Whether the fast reader has an answer; where it has, the exact reader has the same."""
+    """Return whether the fast reader accepts a text; check that the exact reader then agrees."""
     fast = fast_value(text)
     if fast is None:
         return False
@@ -419,7 +419,7 @@ pieces = st.sampled_from(
 
 
 def loaded_or_refused(source: Any, *, strict: bool) -> Manifest | str:
-    """What a source holds, or why it is refused; any other error is a bug."""
+    """Return the objects of a source, or the error that rejects it; other errors are bugs."""
     try:
         return load(source, strict=strict)
     except KueueError as error:

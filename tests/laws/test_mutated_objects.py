@@ -46,7 +46,7 @@ JUNK = [
 
 
 def accepted() -> list[dict[str, Any]]:
-    """The recorded objects that an API server accepts."""
+    """Return the recorded objects that an API server accepts."""
     with gzip.open(RECORDED, "rb") as file:
         cases = [msgspec.json.decode(line) for line in file]
     return [case["object"] for case in cases if "object" in case and case["expect"]["accepted"]]
@@ -56,14 +56,14 @@ OBJECTS = accepted()
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of all parts of a value."""
+    """Return the paths of all parts of a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(found for step, part in inner for found in places(part, (*path, step)))]
 
 
 @st.composite
 def mutated(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An object that an API server accepts, and the same with one to three parts exchanged or gone."""
+    """A valid object, and a copy with one to three parts replaced or removed."""
     base = draw(st.sampled_from(OBJECTS))
     doc = copy.deepcopy(base)
     for _ in range(draw(st.integers(1, 3))):

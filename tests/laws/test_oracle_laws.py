@@ -51,7 +51,7 @@ def test_numbers_of_trees(line, data):
 
 
 def has_one_order(line):
-    """Whether the order of the candidates is one; LocalQueue usage can make it go round in a circle."""
+    """Return whether the order of candidates is transitive; LocalQueue usage can make it cyclic."""
     forest = reading.forest(line)
     return orders.is_transitive(reading.admit(forest, line), forest.queues[line["incoming"]["cq"]])
 

@@ -32,7 +32,7 @@ def test_the_order_of_documents_does_not_matter(cluster, waiting, data):
 @given(clusters(), workloads())
 def test_only_the_order_of_names_matters(cluster, waiting):
     def renamed(obj):
-        """With an x before each name: the order of the names stays as it was."""
+        """Prefix each name with x, which keeps the order of names."""
         changes = {}
         for field in ("name", "cohort_name", "parent_name", "cluster_queue", "queue_name"):
             if isinstance(value := getattr(obj, field, None), str) and not isinstance(obj, ResourceFlavor):

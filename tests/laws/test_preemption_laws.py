@@ -70,7 +70,7 @@ def test_targets_are_sufficient_and_all_necessary(line):
         )
 
     assert fits(borrow=True)
-    # The one that made room last is not put back; in an attempt without borrowing, room means nominal quota.
+    # The last target is never put back; without borrowing, the preemptor must fit its nominal quota.
     spared = 0
     for victim in victims:
         victim.queue.charge(victim.usage)
@@ -80,7 +80,7 @@ def test_targets_are_sufficient_and_all_necessary(line):
 
 
 def fits_within_nominal(kept, preemptor):
-    """Whether, with all victims gone, the preemptor stays within its nominal quota."""
+    """Return whether the preemptor is within its nominal quota without the victims."""
     kept.queue.charge(kept.usage, -1)
     within = not any(preemptor.queue.borrows_with(cell, value) for cell, value in preemptor.usage.items())
     kept.queue.charge(kept.usage)
@@ -88,7 +88,7 @@ def fits_within_nominal(kept, preemptor):
 
 
 def whole(waiting):
-    """The workloads, none of which may be admitted in part."""
+    """Return the workloads without partial admission."""
     replace = msgspec.structs.replace
     return [replace(w, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in w.pod_sets)) for w in waiting]
 
@@ -102,7 +102,7 @@ def test_preemption_terminates_or_is_reported_as_a_loop(cluster, waiting):
 
 
 def test_partial_admission_can_cause_a_preemption_loop():
-    """One pod fits into nominal quota and reclaims it; but then both would fit by borrowing, and come too late."""
+    """One pod fits nominal quota and reclaims it; then both pods would fit by borrowing, but too late."""
     cluster = Cluster(
         ResourceFlavor("f"),
         ClusterQueue.of("borrower", {"f": {"cpu": 1}}, cohort_name="all"),

@@ -114,7 +114,7 @@ def test_quotas_and_requests_are_equal_up_to_the_unlimited_value(quantity):
 def test_the_text_of_an_integer_reads_back(value):
     for resource in ("cpu", "memory", "hugepages-2Mi", "example.com/gpu"):
         if value == LOWEST and resource in ("memory", "hugepages-2Mi"):
-            continue  # -8Ei is capped when it is read
+            continue  # -8Ei is clamped when it is read
         assert Quantity(Quantity.format(resource, value)).request(resource) == value
 
 

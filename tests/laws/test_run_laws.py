@@ -64,7 +64,7 @@ def run(cluster, table, model, **options):
 
 
 def holds(found, expected):
-    """Equal, but for a rounding of sums."""
+    """Return whether two sums are equal except for rounding."""
     return found == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 

@@ -82,7 +82,7 @@ def center(hosts, *, within="Never"):
 
 
 def places(scheduler, key):
-    """By pod set: the pods on each host; nothing where the workload holds no quota."""
+    """Return the pods on each host by pod set; empty for a workload without quota."""
     held = scheduler._engine.admission(scheduler._engine.find(key))
     return {
         name: {values[-1]: pods for values, pods in place[1]}
@@ -100,7 +100,7 @@ def test_pods_are_placed_where_brute_force_finds_capacity(hosts, ask, preferred)
 
 
 def satisfies(hosts, ask, placed):
-    """Whether the places are what was asked for."""
+    """Check that the assignments meet the request."""
     paths = {host.path[-1]: host.path for host in hosts}
     workers, leader = placed.get("workers", {}), placed.get("leader", {})
     assert sum(workers.values()) == ask.count // ask.slice_size * ask.slice_size
@@ -128,7 +128,7 @@ STEPS = st.lists(
 
 
 def live(hosts, steps):
-    """What happens to the hosts' workloads, after each step: the Scheduler, and who asked for what."""
+    """Yield the Scheduler and the requests after each random step."""
     scheduler = center(hosts, within="LowerPriority")
     asked = {}
     for number, (what, ask, preferred, queue, priority) in enumerate(steps):

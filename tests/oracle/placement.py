@@ -42,12 +42,12 @@ class Ask(NamedTuple):
 
 
 def fits(hosts: Sequence[Host], ask: Ask) -> bool:
-    """Whether some placement does."""
+    """Return whether a valid placement exists."""
     return any(_holds(part, ask) for part in _parts(hosts, ask.required))
 
 
 def _parts(hosts: Sequence[Host], level: int | None) -> Iterator[list[Host]]:
-    """The hosts that may be used together."""
+    """Return the sets of hosts that may be used together."""
     if level is None:
         yield list(hosts)
         return
@@ -64,7 +64,7 @@ def _holds(hosts: list[Host], ask: Ask) -> bool:
 
 
 def _with_leader(hosts: list[Host], leader: int | None) -> Iterator[list[Host]]:
-    """What is left wherever the leader could be."""
+    """Yield the free capacity for each possible host of the leader."""
     if leader is None:
         yield hosts
         return

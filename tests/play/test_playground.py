@@ -59,7 +59,7 @@ def test_answers_equal_the_results_of_simulate(week, playground, values):
     assert told[f"utilisation {CELL}"] == result.kpis.utilisation[CELL]
     assert [row["wait_mean"] for row in found["queues"]] == result.queues["wait_mean"].tolist()
     assert playground.cluster(values) == cluster
-    # What is drawn adds up to what was used.
+    # The chart shows the recorded usage.
     hours = sum(sum(row["used"]) for row in found["series"]["rows"]) * found["series"]["step"] / 3600
     assert hours == pytest.approx(result.kpis.used_hours[CELL], rel=0.02)
     json.dumps(found, allow_nan=False)
@@ -67,7 +67,7 @@ def test_answers_equal_the_results_of_simulate(week, playground, values):
 
 @pytest.fixture(scope="module")
 def philly():
-    """Two weeks of a cluster of 12 queues: more than there is time for until a slider has moved on."""
+    """Two weeks of a cluster of 12 queues, too long for one partial answer."""
     jobs = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
     return kq.sim.cluster_of(jobs, cohort="all", flavor="h100"), jobs
 
@@ -76,14 +76,14 @@ def test_a_long_run_is_answered_in_parts(philly, monkeypatch):
     """What holds of the 50 ms without a clock: the first part stops at its time, and nothing is done twice."""
     playground = Playground(*philly)
     whole = playground.answer({})
-    monkeypatch.setattr(answers, "_SOON", 0.0)  # each part is one look at the clock long
+    monkeypatch.setattr(answers, "_SOON", 0.0)  # each part ends at the next clock check
     found = [playground.part({}, part) for part in range(4)]
     assert [one["more"] for one in found] == [True, True, True, False]
     seconds = [one["seconds"] for one in found]
     assert 0 < seconds[0] < seconds[1] < seconds[2] < seconds[3] == whole["seconds"]
     assert seconds[0] < whole["seconds"] / 20
     assert {**found[3], "ms": 0} == {**whole, "ms": 0}
-    # What is drawn of a part is what is drawn there in the end.
+    # The chart of a part equals this part of the final chart.
     rows = {(row["queue"], row["cell"]): row for row in whole["series"]["rows"]}
     for one in found[:3]:
         series = one["series"]
@@ -241,7 +241,7 @@ def test_requests_without_the_token_are_rejected(server):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:80", "[::1]:80"])
 def test_another_host_name_is_rejected(server, host):
-    """As when a foreign page has its name lead to this machine."""
+    """Like DNS rebinding by a foreign page."""
     assert asked(server, host=host)[0] == 403
     assert asked(server, "POST", "answer", '{"values": {}}', host=host)[0] == 403
 
@@ -348,14 +348,14 @@ def widget(week):
 
 
 def sent_by(widget):
-    """What goes over the line to a browser from now on: the states that are told."""
+    """Return the messages to the browser from now on."""
     sent = []
     widget.comm.send = lambda data=None, **_: sent.append(data["state"])
     return sent
 
 
 def ask(widget, values, part=0, name="view 1"):
-    """What a view sends, as the message of its comm, and what it gets."""
+    """Send a message of a view; return the reply."""
     sent = sent_by(widget)
     state = {"question": {"values": values, "part": part, "id": name}}
     widget._handle_msg({"content": {"data": {"method": "update", "state": state}}, "buffers": []})

@@ -15,7 +15,7 @@ GPU = "nvidia.com/gpu"
 
 
 def with_sum(wanted, low, high, total):
-    """The nearest values within bounds that have this sum: all are moved by the same, as far as bounds let them."""
+    """Return the nearest values within bounds with this sum: all values are shifted equally within the bounds."""
     ends = np.sort(np.concatenate([low - wanted, high - wanted]))
     sums = np.clip(wanted + ends[:, None], low, high).sum(axis=1)
     return np.clip(wanted + np.interp(total, sums, ends), low, high)
@@ -40,7 +40,7 @@ def expected(values, by, low, high, sums):
 
 
 def moved(values, actions, *bounds):
-    """What the core makes of an action, by a fleet whose objects are not asked for."""
+    """Return the values that the core computes for an action."""
     low, high, sums, step = bounds
     options = {"interval": 1, "episode": 1, "step": step, "low": low, "high": high, "sums": sums, "start": values}
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))

@@ -35,7 +35,7 @@ def cluster(cohort="all", reclaim="Any"):
 
 
 def jobs(seed):
-    """Six hours at about the load that there is room for, with two priorities."""
+    """Six hours of jobs with two priorities, at a load of about 1."""
     tables = [
         generate.poisson(name, f"{per_hour}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=0.25, seed=seed)
         for name, per_hour in zip(NAMES, (18, 9, 4), strict=True)
@@ -45,7 +45,7 @@ def jobs(seed):
 
 
 def same(one, other):
-    """Whether two infos tell the same."""
+    """Return whether two infos are equal."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, np.ndarray):
@@ -140,7 +140,7 @@ def steps_on(envs, expected):
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_a_forked_process_uses_its_own_threads():
-    """As data loaders do: the threads that wait in the core are not there in the child."""
+    """Like in data loaders: threads of the core do not exist in a forked child."""
     envs, same = (rl.vector(3, cluster(), jobs, PATHS, interval="1h", episode="6h", threads=2) for _ in range(2))
     for one in (envs, same):
         one.reset(seed=1)

@@ -15,7 +15,7 @@ from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
 
-# Under sanitizers a share of each family is enough.
+# Under sanitizers, a fraction of each family is sufficient.
 SHARE_UNDER_SANITIZERS = 10
 
 # Where Kueue's answer depends on the order in which a Go map gives its keys. With admission fair sharing the order of
@@ -53,7 +53,7 @@ def test_the_engine_decides_like_the_recorded_kueue(line):
 
 
 def releases():
-    """Inputs on which a release decides otherwise than the present one, with that release's answers."""
+    """Inputs on which an older release decides differently, with the results of that release."""
     for path in sorted(DATA.glob("versions/*.jsonl.gz")):
         with gzip.open(path, "rb") as lines:
             for line in lines:

@@ -98,7 +98,7 @@ def test_several_edits_at_once_equal_consecutive_edits(there):
     found = there.edit_all(values)
     assert found == stepwise
     assert [q.borrowing_limit for q in quotas(found)] == [2, 4, 4]
-    assert values["ClusterQueue/*:preemption"] == {"withinClusterQueue": "Never"}  # what was given is not changed
+    assert values["ClusterQueue/*:preemption"] == {"withinClusterQueue": "Never"}  # the input is not changed
     assert there.edit_all({}) is there
 
 

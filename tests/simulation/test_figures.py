@@ -103,7 +103,7 @@ def test_metrics_of_a_window_for_idle_quota_and_blocked_queues():
     assert result.figures(0, 20).idle_while_waiting[CELL] == pytest.approx(10 * 3 / 3600)
     assert result.figures(20, 60).idle_while_waiting[CELL] == pytest.approx(30 * 3 / 3600)
     assert result.figures(50).idle_while_waiting.get(CELL, 0) == 0
-    # It is entitled to 4 and half of the Cohort's own 3.
+    # Its share is 4 and half of the Cohort's quota of 3.
     assert result.kpis.blocked_share == pytest.approx(5 / 5.5)
     assert result.figures(0, 20).blocked_share == pytest.approx(5 / 5.5)
     assert result.figures(0, 10).blocked_share is None
@@ -137,7 +137,7 @@ def test_the_smallest_waiting_request_over_time():
     jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
     result = kq.simulate(cluster(queue("q", 4, strategy="StrictFIFO")), jobs)
     found = [(row["seconds"], row["amount"]) for row in result.smallest_waiting().rows()]
-    # At 100 s the jobs of 3 and 1 start; that of 2 does when they end.
+    # At 100 s, the jobs of 3 and 1 GPUs start; the job of 2 starts when they end.
     assert found == [(10.0, 3), (20.0, 1), (100.0, 2), (110.0, -1)]
 
 

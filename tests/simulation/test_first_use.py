@@ -9,7 +9,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def typed(page, heading):
-    """The lines that are typed in the first example under a heading."""
+    """Return the input lines of the first example under a heading."""
     text = (DOCS / page).read_text(encoding="utf-8")
     _, found, rest = text.partition(f"\n## {heading}\n")
     assert found, f"{page} has no such heading"

@@ -113,7 +113,7 @@ TEXTS = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=12))
 
 @st.composite
 def damaged(draw, text):
-    """A file of which some cells, or some bytes, are others."""
+    """A file with some changed cells or bytes."""
     data = text.encode()
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(data)))
@@ -124,7 +124,7 @@ def damaged(draw, text):
 
 
 def answered(call):
-    """What a call returns, or the KueueError that it raises: any other exception is a fault."""
+    """Return the result of a call or its KueueError; other exceptions are faults."""
     try:
         return call()
     except kq.KueueError as error:

@@ -102,7 +102,7 @@ def test_the_cost_of_preemption(model):
         close(case, "mean_response_low", (found["end"] - found["submit"])[~high].mean())
     close(case, "evictions_per_low_job", found["evictions"][~high].mean())
     close(case, "lost_seconds_per_low_job", found["lost"][~high].mean())
-    # What is held is what is kept, lost and overhead.
+    # Quota time is progress plus loss plus overhead.
     assert found["held"].sum() == pytest.approx(found["lost"].sum() + found["overhead"].sum() + found["runtime"].sum())
 
 

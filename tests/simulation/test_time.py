@@ -207,7 +207,7 @@ def test_an_urgent_job_evicts_a_job_that_waits_for_nodes():
     result = kq.simulate(
         there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.sim.CheckDelay("nodes", "30s")]
     )
-    # Each holds quota for 30 s before it starts; what was held in vain, before it was admitted, is no run's progress.
+    # Each job has quota for 30 s before it starts; quota time before admission is not progress.
     assert result.jobs["first_start"].tolist() == [90 + 30, 10 + 30]
     assert result.jobs["held"].tolist() == [10 + 130, 80]
     assert result.jobs["waited"].tolist() == [80, 0]
@@ -232,7 +232,7 @@ def test_two_jobs_may_select_the_same_victims_during_the_grace_period():
     there = cluster(queue("q", 1, within_cluster_queue="LowerPriority"))
     jobs = rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9), ("q", 12, 5, 1, 10))
     told = kq.simulate(there, jobs, model=kq.sim.RunModel("resume", grace=7)).jobs
-    # Who preempts keeps its place at the head until its victim has left, and is preempted then.
+    # A preemptor stays at the head until its victim has stopped, and is then preempted.
     assert told["first_start"].tolist() == [0, 17, 24]
     assert told["held"].tolist() == [10 + 7 + 90, 0 + 7 + 50, 5]
     assert told["end"].tolist() == [79 + 90, 29 + 50, 29]

@@ -12,7 +12,7 @@ from .conftest import GPU, cluster, queue
 
 
 def test_an_inadmissible_head_lets_the_next_workload_be_considered():
-    """Nominal 4, a job of 3 runs, jobs of 2 and 1 arrive: the 1 starts at once, not when the 3 ends."""
+    """With a quota of 4, a job of 3 runs; jobs of 2 and 1 arrive, and the job of 1 starts at once."""
     rows = [(0, 100, 3), (1, 10, 2), (1, 10, 1)]
     jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
     result = kq.simulate(cluster(queue("q", 4)), jobs)
@@ -40,7 +40,7 @@ def crowded(n=1500):
 
 
 def endless(**fields):
-    """Two queues that take each other's quota under fair sharing, for ever."""
+    """Two queues that preempt each other in a loop with fair sharing."""
     policies = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
     queues = [queue(name, 10, cohort="loop", **policies) for name in ("reclaiming", "borrowing")]
     rows = (("reclaiming", 6, 0), ("borrowing", 13, 0), ("reclaiming", 8, 10))

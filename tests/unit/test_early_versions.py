@@ -30,7 +30,7 @@ def test_in_v0_6_a_lending_limit_needed_a_gate():
 
 
 def test_in_v0_1_a_lender_waited_for_its_own_quota():
-    """As its documents say, no admitted workload was stopped; with today's policies a lender takes its own back."""
+    """In v0.1 no admitted workload was preempted; with today's policies, a lender reclaims its quota."""
     cluster = kq.load("examples/seeds/000/team-ab.yaml")
     reclaiming = cluster.replace(
         *(

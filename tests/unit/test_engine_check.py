@@ -48,7 +48,7 @@ def scheduler():
 
 
 def placed():
-    """The same where the workload that holds quota has its place on a node, and a pod of nobody's runs there."""
+    """The same with a topology assignment of the workload, and an unmanaged pod on the same node."""
     labels = {"pool": "f", "kubernetes.io/hostname": "n1"}
     nodes = Node("n1", labels=labels, allocatable={"cpu": 9, "pods": 9})
     topology = Topology("t", levels=("kubernetes.io/hostname",))

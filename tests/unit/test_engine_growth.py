@@ -139,7 +139,7 @@ def test_renumbered_queues_keep_their_heads(engine: Engine) -> None:
     waiting = engine.submit(Workload("waiting", queue_name="late", pod_sets=(PodSet.of(requests={"cpu": 1}),)))
     engine.settle()
     engine.cycle()
-    for number in range(3000):  # until names are numbered anew, by no change of any queue
+    for number in range(3000):  # until names are renumbered without a change of a queue
         odd = PodSet.of(requests={f"example.com/thing-{number}": 1})
         engine.delete(engine.submit(Workload(f"odd-{number}", queue_name="main", pod_sets=(odd,))))
     engine.finish(head)
@@ -186,7 +186,7 @@ def test_a_decision_does_not_change_later(engine: Engine) -> None:
 
 
 class Life:
-    """Calls at random on several engines at once, each the same."""
+    """Execute the same random calls on several engines."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311 - a repeatable life, no secret
@@ -249,7 +249,7 @@ def test_a_restored_engine_ends_with_the_same_bytes(engine: Engine, seed: int) -
         if number % 30 == 29:
             others.append(Engine.load(engine.save()))
         if number % 37 == 36:
-            for one in (engine, *others):  # else a queue that is being deleted goes sooner in one of them
+            for one in (engine, *others):  # otherwise, a terminating queue would be deleted earlier in one of them
                 one.settle()
             names_come_and_go(others[0], 400)
         if number % 5 == 0:

@@ -143,7 +143,7 @@ def after_a_change(*objects):
     made.settle()
     assert made.cycle()[1] == 0
     made.settle()
-    assert made.cycle()[0]  # nobody is left to be looked at
+    assert made.cycle()[0]  # no workload remains to be considered
 
     def after(*changes):
         for change in changes:

@@ -54,7 +54,7 @@ def run(objects, *steps, **config):
 
 
 def says(result, name):
-    """The message that a step wrote of a workload; none where it kept its own."""
+    """Return the message that a step wrote for a workload; none if unchanged."""
     return next((entry["message"] for entry in result.get("pending", ()) if entry["workload"] == f"ns/{name}"), None)
 
 
@@ -92,7 +92,7 @@ def test_a_local_queue_that_moves_keeps_flavor_progress():
 
 
 def after_a_hold(queues, **back):
-    """What `w` is told when its queue, held for two cycles of others, comes back with these fields."""
+    """Return the message of `w` when its held queue is resumed with these fields after two cycles."""
     common = {"cohort": "c", **back}
     others = [queue("other", "x"), local("lo", "other")]
     *_, last = run(

@@ -51,7 +51,7 @@ def submit(made, name, local_queue):
 
 
 def admitted_next(made, at):
-    """Who is admitted once the one who runs has finished."""
+    """Return the workload that is admitted after the running one has finished."""
     for name in list(waiting(made)):
         assert made.admission(made.find(f"default/{name}")) is None
     made.set_now(at * SECOND)

@@ -62,7 +62,7 @@ def test_usage_that_saturates_in_a_tournament_is_not_restored(config, said):
 
 @pytest.mark.parametrize(("config", "leaves"), [({"fairSharing": {}}, []), ({}, ["ns/first"])])
 def test_usage_that_saturates_while_victims_are_sought_is_not_restored(config, leaves):
-    """The same in pkg/scheduler/preemption/preemption.go:fairPreemptions: nobody makes room, nor gets any."""
+    """The same in pkg/scheduler/preemption/preemption.go:fairPreemptions: no preemption and no admission."""
     vast = "6000000000000000"
     own = queue("q1", vast, cohortName="c", preemption={"withinClusterQueue": "LowerPriority"})
     doors = [local_queue(f"l{n}", f"q{n}") for n in (1, 2)]

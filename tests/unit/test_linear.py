@@ -47,7 +47,7 @@ def queues(count: int) -> list[kq.Object]:
 
 
 def waiting(count: int) -> kq.Scheduler:
-    """One workload runs, and so many wait, each of a kind of its own."""
+    """One workload runs, and this number of different workloads wait."""
     scheduler = kq.Scheduler(kq.Cluster(*queues(1)), now=0)
     requests = [4000, *(3000 + n for n in range(count))]
     pods = [(kq.PodSet.of(requests={"cpu": f"{cpu}m"}),) for cpu in requests]
@@ -75,7 +75,7 @@ def test_the_cost_of_a_command_is_linear_in_pending_workloads(tmp_path, capsys: 
         assert capsys.readouterr().out.count('"message"') >= count - 1
         return found
 
-    run(1)  # what is imported once
+    run(1)  # imports happen once
     assert run(4 * FEW) < MOST * run(2 * FEW)
 
 
@@ -89,7 +89,7 @@ def test_the_cost_of_loading_is_linear_in_queues() -> None:
 
 
 def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
-    """Submissions of one job each to a run that goes on between them."""
+    """Submit single jobs to a simulation that continues between them."""
     run = kq.Simulation(kq.Cluster(*queues(1)), [])
     jobs = [{"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3} for n in range(count)]
     jobs = [{**job, "name": f"w{n}"} if named else job for n, job in enumerate(jobs)]
@@ -104,7 +104,7 @@ def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
 
 def test_the_cost_of_a_submission_is_independent_of_earlier_ones() -> None:
     for named in (False, True):
-        submitted_one_by_one(4 * FEW, named=named)()  # what is done once a process, or once a name
+        submitted_one_by_one(4 * FEW, named=named)()  # work done once per process or name
         first, second = cost(submitted_one_by_one(FEW, named=named)), cost(submitted_one_by_one(4 * FEW, named=named))
         assert second <= 4 * first * 1.1, named
 
@@ -121,7 +121,7 @@ def test_submissions_of_equal_shape_share_one_shape_object() -> None:
 
 
 def changed_one_by_one(count: int) -> Callable[[], object]:
-    """Changes of the priority of a job, one after another, in a run that goes on between them."""
+    """Change priorities of jobs in a simulation that continues between them."""
     run = kq.Simulation(kq.Cluster(*queues(1)), [{"queue": "q0", "submit": n, "runtime": 1} for n in range(count)])
 
     def change() -> None:

@@ -246,7 +246,7 @@ def test_a_double_is_rounded_to_64_bits_first(text, double, nearest):
 
 
 class TestVectors:
-    """Every recorded answer; what cannot agree is named."""
+    """Compare every recorded result; known differences are listed."""
 
     @pytest.mark.parametrize(("field", "resource"), [("fc", "cpu"), ("fm", "memory"), ("fg", "nvidia.com/gpu")])
     def test_texts_of_integers(self, field, resource):

@@ -35,7 +35,7 @@ def test_reclaimable_pods_release_their_quota():
 
 
 def test_a_cycle_that_waits_for_pods_blocks_until_all_were_ready_once():
-    """Fault 35: its head stays in the queue, and a moment within a settle is enough."""
+    """The head stays in the queue, even if the cycle exists only for a moment during a settle."""
     wait = {"timeout": "5m", "blockAdmission": True}
     results = run(
         {"submit": [workload("a"), workload("b")], "cycle": True},
@@ -128,7 +128,7 @@ def test_an_unknown_key_is_an_error_that_names_it(change, word):
 
 
 def test_an_object_that_an_api_server_rejects_is_an_error():
-    """Fault 36: a resource that two groups cover."""
+    """A resource covered by two groups."""
     twice = queue()
     group = twice["spec"]["resourceGroups"][0]
     other = {"coveredResources": ["cpu"], "flavors": [{**group["flavors"][0], "name": "g"}]}

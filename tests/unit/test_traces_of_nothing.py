@@ -100,7 +100,7 @@ spec:
   resourceGroups:
   - coveredResources: [cpu, memory]
 """
-    for _ in range(20):  # whether a mapping gets the place of another is a matter of luck
+    for _ in range(20):  # whether a mapping reuses the address of another is random
         with pytest.raises(kq.errors.InvalidSpecError, match="flavors: is required"):
             load(text, strict=False)
 

@@ -7,7 +7,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def waiting(pod_sets, *objects, cpu=8):
-    """`first` is admitted, and its pods are not ready; `second` fits, and waits for them."""
+    """`first` is admitted but its pods are not ready; `second` fits and waits for them."""
     waits = kq.objects.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
     flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
     topology = kq.Topology("room", levels=[HOSTNAME])

@@ -51,7 +51,7 @@ def test_an_edit_adds_quota_to_a_cohort_for_resources_of_its_queues(cluster):
     for cell in ("h200/nvidia.com/gpu", "h100/memory"):
         with pytest.raises(kq.errors.NotFoundError, match="names no quota"):
             cluster.edit(f"Cohort/all:quota[{cell}].nominalQuota", 6)
-    with pytest.raises(kq.errors.NotFoundError, match="names no quota"):  # a queue covers what it covers
+    with pytest.raises(kq.errors.NotFoundError, match="names no quota"):  # the queue covers the same resources
         cluster.edit("ClusterQueue/a:quota[h100/memory].nominalQuota", 6)
 
 

@@ -82,7 +82,7 @@ def test_a_journal_restores_submissions_without_their_status(tmp_path, scheduler
         assert to_bytes(again.scheduler()) == before
 
 
-# A change is held against what runs.
+# Changes are compared with running workloads.
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_running_workloads_cannot_be_changed(scheduler, fields, field):
     scheduler.submit(submitted)
     changed = msgspec.structs.replace(submitted, **fields)
     fork = scheduler.fork()
-    fork.apply(changed)  # while it waits, everything can be
+    fork.apply(changed)  # while it waits, every field can be changed
     scheduler.settle()
     before = to_bytes(scheduler)
-    # Neither as it was submitted, nor with a status that says it does not run.
+    # Neither with the submitted fields nor with a status that is not running.
     for status in (None, kq.objects.WorkloadStatus(), scheduler.workload("w").status):
         with pytest.raises(InvalidSpecError, match=field):
             scheduler.apply(msgspec.structs.replace(changed, status=status))
@@ -132,7 +132,7 @@ def test_a_change_keeps_the_status_and_the_creation(scheduler):
     assert (after.uid, after.creation_timestamp, after.status) == (before.uid, 1000 * SECOND, before.status)
 
 
-# A question is as valid as what is submitted.
+# Questions are validated like submissions.
 
 QUESTIONS = {
     "try_admit": lambda s, item: s.try_admit(item),

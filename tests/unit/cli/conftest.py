@@ -26,7 +26,7 @@ spec:
 
 
 class Ran(NamedTuple):
-    """What a command left."""
+    """The result of a command."""
 
     code: int
     out: str

@@ -25,10 +25,10 @@ def test_every_workload_is_admitted_once_more_than_it_is_evicted_and_finishes():
     assert found["workloads"] == found["finished"] == 12 * (150 + 40 + 10)
     assert found["evictions"] > 0
     assert found["admissions"] == found["workloads"] + found["evictions"]
-    # All of the work, by all of the quota: nothing ends before that.
+    # The total work divided by the total quota is a lower bound of the end.
     work = 12 * (150 * 300 * 2 + 40 * 800 * 4 + 10 * 1500 * 16)
     assert found["virtual_ms"] >= work / (12 * 16)
-    # The most urgent never wait for the others.
+    # The most urgent workloads never wait for others.
     waits = found["mean_first_wait_ms"]
     assert waits["small"] > waits["medium"] > waits["large"] == 0
 

@@ -98,7 +98,7 @@ def test_jobs_are_converted(kueuepy, tmp_path):
 
 
 class _Page(HTMLParser):
-    """What a page refers to, and whether its elements are closed."""
+    """Return the references of a page, and whether its elements are closed."""
 
     VOID = ("meta", "br", "link", "img")
 

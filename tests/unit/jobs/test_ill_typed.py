@@ -29,7 +29,7 @@ def _changed(manifest, path, value):
 
 
 def _refusal(manifest, related):
-    """Why it is refused; empty if it is read. Anything but an error of kueuepy's own goes through."""
+    """Return the error that rejects it; empty if it is read. Other exceptions are not caught."""
     try:
         to_workloads([manifest], related=related)
     except KueueError as error:

@@ -68,7 +68,7 @@ def attempt(function, *arguments, **options):
 
 
 def live(manifest, around):
-    """Ask everything of a job."""
+    """Call every function for a job."""
     attempt(kj.to_workload, manifest, **around)
     attempt(lambda: list(kj.unmanaged([manifest], local_queues=QUEUES, **around)))
     job, held = attempt(kj.adapter_for, manifest, **around), attempt(kj.suspend, manifest, **around)

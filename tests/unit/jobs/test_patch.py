@@ -49,7 +49,7 @@ def test_the_patch_between_two_manifests_turns_one_into_the_other(before, after)
 
 
 def repr_sorted(value):
-    """A text that tells 1 from true and forgets the order of keys."""
+    """Return a text that distinguishes 1 from true and ignores the order of keys."""
     if isinstance(value, dict):
         return repr(sorted((key, repr_sorted(item)) for key, item in value.items()))
     return repr([repr_sorted(item) for item in value]) if isinstance(value, list) else repr(value)

@@ -74,7 +74,7 @@ def test_only_workloads_with_managed_resources_wait_for_nodes():
 
 
 def attempts(spec, **options):
-    """How often nodes were asked for until the workload was rejected, and after how many seconds."""
+    """Return the number of provisioning attempts until rejection, and the time in seconds."""
     found = scheduler(spec, fails=lambda _, attempt: bool(made.append(attempt)) or True, **options)
     made = []
     found.submit({"name": "job", "queue": "team", "cpu": 1})

@@ -118,7 +118,7 @@ def test_the_items_of_a_large_list_may_be_the_last_key():
     ("written", "read"), [("long: |\n        x\n        - y %s\n", "x\n- y xxx"), ('long: "x\n- y %s"', "x - y xxx")]
 )
 def test_large_lists_with_lines_that_look_like_items(written: str, read: str):
-    """Inside of a text they are no items, wherever the text is split."""
+    """Lines inside a text are not items, wherever the text is split."""
     manifest = load(big_list(600, ITEM.replace("long: %s", written)))
     assert manifest.cohorts[599].annotations["long"].startswith(read)
 

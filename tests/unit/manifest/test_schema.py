@@ -24,7 +24,7 @@ def workload(version: str = "v1beta2", *, containers: Any = (), **spec: Any) -> 
 
 
 def fields(raw: dict[str, Any], *, strict: bool = True) -> list[str]:
-    """The fields that reading names as wrong."""
+    """Return the fields of the errors of reading."""
     try:
         load(raw, strict=strict)
     except ManifestError as error:

@@ -24,7 +24,7 @@ QUOTAS = [
 
 
 def two_queues(quota, **policies):
-    """Two queues of a cohort; nobody may reclaim, which is the planted fault."""
+    """Two queues of a cohort without reclaim, which violates the guarantee."""
     queues = [kq.ClusterQueue.of(name, {"f": quota}, cohort_name="all", **policies) for name in "ab"]
     return kq.Cluster(kq.ResourceFlavor("f"), queues)
 
@@ -61,7 +61,7 @@ def test_a_trace_and_jobs_meet_the_quotas(quota):
 
 
 class Planted(SchedulerMachine):
-    """Promises what no cluster keeps: that nobody waits."""
+    """Checks a property that no cluster has: no workload waits."""
 
     def settled(self):
         assert not any(ready or parked for ready, parked in self.scheduler._engine.queues().values())

@@ -23,7 +23,7 @@ def job(name, pods, request, *, gpus=1, **more):
 
 
 def places(scheduler, name):
-    """By host, how many pods of a workload of one pod set are there; `None` where it has no quota."""
+    """Return the pods of a workload by host; `None` if it has no quota."""
     admission = scheduler.workload(name).status.admission
     if admission is None:
         return None

@@ -251,7 +251,7 @@ def test_topology_requests_in_python_equal_those_of_manifests():
 
 
 def repeated(count, pods):
-    """A slice of a few bytes that names one domain again and again."""
+    """A short slice that repeats one domain many times."""
     part = {"domainCount": count, "valuesPerLevel": [{"universal": "b1-r1-h1"}], "podCounts": {"universal": pods}}
     return {"levels": [HOSTNAME_LABEL], "slices": [part]}
 

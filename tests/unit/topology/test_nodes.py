@@ -106,7 +106,7 @@ def test_pods_outside_kueue_use_capacity_until_they_finish(scheduler):
     scheduler.apply(change(agent, phase="Succeeded"))
     scheduler.settle()
     assert places(scheduler, "train") is None
-    scheduler.advance(10)  # freed room is looked at every full 10 s
+    scheduler.advance(10)  # freed capacity is checked every 10 s
     scheduler.settle()
 
     assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
@@ -270,7 +270,7 @@ def test_a_changed_node_requeues_waiting_workloads(scheduler, before, after, wak
 
 
 def admitted(name, pods, **status):
-    """A Workload of one pod set that has its place already."""
+    """A Workload of one pod set with an assignment."""
     one = job(name, sum(pods.values()), kq.objects.required("rack"))
     domains = tuple(kq.objects.TopologyDomain((host,), count) for host, count in pods.items())
     place = kq.objects.TopologyAssignment((kq.objects.HOSTNAME_LABEL,), domains)
@@ -292,7 +292,7 @@ def test_a_failed_node_without_a_replacement_is_reported_with_its_cause():
     (decision,) = scheduler.cycle()
 
     assert isinstance(decision, kq.Pending)
-    assert decision.reason == "WaitingForQuota"  # nobody is preempted for it, scheduler.go:processEntry
+    assert decision.reason == "WaitingForQuota"  # no preemption for it, scheduler.go:processEntry
     assert decision.message.startswith(
         "couldn't assign flavors to pod set main: topology \"racks\" doesn't allow to fit"
     )
@@ -327,7 +327,7 @@ def test_the_workload_of_a_single_pod_is_not_moved(owners, annotations, found):
 
 
 def test_for_an_unscheduled_pod_its_selected_node_is_checked():
-    """As `pkg/controller/tas/node_controller.go:queueReconcileForPod`: 30 s are over, and nobody has looked since."""
+    """As `pkg/controller/tas/node_controller.go:queueReconcileForPod`: 30 s have passed without a check."""
     gates = {"TASReplaceNodeDueToNotReadyOverFixedTime": True}
     marks = {"kueue.x-k8s.io/podset-required-topology": "rack"}
     runs = kq.objects.Pod.of("train-0", "b1-r1-h1", annotations=marks)

@@ -106,7 +106,7 @@ def test_fragmentation_by_size_and_level(busy):
 
 
 def test_fragmentation_with_another_profile_places_the_same_workloads():
-    """Two hosts of 4: LeastFreeCapacity puts what may go anywhere into the gap that BestFit leaves to it, too."""
+    """Two hosts of 4: LeastFreeCapacity places unconstrained pods in the gap that BestFit would also use."""
     scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
     for name, pods in (("a", 3), ("b", 2), ("c", 5)):
         scheduler.submit(job(name, pods, kq.objects.unconstrained()))

@@ -70,12 +70,12 @@ def test_a_later_admission_in_the_same_cycle_ends_an_eviction():
     assert "admitted" not in last  # the eviction has reset its check
     assert "evicted" not in last
     assert last["pending"][0]["reason"] == "WaitingForPreemptedWorkloads"
-    assert [entry["workload"] for entry in results[-1]["evicted"]] == ["a/victim"]  # again, and this time it lasts
+    assert [entry["workload"] for entry in results[-1]["evicted"]] == ["a/victim"]  # and stays evicted
     assert replay.engine.check() == []
 
 
 def test_a_second_eviction_follows_the_admission():
-    """The cycle waits for the eviction of `other`; meanwhile the admission of the victim is written."""
+    """The admission of the victim is written while the cycle waits for the eviction of `other`."""
     first = [{"submit": [workload("other", "free", 4)]}, {"cycle": True}]
     urgent = [workload("first", "free", 4, 20), workload("urgent", "checked", 4, 10)]
     steps = [*first, *second_pass(*urgent)]
@@ -94,7 +94,7 @@ def test_a_second_eviction_follows_the_admission():
 
 @pytest.mark.parametrize("early", ["a-early", "z-early"])
 def test_trees_that_share_nodes_are_processed_in_the_order_of_their_heads(early):
-    """Of ClusterQueues without a cohort, that whose head was created first gets the node that both want."""
+    """With ClusterQueues without a cohort, the oldest head gets the node that both need."""
     late = "m-late"
     objects = [
         named("Topology", "hosts", spec={"levels": [{"nodeLabel": HOSTNAME}]}),
@@ -113,7 +113,7 @@ def test_trees_that_share_nodes_are_processed_in_the_order_of_their_heads(early)
 
 
 def test_a_head_that_fits_precedes_one_that_reserves_capacity():
-    """A head without preemption candidates keeps the node for itself only after the heads that fit had theirs."""
+    """A head without preemption candidates reserves the node only after the heads that fit."""
     objects = [
         named("Topology", "hosts", spec={"levels": [{"nodeLabel": HOSTNAME}]}),
         named("ResourceFlavor", "f", spec={"nodeLabels": {"pool": "f"}, "topologyName": "hosts"}),
