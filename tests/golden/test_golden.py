@@ -34,7 +34,7 @@ def reclaim_within_cohort():
     """A queue that may reclaim gets its nominal quota back from the one that borrowed it."""
     reclaim = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     told = Transcript(
-        "reclaim within the cohort: vision borrows, nlp wants its own back",
+        "reclaim within the cohort: vision borrows, nlp reclaims its quota",
         Cluster(FLAVOR, queue("vision", 4, cohort_name="all"), queue("nlp", 4, cohort_name="all", preemption=reclaim)),
     )
     told.submit("v1", "vision", 4)
@@ -50,11 +50,11 @@ def reclaim_within_cohort():
     return told
 
 
-def nobody_reclaims():
+def no_queue_reclaims():
     """Without a preemption policy, lent nominal quota is not guaranteed."""
     limits = {"borrowing_limit": 8, "lending_limit": 4}, {"borrowing_limit": 4, "lending_limit": 8}
     told = Transcript(
-        "both at once: nobody may preempt, and team-b misses its nominal quota of 16",
+        "both at once: no queue may preempt, and team-b misses its nominal quota of 16",
         Cluster(
             FLAVOR,
             queue("team-a", Quota(8, **limits[0]), cohort_name="all"),
@@ -72,7 +72,7 @@ def nobody_reclaims():
 def strict_and_best_effort():
     """A head that does not fit blocks a StrictFIFO queue, and is skipped in a BestEffortFIFO queue."""
     told = Transcript(
-        "a large head: strict waits behind it, easy goes around it",
+        "a large head: blocks the queue strict, and is skipped in the queue easy",
         Cluster(FLAVOR, queue("strict", 4, queueing_strategy="StrictFIFO"), queue("easy", 4)),
     )
     for name in ("strict", "easy"):
@@ -188,7 +188,7 @@ def checks_and_stops():
 
 STORIES = [
     reclaim_within_cohort,
-    nobody_reclaims,
+    no_queue_reclaims,
     strict_and_best_effort,
     fair_sharing,
     flavors_in_order,

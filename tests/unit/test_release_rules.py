@@ -69,7 +69,7 @@ def two_missing():
     return scenario({"submit": [job], "cycle": True}, objects=base(**spec))
 
 
-def nobody_to_preempt():
+def no_preemption_candidates():
     """Another queue has borrowed all of f and cannot be preempted; g fits by borrowing."""
     on = "TryNextFlavor"
     both = {"whenCanBorrow": on, "whenCanPreempt": on, "preference": "PreemptionOverBorrowing"}
@@ -229,7 +229,7 @@ STORIES = {
     "pod_sets_without_requests_inherit_nothing": (leader_of_other_things, admitted, False),
     "flavorless_quota_needs_all_checks": (flavorless, admitted, False),
     "scan_stops_at_first_missing_resource": (two_missing, lambda results: said(results).count("insufficient"), 1),
-    "flavors_without_candidates_compete": (nobody_to_preempt, reserved, None),
+    "flavors_without_candidates_compete": (no_preemption_candidates, reserved, None),
     "label_keys_of_whole_group": (labelled, reserved, None),
     "preemption_counts_pods": (pods_short, lambda results: "no longer fits" in said(results), False),
     "zero_shares_do_not_borrow": (lends_nothing, evicted, []),
