@@ -91,7 +91,7 @@ def test_OBJ_13_a_local_queue_cannot_change_its_cluster_queue_and_may_be_created
     assert story.running() == []
 
 
-def test_OBJ_15_a_cohort_exists_by_its_name_or_with_quotas_of_its_own(stage):
+def test_OBJ_15_a_cohort_is_implicit_or_an_object_with_quota(stage):
     queue = kq.ClusterQueue.of("a", {"default": {"cpu": 0}}, cohort_name="org")
     pool = kq.Cohort("org", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 12}})])
     for cohorts, most in (((), 0), ((pool,), 12)):
@@ -285,7 +285,7 @@ def test_OBJ_23_T_07_field_paths_are_those_of_the_api():
     ]
 
 
-def test_OBJ_23_a_cohort_may_lend_more_than_its_own():
+def test_OBJ_23_a_cohort_may_lend_more_than_its_quota():
     group = kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, lending_limit=2)}})
 
     assert not validate(kq.Cohort("c", parent_name="org", resource_groups=[group]))

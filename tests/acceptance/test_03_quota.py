@@ -24,7 +24,7 @@ def _most(story, queue, count=40, requests=None):
 
 
 @pytest.mark.parametrize(("own", "most"), [({}, 0), ({"gpu-a100": {"cpu": 0}}, 4)])
-def test_QT_07_only_flavors_of_its_own_can_be_borrowed(stage, own, most):
+def test_QT_07_a_queue_can_only_borrow_its_own_flavors(stage, own, most):
     lender = kq.ClusterQueue.of("b", {"gpu-a100": {"cpu": 4}}, cohort_name="c")
     borrower = kq.ClusterQueue.of("a", {"default": {"cpu": 0}, **own}, cohort_name="c")
     story = stage(DEFAULT, kq.ResourceFlavor("gpu-a100"), lender, borrower)
@@ -49,7 +49,7 @@ def test_QT_09_a_borrowing_limit_of_0_is_never_to_borrow(stage):
     assert _most(story, "a") == 8
 
 
-def test_QT_17_a_cohort_may_have_quota_of_its_own(stage):
+def test_QT_17_a_cohort_may_have_quota(stage):
     story = stage(DEFAULT, _pool("hello-cohort", 12), _queue("q", 0, "hello-cohort"))
 
     assert _most(story, "q", 13) == 12

@@ -96,7 +96,7 @@ def test_FS_13_guaranteed_and_best_effort_queues_reach_a_stable_state(stage):
     assert story.running() == ["a1", "b1"]
 
 
-def test_FS_13_a_queue_without_a_cohort_ends_its_search(stage):
+def test_FS_13_the_search_of_a_queue_without_a_cohort_ends(stage):
     """#12541: the second rule is never true for the queue's own share, so the search must end."""
     alone = kq.ClusterQueue.of(
         "alone", {"default": {"cpu": 4}}, preemption=kq.Preemption(within_cluster_queue="LowerPriority")

@@ -215,7 +215,7 @@ def test_FS_11_a_queue_within_its_nominal_quota_may_always_preempt(stage, on, ve
 
 
 @pytest.mark.parametrize("strategies", [(FINAL,), (INITIAL,), (FINAL, INITIAL)])
-def test_FS_12_zero_to_eight_becomes_four_to_four(stage, strategies):
+def test_FS_12_usage_changes_from_eight_to_zero_to_four_each(stage, strategies):
     story = stage(DEFAULT, _queue("a", 0), _queue("b", 0), _queue("sh", 8), configuration=_fair(*strategies))
     story.submit("a", 8)
     story.settle()
@@ -224,7 +224,7 @@ def test_FS_12_zero_to_eight_becomes_four_to_four(stage, strategies):
     assert (story.used("a"), story.used("b"), _preemptions(settled), settled.loop) == (4, 4, 4, None)
 
 
-def test_FS_12_classical_preemption_stays_at_eight_to_zero(stage):
+def test_FS_12_with_classical_preemption_usage_stays_eight_to_zero(stage):
     story = stage(DEFAULT, _queue("a", 0), _queue("b", 0), _queue("sh", 8))
     story.submit("a", 8)
     story.settle()

@@ -43,7 +43,7 @@ def _consumed(story, queue, resource="cpu"):
     return float(story.scheduler._engine.consumed()[f"default/{queue}"][resource])
 
 
-def test_AF_01_local_queues_take_turns_by_their_usage(stage):
+def test_AF_01_local_queues_alternate_by_usage(stage):
     story = _stage(stage, 3600, 10, {"cpu": 9})
     story.submit("lq-a", 3, {"cpu": 3})
     story.settle()

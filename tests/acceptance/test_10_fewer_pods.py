@@ -29,7 +29,7 @@ def test_WL_06_one_of_four_pods_is_reclaimed_and_three_keep_quota(stage):
     assert story.running() == ["w", "next"]
 
 
-def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
+def test_WL_06_reclaimable_pods_cannot_decrease_with_reserved_quota(stage):
     story = stage(DEFAULT, queue(4))
     story.submit("q", name="w", pods=4)
     story.scheduler.reclaim("w", 2)
@@ -93,7 +93,7 @@ def _elastic(stage, **quotas):
     return story
 
 
-def test_WL_07_from_3_to_10_only_7_more_are_needed(stage):
+def test_WL_07_scaling_from_3_to_10_needs_quota_for_7(stage):
     story = _elastic(stage, one=10)
     story.scheduler.submit(_slice("s2", 10, "s1", uid="u2", labels={"kueue.x-k8s.io/job-uid": "j"}))
     story.settle()
@@ -105,7 +105,7 @@ def test_WL_07_from_3_to_10_only_7_more_are_needed(stage):
     )
 
 
-def test_WL_07_the_flavor_stays(stage):
+def test_WL_07_scaling_up_keeps_the_flavor(stage):
     story = _elastic(stage, one=3, two=100)
     story.scheduler.submit(_slice("s2", 10, "s1"))
     story.settle()

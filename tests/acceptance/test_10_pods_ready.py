@@ -287,7 +287,7 @@ def test_WL_04_a_blocked_cycle_is_part_of_the_saved_state(stage, tmp_path, gates
     assert again._engine.save() == story.scheduler._engine.save()
 
 
-def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stage):
+def test_WL_05_the_retry_count_is_kept_until_deactivation(stage):
     story = stage(DEFAULT, queue(), configuration=waiting_for_pods())
     story.submit("q", name="w")
     story.settle()

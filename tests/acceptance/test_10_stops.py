@@ -53,7 +53,7 @@ def test_WL_08_drain_evicts_all_nine_and_refills_one_per_cycle(stage):
     assert story.conditions("q-0000")["Requeued"] == ("True", "ClusterQueueRestarted")
 
 
-def test_WL_09_a_stopped_local_queue_drains_its_own_workloads_only(stage):
+def test_WL_09_a_stopped_local_queue_drains_only_its_workloads(stage):
     others = kq.LocalQueue("other", cluster_queue="q")
     story = stage(DEFAULT, queue(9), _local(), others)
     story.submit("q", 3)

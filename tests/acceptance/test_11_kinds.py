@@ -317,7 +317,7 @@ def test_IN_12_each_replica_of_a_leader_worker_set_is_a_workload():
     assert shown.totals == {"cpu": 2 * (4 + 32), "memory": 2 * (16 + 256) * 1024, "nvidia.com/gpu": 64}
 
 
-def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
+def test_IN_13_each_job_of_a_cron_job_is_queued_separately():
     """`pkg/controller/jobs/job/job_controller.go`: Kueue manages the Jobs that it makes, named as `k8s.io/kubernetes`
     does it: after the minute they are due.
     """

@@ -89,7 +89,7 @@ def test_LP_04_objects_that_are_not_workloads_are_rejected(item):
     assert len(scheduler.keys()) == 12
 
 
-def test_LP_06_schedulers_in_threads_decide_as_one_after_the_other():
+def test_LP_06_schedulers_in_threads_decide_as_in_sequence():
     def run(_):
         scheduler = _busy()
         return repr(scheduler.settle().decisions), scheduler._engine.fingerprint()

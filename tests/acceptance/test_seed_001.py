@@ -99,7 +99,7 @@ def test_QT_05_QT_22_WI_05_the_largest_count_is_21_or_10_with_a_limit(seed):
     assert seed("001/lending-limit").scheduler.largest_count(job) == 10
 
 
-def test_QT_06_without_a_cohort_a_queue_has_its_own_9(seed):
+def test_QT_06_without_a_cohort_a_queue_uses_up_to_its_quota_of_9(seed):
     story = seed("001/team-ab")
     queue = story.scheduler.cluster.cluster_queues[0]
     story.scheduler.apply(kq.ClusterQueue(queue.name, resource_groups=queue.resource_groups))

@@ -73,7 +73,7 @@ def test_QT_14_T_02_if_both_submit_at_once_both_end_with_12_and_team_b_misses_it
     assert (story.used("team-a"), story.used("team-b")) == (12, 12)
 
 
-def test_QT_14_with_reclaim_each_has_its_own_after_four_preemptions(seed):
+def test_QT_14_with_reclaim_each_team_has_its_quota_after_four_preemptions(seed):
     story = seed("002/two-teams-reclaim")
     story.submit("team-a", 25)
     story.submit("team-b", 25)

@@ -30,7 +30,7 @@ def test_PR_03_PR_21_a_higher_priority_evicts_the_newest_of_lower_priority(seed)
     assert story.condition("low-0015", "Preempted")[0] == "InClusterQueue"
 
 
-def test_PR_03_equal_priority_waits(seed):
+def test_PR_03_a_workload_of_equal_priority_waits(seed):
     story = seed("003/team-a-queue")
     _fill(story)
     story.submit("team-a-queue", 1, {"cpu": 4}, name="equal")

@@ -112,7 +112,7 @@ def test_a_stopped_local_queue_is_not_found_by_the_visibility_api():
 
 
 @pytest.mark.parametrize("name", ["cohort-middle", "cohort-end", "racks-middle", "racks-end"])
-def test_a_real_cluster_at_rest_stays_at_rest(name):
+def test_an_idle_real_cluster_stays_unchanged(name):
     on = import_cluster(gzip.decompress((LIVE / f"{name}.yaml.gz").read_bytes())).scheduler
     settled = on.settle()
     assert not settled.admitted

@@ -129,7 +129,7 @@ def test_the_wait_for_checks_is_counted_only_where_there_are_checks():
     assert shown.of("admitted_workloads_total", priority_class="") == {("checked",): 1, ("free",): 1}
 
 
-def test_execution_counts_all_times_of_admission_and_not_those_between():
+def test_execution_time_is_the_sum_of_all_admitted_times():
     scheduler, watch = watched(queue(preemption=PREEMPTING))
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -340,7 +340,7 @@ def test_the_text_is_valid_for_prometheus():
     assert any(line.endswith('resource="memory"} 6.8719476736e+10') for line in lines)
 
 
-def test_numbers_are_written_as_go_writes_them():
+def test_numbers_are_formatted_like_in_go():
     written = {0: "0", 1: "1", 0.5: "0.5", 999999: "999999", 1e6: "1e+06", 1234567: "1.234567e+06", 1e-5: "1e-05"}
     assert {value: number(value) for value in written} == written
     assert [number(float(value)) for value in ("nan", "inf", "-inf")] == ["NaN", "+Inf", "-Inf"]

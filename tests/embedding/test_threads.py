@@ -54,7 +54,7 @@ def history(seed, steps=120):
     return to_bytes(scheduler)
 
 
-def test_eight_engines_on_eight_threads_decide_as_one_after_the_other():
+def test_eight_engines_on_eight_threads_decide_as_in_sequence():
     assert in_threads(history) == [history(seed) for seed in range(THREADS)]
 
 
@@ -72,7 +72,7 @@ def workloads(number, count=40):
     ]
 
 
-def test_eight_threads_on_one_engine_decide_as_one():
+def test_eight_threads_on_one_engine_decide_like_one_thread():
     """Who is submitted by which thread, and when, makes no difference to what is decided afterwards."""
     together, alone = kq.Scheduler(cluster()), kq.Scheduler(cluster())
     in_threads(lambda number: [together._engine.submit(one) for one in workloads(number)])

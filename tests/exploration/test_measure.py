@@ -125,7 +125,7 @@ def test_a_long_text_is_rejected_in_linear_time(read, text):
     assert len(str(found.value)) < 2000
 
 
-def test_blanks_and_brackets_separate_the_parts_of_a_promise():
+def test_spaces_and_brackets_separate_the_parts_of_a_target():
     (one, other) = promises(
         " wait_p95 ( team-a , team-b ) [ user == x-and-y and priority>=3,a!=b ]<=  30 m and loops==0"
     )

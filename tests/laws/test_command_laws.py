@@ -107,7 +107,7 @@ _fuzz = settings(
     ),
     _files(FILES),
 )
-def test_no_objects_and_no_jobs_break_a_command(tmp_path, capsys, arguments, data):
+def test_commands_survive_any_objects_and_jobs(tmp_path, capsys, arguments, data):
     pytest.importorskip("typer")
     path = tmp_path / "file.yaml"
     path.write_bytes(data)
@@ -116,7 +116,7 @@ def test_no_objects_and_no_jobs_break_a_command(tmp_path, capsys, arguments, dat
 
 @_fuzz
 @given(st.sampled_from(["run", "whatif", "compare"]), _files([ROWS]))
-def test_no_rows_break_a_command(tmp_path, capsys, command, data):
+def test_commands_survive_any_rows(tmp_path, capsys, command, data):
     pytest.importorskip("typer")
     path = tmp_path / "file.csv"
     path.write_bytes(data)
@@ -126,7 +126,7 @@ def test_no_rows_break_a_command(tmp_path, capsys, command, data):
 
 @_fuzz
 @given(_files(PROFILES))
-def test_no_profile_breaks_perf(tmp_path, capsys, data):
+def test_perf_survives_any_profile(tmp_path, capsys, data):
     path = tmp_path / "profile.yaml"
     path.write_bytes(data)
     _ends_well(capsys, "perf", str(path))
@@ -134,7 +134,7 @@ def test_no_profile_breaks_perf(tmp_path, capsys, data):
 
 @_fuzz
 @given(_changed(SCENARIO) | _changed(SCENARIO).flatmap(_changed))
-def test_no_scenario_breaks_replay(tmp_path, capsysbinary, scenario):
+def test_replay_survives_any_scenario(tmp_path, capsysbinary, scenario):
     path = tmp_path / "scenarios.jsonl"
     path.write_text(json.dumps(scenario), encoding="utf-8")
     code = main(["replay", str(path)])

@@ -94,7 +94,7 @@ def test_a_fleet_of_one_worker_without_latency_decides_as_that_worker(jobs, unit
 
 @settings(max_examples=30, deadline=None)
 @given(st.data())
-def test_names_of_clusters_do_not_matter(data):
+def test_cluster_names_have_no_effect(data):
     fleet = data.draw(fleets())
     jobs = data.draw(rows())
     sync = {f"x{name}": time / 10**9 for name, time in fleet.sync.items()}

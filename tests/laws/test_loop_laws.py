@@ -49,7 +49,7 @@ def test_a_loop_repeats_with_the_reported_period_and_workloads(seed):
 
 @many
 @given(SEEDS)
-def test_a_loop_does_not_depend_on_time_standing_still(seed):
+def test_a_loop_also_occurs_while_time_advances(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     if settled.loop is None:
         return

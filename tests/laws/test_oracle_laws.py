@@ -23,7 +23,7 @@ def nodes(forest):
 
 
 @given(described.trees(unlimited=True), st.data())
-def test_numbers_of_trees(line, data):
+def test_numbers_of_cohort_trees_equal_the_oracle(line, data):
     forest, tables = reading.forest(line), Tables(engine(line, Configuration()))
     charges = st.tuples(st.sampled_from(sorted(forest.queues)), st.sampled_from(described.CELLS), st.integers(0, 9000))
     steps = data.draw(st.lists(charges, max_size=8))
@@ -72,13 +72,13 @@ def check_preemption(line):
 
 
 @given(described.preemptions().filter(has_one_order))
-def test_classical_targets(line):
+def test_classical_targets_equal_the_oracle(line):
     check_preemption(line)
 
 
 @settings(max_examples=2 * settings().max_examples)
 @given(described.preemptions(fair=True).filter(has_one_order))
-def test_fair_targets(line):
+def test_fair_targets_equal_the_oracle(line):
     check_preemption(line)
 
 
@@ -113,7 +113,7 @@ def check_fair_order(line):
 
 
 @given(described.fair_cycles())
-def test_fair_orders(line):
+def test_fair_orders_equal_the_oracle(line):
     check_fair_order(line)
 
 

@@ -54,7 +54,7 @@ def test_scaling_every_amount_scales_every_decision(cluster, waiting, factor):
 
 
 @given(clusters(), workloads(), workloads(["stranger"], prefix="stranger"))
-def test_an_unrelated_tree_changes_nothing(cluster, waiting, strangers):
+def test_an_unrelated_tree_has_no_effect(cluster, waiting, strangers):
     stranger = ClusterQueue.of("stranger", {"flavor-0": {"cpu": 5, "memory": 5}}, cohort_name="far-away")
     declared = [obj for obj in cluster.objects() if not isinstance(obj, LocalQueue)]
     other = Cluster(declared, stranger, configuration=cluster.configuration)

@@ -88,7 +88,7 @@ def test_more_usage_never_increases_available_quota(cluster, data):
 
 
 @given(clusters(), workloads())
-def test_all_or_nothing(cluster, waiting):
+def test_admission_is_all_or_nothing(cluster, waiting):
     scheduler = settled(cluster, waiting)
     queues = {queue.name: queue for queue in cluster.cluster_queues}
     for key, (queue, pod_sets) in admissions(scheduler).items():

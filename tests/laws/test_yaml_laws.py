@@ -18,7 +18,7 @@ def test_yaml_readers_agree_on_mutated_manifests(seed: int):
     assert sum(exact(text) is not None for text in texts) > 80
 
 
-def test_the_same_seed_makes_the_same_texts():
+def test_the_same_seed_creates_the_same_texts():
     first, second, other = Mutator(1), Mutator(1), Mutator(2)
     texts = [first.text() for _ in range(50)]
     assert texts == [second.text() for _ in range(50)]
@@ -26,6 +26,6 @@ def test_the_same_seed_makes_the_same_texts():
     assert len(set(texts)) > 40
 
 
-def test_own_texts_are_mutated():
+def test_given_texts_are_mutated():
     mutator = Mutator(3, ["a: b\n"])
     assert any("a: b" in mutator.text() for _ in range(20))

@@ -153,7 +153,7 @@ def test_named_days_differ(week):
     assert len(set(rewards)) == 3
 
 
-def test_an_environment_is_made_without_arguments():
+def test_an_environment_is_created_without_arguments():
     env = gymnasium.make("kueuepy/Quota-v0")
     assert env.observation_space.contains(env.reset(seed=3)[0])
     assert env.step(env.action_space.sample())[0].shape == env.observation_space.shape

@@ -79,7 +79,7 @@ def test_numbers_move_by_the_rule(move):
         assert sum(found[place] for place in mine) == sum(values[place] for place in mine)
 
 
-def test_sums_of_large_numbers_stay():
+def test_sums_of_large_numbers_are_kept():
     """Bytes of memory: parts of a byte are lost in the sum of floats."""
     values = [2**40 + 1, 2**41, 3 * 2**39 + 7]
     found = moved(values, [1.0, -0.3, 0.123456789], [0, 0, 0], [2**43] * 3, [0, 0, 0], 2**37 / 3)
@@ -108,7 +108,7 @@ def knobs(where, edit=(), choose=None, bounds=None):
     return Knobs(where, edit, choose or {}, bounds or {}, conserve=True)
 
 
-def test_each_field_has_a_sum_of_its_own():
+def test_each_field_has_a_separate_sum():
     found = knobs(cluster(), [path("a"), path("a", resource="cpu"), path("b"), path("b", resource="cpu")])
     assert found.sums == [0, 1, 0, 1]
     assert found.high == [8, 16, 8, 16]

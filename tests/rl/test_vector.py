@@ -104,7 +104,7 @@ def test_a_vector_equals_single_environments_step_by_step(game, n, threads, mode
         assert found[0] in at_once.observation_space
 
 
-def test_gymnasium_makes_them():
+def test_gymnasium_creates_vectors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         envs = gymnasium.make_vec(

@@ -112,7 +112,7 @@ def test_many_valid_names_are_validated_quickly():
         assert kq.Jobs({**table, "name": names}).notes == expected, bad
 
 
-def test_a_table_with_workloads_of_its_own_is_not_written(tmp_path):
+def test_a_table_that_contains_workload_objects_is_not_written(tmp_path):
     pytest.importorskip("pyarrow")
     table = kq.Jobs.of(kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
     with pytest.raises(kq.errors.StateError, match="Workloads of their own"):

@@ -135,7 +135,7 @@ def test_a_short_run_of_a_busy_queue_warns_that_its_interval_may_be_too_narrow()
     )
 
 
-def test_utilisation_names_its_resource_or_is_the_only_one():
+def test_utilisation_needs_a_resource_name_if_there_are_several():
     kpis = busy(2_000).kpis
     for field in ("utilisation", "submission_utilisation"):
         low, high = kpis.interval(field)

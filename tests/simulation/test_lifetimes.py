@@ -43,5 +43,5 @@ def test_without_admission_or_finish_time_there_is_no_runtime(times):
     assert job(**times) == -1
 
 
-def test_a_clock_that_was_set_back_gives_no_negative_runtime():
+def test_a_clock_set_back_does_not_cause_negative_runtimes():
     assert job(QuotaReserved="10:05:00", Admitted="10:05:00", Finished="10:04:58") == 0

@@ -193,7 +193,7 @@ def test_a_picture_of_an_unrecorded_table_raises_an_error():
         kq.simulate(cluster(queue("q", 2)), rows).picture("usage", flavor_resource="h100")
 
 
-def test_a_notebook_shows_usage_waits_and_figures(two):
+def test_a_notebook_shows_usage_waits_and_metrics(two):
     html = two._repr_html_()
     assert html.count("<svg") == 2
     assert "wait_p95" in html

@@ -92,7 +92,7 @@ def test_checks_become_ready_after_a_delay_and_can_fail():
     assert 20 < failing.kpis.evictions < 100
 
 
-def test_pods_take_time_to_start(one):
+def test_pods_start_after_a_delay(one):
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
     result = kq.simulate(one, jobs, delays=[kq.sim.Startup("f", 7)])
     assert (result.jobs["end"][0], result.jobs["overhead"][0]) == (107, 7)

@@ -209,7 +209,7 @@ def test_a_zero_adopts_the_format():
     assert str(Quantity("0Ki") - Quantity("2000")) == "-2k"
 
 
-def test_format_never_counts_in_comparisons():
+def test_comparisons_ignore_the_format():
     same = [Quantity(text) for text in ("1Ki", "1024", "1.024k", "1024e0", "1024000m")]
     assert len(set(same)) == 1
     assert Quantity("1k") < Quantity("1Ki") <= Quantity(1024)

@@ -208,7 +208,7 @@ def transformation_of(item):
     )
 
 
-def test_every_recorded_answer():
+def test_every_recorded_total():
     with gzip.open(VECTORS, "rt", encoding="utf-8") as lines:
         vectors = [json.loads(line) for line in lines]
     assert len(vectors) == 400

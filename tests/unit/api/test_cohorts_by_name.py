@@ -23,7 +23,7 @@ def test_a_cohort_is_created_like_a_queue():
         kq.Cohort.of("all", {"h100": {GPU: 8}}, cohort_name="org")
 
 
-def test_an_edit_declares_a_cohort_that_only_a_name_implies(cluster):
+def test_an_edit_creates_an_implicit_cohort(cluster):
     for path in ("Cohort/all:fairSharing.weight", "Cohort/*:fairSharing.weight"):
         (cohort,) = cluster.edit(path, "2").cohorts
         assert (cohort.name, str(cohort.fair_sharing.weight)) == ("all", "2")
@@ -61,7 +61,7 @@ def test_a_plan_finds_how_many_gpus_to_add_to_a_cohort(cluster):
     assert kq.plan(cluster, jobs, "longest_wait <= 0", vary=path, low=0, high=20).value == 8
 
 
-def test_whatif_takes_an_edit_of_an_implied_cohort(cluster):
+def test_whatif_accepts_an_edit_of_an_implicit_cohort(cluster):
     scheduler = kq.Scheduler(cluster)
     scheduler.submit({"name": "j", "queue": "a", "gpu": 10})
     assert scheduler.whatif({f"Cohort/all:quota[{CELL}].nominalQuota": 6}).admitted == ("default/j",)

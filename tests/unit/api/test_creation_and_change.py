@@ -162,7 +162,7 @@ def test_a_question_is_validated_as_a_submission_is(scheduler, ask, item, field)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])  # noqa: S301
-def test_a_copy_is_a_scheduler_of_its_own(scheduler, copied):
+def test_a_copy_is_an_independent_scheduler(scheduler, copied):
     scheduler.submit(workload("w", 5))
     scheduler.settle()
     before = to_bytes(scheduler)
@@ -176,7 +176,7 @@ def test_a_copy_is_a_scheduler_of_its_own(scheduler, copied):
     assert states(twin) == {"default/w": "Finished", "default/x": "Admitted"}
 
 
-def test_a_copy_of_a_journalled_one_is_not_journalled(tmp_path, scheduler):
+def test_a_copy_of_a_journalled_scheduler_is_not_journalled(tmp_path, scheduler):
     with Journal(tmp_path / "j.db") as journal:
         live = journal.scheduler(scheduler)
         for twin in (copy.copy(live), copy.deepcopy(live), pickle.loads(pickle.dumps(live))):  # noqa: S301

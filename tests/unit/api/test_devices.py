@@ -117,7 +117,7 @@ def test_a_template_added_later_is_used_by_the_next_settle():
     assert scheduler.explain("w").verdict == "Admitted"
 
 
-def test_questions_count_devices_without_a_settle():
+def test_questions_include_devices_without_a_settle():
     scheduler = kq.Scheduler(cluster(template(3)), now=0)
     assert isinstance(scheduler.try_admit(workload(count=2)), kq.Admitted)
     assert isinstance(scheduler.try_admit(workload(count=3)), kq.Pending)

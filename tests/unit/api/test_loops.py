@@ -3,7 +3,7 @@ import kueuepy as kq
 from .conftest import DEFAULT, queue, workload
 
 
-def test_settle_ends_when_heads_stay_blocked():
+def test_settle_ends_if_heads_stay_blocked():
     strict = queue("a", 4, queueing_strategy="StrictFIFO")
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, strict))
     scheduler.submit(workload("first", "a", 3), workload("second", "a", 3), workload("third", "a", 1))

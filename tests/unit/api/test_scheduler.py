@@ -87,7 +87,7 @@ def test_an_unknown_key_is_reported(team):
             call("nobody")
 
 
-def test_apply_and_remove_change_the_schedulers_own_cluster_only(team):
+def test_apply_and_remove_change_only_the_cluster_of_the_scheduler(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("large", "team-a", 25))
     assert not scheduler.settle().admitted

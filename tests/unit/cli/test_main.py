@@ -21,7 +21,7 @@ def test_help_names_every_command(kueuepy):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_a_command_ends_with_examples_a_line_each(kueuepy, command):
+def test_help_of_a_command_ends_with_one_line_examples(kueuepy, command):
     ran = kueuepy(command, "--help")
 
     assert ran.code == 0

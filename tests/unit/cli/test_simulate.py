@@ -30,7 +30,7 @@ def test_metrics_and_queues_are_printed(week):
     assert ran.err == ""
 
 
-def test_json_has_settings_figures_warnings_and_a_fingerprint(week):
+def test_json_has_settings_metrics_warnings_and_a_fingerprint(week):
     found = week("--json").json
     assert set(found) >= {"settings", "figures", "queues", "warnings", "loops", "notes", "fingerprint", "seconds"}
     assert found["figures"]["jobs"] == found["jobs"] == 993

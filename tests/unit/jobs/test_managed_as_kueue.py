@@ -52,7 +52,7 @@ def test_the_pods_of_a_deployment_are_managed_by_a_queue_name_on_the_template_al
     assert to_workloads([deployment()]) == ()
 
 
-def test_the_pods_of_a_deployment_may_be_a_group():
+def test_pods_of_a_deployment_may_form_a_group():
     group = {"kueue.x-k8s.io/pod-group-name": "g"}
     total = {"kueue.x-k8s.io/pod-group-total-count": "2"}
     manifest = deployment(labels={QUEUE: "q"}, pod_labels=group, pod_annotations=total)
@@ -61,7 +61,7 @@ def test_the_pods_of_a_deployment_may_be_a_group():
     assert to_workload(manifest).name == "g"
 
 
-def test_the_slices_of_pods_may_be_larger_than_a_pod():
+def test_topology_slices_of_single_pods_may_exceed_one_pod():
     assert len(to_workloads([deployment(labels={QUEUE: "q"}, pod_annotations=SLICES)])) == 2
     assert (
         to_workload(pod(labels={QUEUE: "q"}, annotations=SLICES)).pod_sets[0].topology_request["podSetSliceSize"] == 2

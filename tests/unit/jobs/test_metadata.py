@@ -162,7 +162,7 @@ def test_invalid_manifests_are_rejected(example, change, problem):
         to_workload(manifest | change)
 
 
-def test_a_manifest_with_nulls_reads_as_one_without(job):
+def test_a_manifest_with_nulls_equals_one_without(job):
     manifest = job()
     manifest["spec"] |= {"parallelism": None, "suspend": None}
     manifest["spec"]["template"] |= {"metadata": None}

@@ -56,7 +56,7 @@ def test_a_workload_is_found_by_job_name_or_generate_name():
         scheduler.workload("sample-job-")
 
 
-def test_jobs_of_a_file_with_one_generated_name_run_one_by_one(tmp_path, capsys):
+def test_jobs_with_one_generated_name_have_separate_workloads(tmp_path, capsys):
     manifest = tmp_path / "job.json"
     both = {"apiVersion": "v1", "kind": "List", "items": [GENERATED, GENERATED]}
     manifest.write_text(str(both).replace("'", '"'))
@@ -131,7 +131,7 @@ def test_each_pod_of_a_deployment_is_started_by_its_own_patch():
     assert [scheduler.stop_patch(key) for key in keys] == [None, None, None]
 
 
-def test_replicas_of_a_leader_worker_set_are_started_one_by_one():
+def test_replicas_of_a_leader_worker_set_are_started_separately():
     scheduler = kq.Scheduler(cluster())
     spec = {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": {"spec": POD}}}
     keys = scheduler.submit(job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec=spec))

@@ -42,7 +42,7 @@ INFOS = st.builds(
 
 
 @given(MANIFESTS, MANIFESTS)
-def test_the_patch_between_two_manifests_turns_one_into_the_other(before, after):
+def test_the_patch_between_two_manifests_converts_one_to_the_other(before, after):
     change = patch.diff(before, after)
     assert repr_sorted(patch.apply(before, change)) == repr_sorted(after)
     assert (change == {}) == (repr_sorted(before) == repr_sorted(after))

@@ -87,7 +87,7 @@ def test_a_ray_job_on_an_existing_cluster_is_not_managed(example):
         to_workload(manifest)
 
 
-def test_the_submitter_is_the_users_or_kuberays(example, admit, flavors):
+def test_the_submitter_is_the_users_template_or_kuberays_default(example, admit, flavors):
     manifest = example("rayjob")
     default = to_workload(manifest).pod_sets[-1].template["spec"]
     assert default["containers"][0]["image"] == "registry.example.com/ray:2.41"

@@ -45,6 +45,6 @@ def test_every_example_belongs_to_a_rule():
     assert sorted(folder.name for folder in EXAMPLES.iterdir() if folder.is_dir()) == sorted(IDS)
 
 
-def test_ids_count_from_l1_and_titles_are_sentences():
+def test_ids_start_at_l1_and_titles_are_sentences():
     assert [f"L{number}" for number in range(1, len(IDS) + 1)] == IDS
     assert all(rule.title.endswith(".") for rule in RULES)

@@ -155,7 +155,7 @@ def test_stray_kinds_are_noted_and_skipped():
 JOB = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, annotations: {kueue.x-k8s.io/queue-name: q}}\nspec: {}\n"
 
 
-def test_jobs_are_kept_as_they_are():
+def test_jobs_are_kept_unchanged():
     manifest = load(JOB)
     assert manifest.jobs[0]["metadata"] == {"name": "j", "annotations": {"kueue.x-k8s.io/queue-name": "q"}}
 

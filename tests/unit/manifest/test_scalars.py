@@ -8,17 +8,17 @@ from kueuepy.manifest.text.scalars import Scalar, key_text, resolve
 
 
 @pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
-def test_words_for_true(text: str):
+def test_spellings_of_true(text: str):
     assert resolve(text) is True
 
 
 @pytest.mark.parametrize("text", ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
-def test_words_for_false(text: str):
+def test_spellings_of_false(text: str):
     assert resolve(text) is False
 
 
 @pytest.mark.parametrize("text", ["", "~", "null", "Null", "NULL"])
-def test_words_for_null(text: str):
+def test_spellings_of_null(text: str):
     assert resolve(text) is None
 
 

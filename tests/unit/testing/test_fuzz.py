@@ -105,7 +105,7 @@ def test_a_call_prints_as_python_code() -> None:
     assert str(Call("finish", ("default/a",))) == "scheduler.finish('default/a')"
 
 
-def test_the_command() -> None:
+def test_the_fuzz_command() -> None:
     command = [sys.executable, "-m", "kueuepy.testing.fuzz", "--steps", "20", "--documents", "20", "--seed", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr

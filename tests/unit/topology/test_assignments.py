@@ -256,7 +256,7 @@ def repeated(count, pods):
     return {"levels": [HOSTNAME_LABEL], "slices": [part]}
 
 
-def test_a_domain_that_a_slice_repeats_is_read_as_one_however_often():
+def test_repeated_domains_of_a_slice_are_read_as_one():
     tracemalloc.start()
     read = from_dict(workload("v1beta2", repeated(2**31 - 1, 1)))
     _, peak = tracemalloc.get_traced_memory()
