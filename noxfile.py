@@ -1,6 +1,6 @@
-"""What is checked, one session a kind: `nox -s lint test cpp tsan tidy wheel docs notebooks fuzz bench`.
+"""Checks, one nox session each: `nox -s lint test cpp tsan tidy wheel docs notebooks fuzz bench`.
 
-Every session installs what it needs; with `nox --no-venv --no-install` all of them use the active environment.
+Each session installs its dependencies. With `nox --no-venv --no-install`, all sessions use the active environment.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ nox.options.reuse_existing_virtualenvs = True
 
 ROOT = Path(__file__).parent
 LARGEST_WHEEL = 2_000_000
-"""Bytes."""
+"""Maximum size of the wheel, in bytes."""
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
 def _install(session: nox.Session, *groups: str, package: bool = True) -> None:
-    """Installs dependency groups, and the package with all its extras."""
+    """Install dependency groups and, if `package` is true, the package with all its extras."""
     session.install(*nox.project.dependency_groups(PYPROJECT, *groups))
     if package:
-        # With kueuepy._testing, which no wheel has: tests of single rules need it.
+        # KUEUE_TESTING adds kueuepy._testing, which is not part of wheels but is needed by tests of individual rules.
         session.install(".[all]", env={"SKBUILD_CMAKE_DEFINE": "KUEUE_WERROR=ON;KUEUE_TESTING=ON"})
 
 
 def _build(session: nox.Session, preset: str) -> dict[str, str]:
-    """Builds a preset; returns the environment in which Python imports the package with that build's core."""
+    """Build a preset. Return the environment variables with which Python imports the package with that build's core."""
     python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True) or sys.executable
     session.run("cmake", "--preset", preset, f"-DPython_EXECUTABLE={python.strip()}", external=True)
     session.run("cmake", "--build", "--preset", preset, external=True)
@@ -43,7 +43,7 @@ def _build(session: nox.Session, preset: str) -> dict[str, str]:
 
 
 def _preload(*libraries: str) -> dict[str, str]:
-    """The environment that loads sanitizers before Python, and libstdc++ with them, or C++ exceptions would abort."""
+    """Return variables that preload sanitizer libraries, and libstdc++, without which C++ exceptions would abort."""
     found = [
         subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603, S607
         for name in (*libraries, "libstdc++.so")
@@ -53,7 +53,7 @@ def _preload(*libraries: str) -> dict[str, str]:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style, types, spelling and formats, and the stubs against the module."""
+    """Check style, types, spelling and formats, and compare the stubs with the module."""
     _install(session, "lint")
     session.run("pre-commit", "run", "--all-files", "--show-diff-on-failure")
     session.run(
@@ -69,14 +69,14 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def test(session: nox.Session) -> None:
-    """Every test of Python, on the installed package."""
+    """Run all Python tests on the installed package."""
     _install(session, "test-all")
     session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto"]))
 
 
 @nox.session
 def cpp(session: nox.Session) -> None:
-    """The C++ tests, and pytest's `sanitizer` tests, under AddressSanitizer and UBSan."""
+    """Run the C++ tests, and the Python tests marked `sanitizer`, with AddressSanitizer and UBSan."""
     _install(session, "build", "test")
     environment = _build(session, "asan")
     options = {
@@ -91,7 +91,10 @@ def cpp(session: nox.Session) -> None:
 
 @nox.session
 def tsan(session: nox.Session) -> None:
-    """The C++ tests, and pytest's `threads` tests, under ThreadSanitizer, after it has found a race that is there."""
+    """Run the C++ tests and the Python tests marked `threads` with ThreadSanitizer.
+
+    First verifies that ThreadSanitizer detects an intentional data race.
+    """
     _install(session, "build", "test")
     environment = _build(session, "tsan")
     options = {"TSAN_OPTIONS": "halt_on_error=1", "HYPOTHESIS_PROFILE": "slow-build"}
@@ -100,22 +103,22 @@ def tsan(session: nox.Session) -> None:
     race = str(ROOT / "build" / "tsan" / "race.so")
     session.run("gcc", "-fsanitize=thread", "-shared", "-fPIC", "tests/embedding/race.c", "-o", race, external=True)
     session.run("python", "tests/embedding/race.py", race, env=environment, success_codes=[66], silent=True)
-    # What it finds is told on standard error, which pytest would keep for itself.
+    # ThreadSanitizer reports on standard error, which pytest would capture.
     session.run("python", "-m", "pytest", "-m", "threads", "--capture=no", *session.posargs, env=environment)
 
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """The wheel as it is published: built from the source archive, repaired, checked, and tested without a compiler.
+    """Build the wheel from the source archive, repair it, check it, and test it without a compiler.
 
-    It has Abseil within, as the wheels of `[tool.cibuildwheel]` do: the pinned release, which CMake downloads, or a
-    tree that is there, with `SKBUILD_CMAKE_DEFINE=FETCHCONTENT_SOURCE_DIR_ABSL=/path/to/abseil-cpp`.
+    Like the wheels built by `[tool.cibuildwheel]`, it contains Abseil: the pinned release, which CMake downloads, or a
+    local tree given by `SKBUILD_CMAKE_DEFINE=FETCHCONTENT_SOURCE_DIR_ABSL=/path/to/abseil-cpp`.
     """
     _install(session, "wheel", package=False)
     dist, fresh = ROOT / "dist", ROOT / "build" / "fresh"
     for folder in (dist, fresh):
         shutil.rmtree(folder, ignore_errors=True)
-    # Without a wheel or an archive named, the archive is built first, and the wheel from it.
+    # Without --wheel and --sdist, `build` builds the source archive first and the wheel from it.
     own = "--config-setting=cmake.define.CMAKE_DISABLE_FIND_PACKAGE_absl=ON"
     session.run("python", "-m", "build", own, "--outdir", str(dist / "raw"), str(ROOT))
     (raw,) = (dist / "raw").glob("*.whl")
@@ -137,28 +140,28 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def tidy(session: nox.Session) -> None:
-    """clang-tidy over the core and its bindings."""
+    """Run clang-tidy on the core and its bindings."""
     _install(session, "build", "lint", package=False)
     _build(session, "tidy")
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The documentation, where a dangling reference is an error."""
+    """Build the documentation. Unresolved references are errors."""
     _install(session, "docs")
     session.run("sphinx-build", "-n", "-W", "--keep-going", "-j", "auto", "docs", "docs/_build/html")
 
 
 @nox.session
 def notebooks(session: nox.Session) -> None:
-    """Every notebook, executed."""
+    """Execute all notebooks."""
     _install(session, "test", "notebooks")
     session.run("python", "-m", "pytest", "--nbmake", "-n", "auto", "notebooks", *session.posargs)
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """A million random calls and a million documents, with every promise held after each."""
+    """Run a million random calls and parse a million random documents, checking all properties after each."""
     _install(session, "test")
     seed = session.posargs or ["--seed", "1"]
     session.run("python", "-m", "kueuepy.testing.fuzz", "--steps", "1000000", "--documents", "1000000", *seed)
@@ -166,7 +169,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """What the engine costs, in instructions; needs valgrind."""
+    """Measure the cost of the engine in instructions. Requires valgrind."""
     _install(session, "build", "test")
     environment = _build(session, "bench")
     for script in sorted((ROOT / "benchmarks").glob("bench_*.py")):

@@ -8,6 +8,7 @@ from sorts import sort_marked
 
 from kueuepy import Configuration, Scheduler
 from kueuepy._core import Engine
+from kueuepy.scheduler import scheduler_with
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 from kueuepy.simulation.perf import Load
@@ -26,7 +27,7 @@ def half_time():
     run = Load(profile(**LARGE)).start()
     while run.advance(until=whole.stats["end"] // 2):
         pass
-    return Scheduler.of_state(SchedulerState(run.fork(), Configuration(), (), Store()))
+    return scheduler_with(Scheduler, SchedulerState(run.fork(), Configuration(), (), Store()))
 
 
 def questions(scheduler):
@@ -35,7 +36,9 @@ def questions(scheduler):
     for number in range(QUESTIONS):
         cpu, priority = ASKED[number // len(queues) % len(ASKED)]
         queue = queues[number % len(queues)]
-        yield scheduler.question(job(f"asked-{number}", queue, cpu, priority=priority, created=scheduler._engine.now))
+        yield scheduler.question(
+            job(f"asked-{number}", queue, cpu, priority=priority, created=round(scheduler.now * 10**9))
+        )
 
 
 def body():

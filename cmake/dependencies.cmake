@@ -1,10 +1,10 @@
-# Python and pybind11: of the interpreter that is building, or of the active virtual environment.
+# Python and pybind11 from the interpreter that runs the build, or from the active virtual environment.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir
   OUTPUT_VARIABLE KUEUE_PYBIND11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 find_package(pybind11 3.0.1 CONFIG REQUIRED HINTS ${KUEUE_PYBIND11_DIR})
 
-# Eigen comes as a wheel (cmeel-eigen) in a prefix of its own, or from the system.
+# Eigen from the wheel cmeel-eigen, which installs it below its own prefix, or from the system.
 execute_process(
   COMMAND ${Python_EXECUTABLE} -c
           "import importlib.metadata as m; print(m.distribution('cmeel-eigen').locate_file('cmeel.prefix'))"
@@ -15,9 +15,9 @@ endif()
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Threads REQUIRED)
 
-# pip builds in an environment of its own, in another place each time. A copy of the headers, whose place is always the
-# same, keeps what was compiled: the second `pip install .` compiles what has changed. For the same reason targets are not
-# those of the top directory, whose objects scikit-build-core removes.
+# pip builds in an isolated environment with a different path each time. Copying the headers to a fixed path keeps
+# object files valid, so a second `pip install .` only compiles changed files. For the same reason, no target is defined
+# in the top-level directory: scikit-build-core deletes its object files.
 function(kueue_keep_headers target folder)
   get_target_property(from ${target} INTERFACE_INCLUDE_DIRECTORIES)
   set(kept "${CMAKE_BINARY_DIR}/include/${folder}")
@@ -33,8 +33,8 @@ if(SKBUILD)
   kueue_keep_headers(Eigen3::Eigen Eigen)
 endif()
 
-# Abseil from the system, else built from its pinned release. FETCHCONTENT_SOURCE_DIR_ABSL names a tree to build
-# instead of the release; -DCMAKE_DISABLE_FIND_PACKAGE_absl=ON passes the system's over.
+# Abseil from the system, otherwise built from the pinned release. Set FETCHCONTENT_SOURCE_DIR_ABSL to build a local
+# source tree instead of the release. Set -DCMAKE_DISABLE_FIND_PACKAGE_absl=ON to ignore the system's Abseil.
 find_package(absl CONFIG QUIET)
 if(NOT absl_FOUND)
   include(FetchContent)
@@ -46,7 +46,7 @@ if(NOT absl_FOUND)
     URL_HASH SHA256=f50e5ac311a81382da7fa75b97310e4b9006474f9560ac46f54a9967f07d4ae3
     DOWNLOAD_EXTRACT_TIMESTAMP ON
     SYSTEM)
-  # Small: what of it is in the way of every cycle is in its headers, and compiled as our code is.
+  # Optimize for size: the parts of Abseil on the hot path are in its headers and are compiled with our own flags.
   set(kueue_release_flags "${CMAKE_CXX_FLAGS_RELEASE}")
   set(CMAKE_CXX_FLAGS_RELEASE "-Os -DNDEBUG")
   FetchContent_MakeAvailable(absl)

@@ -1,9 +1,9 @@
-# How this project's own code is compiled; nothing of it reaches what is included from elsewhere.
+# Compiler options of this project's own code. They do not apply to dependencies.
 add_library(kueue_options INTERFACE)
 target_compile_options(kueue_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   $<$<BOOL:${KUEUE_WERROR}>:-Werror>)
-# GCC 12 says "may be used uninitialized" of a moved absl::InlinedVector, whose inline storage is copied whole though
-# only its used part is set. The header is a system header already; inlining brings the warning to our lines.
+# GCC 12 warns "may be used uninitialized" about a moved absl::InlinedVector, because the whole inline storage is copied
+# although only the used part is set. The header is a system header, but inlining moves the warning into our code.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(kueue_options INTERFACE -Wno-maybe-uninitialized)
 endif()
@@ -14,13 +14,14 @@ if(KUEUE_SANITIZE)
   target_link_options(kueue_options INTERFACE -fsanitize=${KUEUE_SANITIZE})
 endif()
 
-# Of what is not where the time goes: small, as a wheel is downloaded often; or somewhat smaller.
+# Optimization levels that reduce the size of the wheel. KUEUE_SMALL (-Os) is for code that rarely matters for speed,
+# KUEUE_SMALLER (-O2, smaller than the default -O3) for other code outside of scheduling cycles.
 set(KUEUE_SMALL $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
 set(KUEUE_SMALLER $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
 
-# An extension module of Python. What calls the core and is called from Python is not where the time goes: it is compiled
-# small, without link-time optimization, and what nobody calls is left out of it. Nothing of the libraries in it can be
-# seen from outside, so that it may live beside other modules with another Abseil.
+# Add a Python extension module. Binding code is cold, so it is optimized for size, without link-time optimization, and
+# unused functions are removed. Symbols of the linked libraries are hidden, so the module can be loaded next to other
+# modules that contain a different version of Abseil.
 function(kueue_add_module name)
   pybind11_add_module(${name} MODULE NO_EXTRAS ${ARGN})
   target_link_libraries(${name} PRIVATE kueue_core kueue_options)

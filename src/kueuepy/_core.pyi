@@ -1,5 +1,5 @@
 # ruff: noqa: A002, PYI021 - the names are the core's; the docstrings are for readers of the stub
-"""Kueue's admission, in C++. Use it through kueuepy."""
+"""C++ core of kueuepy: Kueue's admission decisions. Not a public API; use the package kueuepy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, final
@@ -21,12 +21,13 @@ from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Wor
 from kueuepy.objects.status import CheckState, FinishReason
 
 FEATURE_GATES: dict[str, bool]
+"""Feature gates that affect decisions, by Kueue's names, with their defaults."""
 EVENT_KINDS: tuple[str, ...]
-"""The feature gates that change decisions, by Kueue's names, and whether each is on by default."""
+"""Names of the event kinds."""
 
 @final
 class Quantity:
-    """An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3."""
+    """An exact resource quantity in the notation of Kubernetes, e.g. 500m, 64Gi or 1e3."""
 
     def __init__(self, value: str | int) -> None: ...
     def __add__(self, other: Quantity, /) -> Quantity: ...
@@ -44,23 +45,23 @@ class Quantity:
     def __ge__(self, other: Quantity, /) -> bool: ...
     @property
     def as_cpu(self) -> int:
-        """Thousandths, as a request of cpu counts: rounded up, clamped to int64."""
+        """Value in thousandths, as used for cpu: rounded up, clamped to int64."""
     @property
     def as_units(self) -> int:
-        """Whole units, as a request of anything but cpu counts: rounded up, clamped to int64."""
+        """Value in whole units, as used for all resources except cpu: rounded up, clamped to int64."""
     @property
     def format_name(self) -> Literal["DecimalSI", "BinarySI", "DecimalExponent"]:
-        """DecimalSI, BinarySI or DecimalExponent."""
+        """Format of the quantity: DecimalSI, BinarySI or DecimalExponent."""
     def request(self, resource: str) -> int:
-        """The integer of a request or of usage (pkg/resources/requests.go:ResourceValue)."""
+        """Return the integer for a request or usage of a resource (pkg/resources/requests.go:ResourceValue)."""
     def quota(self, resource: str) -> int:
-        """The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity)."""
+        """Return the integer for a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity)."""
     @staticmethod
     def format(resource: str, value: int, as_bytes: bool = False) -> str:
-        """The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString)."""
+        """Format an integer of a resource (pkg/resources/resource_formatter.go:ResourceQuantityString)."""
     @staticmethod
     def printed(text: str) -> str:
-        """The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept."""
+        """Return the text that Kubernetes prints for a quantity parsed from `text`; some texts are kept unchanged."""
 
 def pod_requests(
     template: dict[str, Any],
@@ -69,7 +70,7 @@ def pod_requests(
     limit_ranges: Iterable[LimitRange] = (),
     configuration: Configuration | None = None,
 ) -> dict[str, int]:
-    """What one pod of the template counts as: the scheduler's integer of each resource, in the order of visits."""
+    """Return the requests of one pod as integers by resource, in the order in which the scheduler visits them."""
 
 def pod_errors(
     template: dict[str, Any],
@@ -78,7 +79,7 @@ def pod_errors(
     runtime_classes: Iterable[RuntimeClass] = (),
     limit_ranges: Iterable[LimitRange] = (),
 ) -> tuple[list[str], list[str]]:
-    """Why a pod of the template could not be created: requests above limits, and what LimitRanges forbid."""
+    """Return the errors of a pod template: requests above their limits, and violations of LimitRanges."""
 
 def pod_shape(
     template: dict[str, Any],
@@ -86,38 +87,38 @@ def pod_shape(
     runtime_classes: Iterable[RuntimeClass] = (),
     limit_ranges: Iterable[LimitRange] = (),
 ) -> bytes:
-    """What makes two templates alike for the scheduler; equal only for those that are."""
+    """Return a key that is equal for two templates only if the scheduler treats their pods as equal."""
 
 class Engine:
-    """The engine: all state and every rule. Calls on one are serialised; forks share their state until one changes."""
+    """State and rules of Kueue. Calls on one engine are serialized. Forks share state until one of them changes."""
 
     def __init__(self, configuration: Configuration | None = None) -> None: ...
     @staticmethod
     def load(data: bytes) -> Engine:
-        """The engine that `save` has written."""
+        """Load an engine saved by `save`."""
     def save(self) -> bytes:
-        """All of its state."""
+        """Return the complete state as bytes."""
     def fork(self) -> Engine:
-        """An engine with the same state; what happens to one of the two is not seen by the other."""
+        """Return an engine with the same state. Later changes of one engine do not affect the other."""
     def check(self) -> list[str]:
-        """What is inconsistent in its state; nothing, unless there is a bug."""
-    # What happens to it.
+        """Return a description of each inconsistency in the state; empty unless there is a bug in kueuepy."""
+    # Changes.
     def apply(self, object: Object, changed: bool = True) -> None:
-        """An object is created or changed; `changed` tells whether its spec differs from what was applied before."""
+        """Create or replace an object. `changed` tells whether its spec differs from the one applied before."""
     def apply_node(self, node: dict[str, Any]) -> None:
-        """A Node is so from now on, as `kubectl get -o json` prints it."""
+        """Create or replace a Node, given in the format of `kubectl get -o json`."""
     def apply_pod(self, pod: dict[str, Any]) -> None:
-        """A Pod of the cluster is so from now on, in the same form; only what runs on nodes counts."""
+        """Create or replace a Pod of the cluster, given in the same format. Only pods on nodes use capacity."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
-        """An object is deleted; the namespace is empty for kinds without one."""
+        """Delete an object. `namespace` is empty for cluster-scoped kinds."""
     def submit(self, workload: Workload, single_pod: bool = False) -> int:
-        """A workload is created, perhaps as that of one pod alone; the answer is its id."""
+        """Create a workload and return its id. `single_pod` tells whether a single pod owns it."""
     def update(self, id: int, workload: Workload, changed: bool = True) -> None:
-        """A workload was written; `changed` tells whether its spec differs."""
+        """Replace a workload. `changed` tells whether its spec differs."""
     def finish(self, id: int, reason: FinishReason = "Succeeded", message: str = "") -> None:
-        """A workload's job is done."""
+        """Finish a workload."""
     def delete(self, id: int) -> None:
-        """A workload is deleted."""
+        """Delete a workload."""
     def set_check(
         self,
         id: int,
@@ -127,119 +128,120 @@ class Engine:
         requeue_after_seconds: int | None = None,
         pod_set_updates: str | None = None,
     ) -> None:
-        """An admission check says something of a workload.
+        """Set the state of an admission check of a workload.
 
-        What is not given stays as it is; seconds below 0 and updates without text (they are JSON) are none.
+        Omitted values are unchanged. A negative `requeue_after_seconds` or an empty `pod_set_updates` (JSON) clears the
+        value.
         """
     def set_pods_ready(self, id: int, ready: bool) -> None:
-        """The pods of a workload's job are ready, or not."""
+        """Set whether the pods of a workload's job are ready."""
     def set_job_stop(self, id: int, at: int) -> None:
-        """Set when the pods of a workload's job end after an eviction; until then it keeps its quota."""
+        """Set the time at which the pods of a workload's job stop after an eviction; it keeps its quota until then."""
     def set_preemptor(self, id: int) -> None:
-        """Make a pending workload the one that its queue tries first, because it waits for preempted workloads."""
+        """Make a pending workload the one that its queue tries first, because it waits for its preemption victims."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
-        """So many pods of each pod set no longer need their quota."""
+        """Set the number of reclaimable pods, which no longer need their quota, by pod set."""
     def hold_retries(self, hold: bool) -> None:
-        """Choose whether notified trees wait for `retry`, instead of being retried by the next cycle."""
+        """Set whether notified trees are retried only by `retry`, not by the next cycle."""
     def notified_trees(self) -> list[str]:
-        """Return the trees of cohorts whose inadmissible workloads are to be retried."""
+        """Return the cohort trees whose inadmissible workloads are to be retried."""
     def retry(self, trees: set[str]) -> None:
-        """Return the inadmissible workloads of these trees, if they were notified, to their queues."""
+        """Requeue the inadmissible workloads of those of the trees that were notified."""
     def set_stop_delay(self, delay: int) -> None:
-        """For how long, in nanoseconds, the job of an evicted workload takes to stop."""
+        """Set the time that the job of an evicted workload takes to stop, in nanoseconds."""
     def set_now(self, now: int) -> None:
-        """The time, in nanoseconds since the Unix epoch; it never goes back."""
+        """Set the time, in nanoseconds since the Unix epoch. An earlier time is ignored."""
     @property
     def now(self) -> int:
-        """The time."""
+        """Current time, in nanoseconds since the Unix epoch."""
     def settle(self, all_devices: bool = False) -> None:
-        """Kueue's controllers run until nothing changes."""
+        """Run Kueue's controllers until nothing changes. `all_devices` includes all pending workloads with devices."""
     @property
     def byte_resources(self) -> set[str]:
-        """Logical resources of devices whose amounts are printed with binary suffixes."""
+        """Logical device resources whose amounts are printed with binary suffixes."""
     def cycle(self) -> tuple[bool, int, int, bool]:
-        """One scheduling cycle: whether it was idle, how many were admitted and evicted, whether anything moved."""
+        """Run one scheduling cycle. Return (idle, number admitted, number evicted, whether anything else changed)."""
     @property
     def is_blocked(self) -> bool:
-        """Whether a cycle is under way that waits for pods to be ready (`blockAdmission`)."""
+        """Whether a cycle is blocked until pods are ready (`blockAdmission`)."""
     def decide(self) -> Decisions:
-        """One scheduling cycle, with what it decided about each head."""
-    # What it knows.
+        """Run one scheduling cycle and return the decision about each head."""
+    # State.
     def ids(self) -> list[int]:
-        """The ids of all workloads, in the order of submission."""
+        """Return the ids of all workloads, in the order of submission."""
     def find(self, key: str) -> int:
-        """The id of a workload by its `namespace/name`; -1 if there is none."""
+        """Return the id of the workload with the key `namespace/name`, or -1 if there is none."""
     def key(self, id: int) -> str:
-        """The `namespace/name` of a workload."""
+        """Return the key `namespace/name` of a workload."""
     def condition(self, id: int, type: str) -> ConditionRecord | None:
-        """One condition of a workload."""
+        """Return one condition of a workload, or None if it is absent."""
     def conditions(self, id: int) -> dict[str, ConditionRecord]:
-        """All conditions of a workload."""
+        """Return all conditions of a workload by type."""
     def admission(self, id: int) -> tuple[str, tuple[PodSetAdmissionRecord, ...]] | None:
-        """The ClusterQueue of a workload's admission, and what each pod set got."""
+        """Return the ClusterQueue and the pod sets of a workload's admission, or None without a quota reservation."""
     def unhealthy_nodes(self, id: int) -> list[str]:
-        """Nodes of a workload's topology assignment that failed."""
+        """Return the failed nodes in a workload's topology assignment."""
     def status_details(self, id: int) -> StatusRecord:
-        """What a workload's status says beside its conditions and its admission."""
+        """Return the fields of a workload's status other than its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:
-        """By ClusterQueue where somebody waits: the keys in order, and those that are inadmissible."""
+        """Return the keys in queue order and the inadmissible keys of each ClusterQueue with pending workloads."""
     def usage(self, active: bool = False) -> dict[str, dict[str, int]]:
-        """By ClusterQueue, or active ones alone: the amount in use of each `flavor/resource`."""
+        """Return the usage of each `flavor/resource` by ClusterQueue; of active queues only if `active` is true."""
     def shares(self) -> dict[str, float]:
-        """By active ClusterQueue: its weighted share, where it is not 0."""
+        """Return the nonzero weighted shares of the active ClusterQueues."""
     def consumed(self) -> dict[str, dict[str, str]]:
-        """By LocalQueue: the decayed usage and the entry penalties of admission fair sharing, in 10^-9 units."""
+        """Return the decayed usage and entry penalties of admission fair sharing by LocalQueue, in units of 10^-9."""
     def record_events(self, on: bool) -> None:
-        """Whether events are kept for `take_events`; those so far are forgotten."""
+        """Set whether events are recorded for `take_events`. Drops the events recorded so far."""
     def take_events(self) -> list[tuple[str, int, int, str, str]]:
-        """Kind, workload and preemptor (or -1) of each event since the last time."""
+        """Return kind, workload and preemptor (or -1) of each event since the last call."""
     def drain_events(self) -> list[EventView]:
-        """The same events with all that is known of them; they are forgotten."""
+        """Return the complete records of the same events, and drop the events."""
     def cycle_counts(self) -> tuple[int, int]:
-        """How many cycles with heads gave quota, and how many did not."""
+        """Return the numbers of cycles with heads that reserved quota and that did not."""
     def cluster_queue_status(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.engine.inventory.ClusterQueueView`, of each."""
+        """Return the fields of a `kueuepy.engine.inventory.ClusterQueueView` for each ClusterQueue."""
     def local_queue_status(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.engine.inventory.LocalQueueView`, of each."""
+        """Return the fields of a `kueuepy.engine.inventory.LocalQueueView` for each LocalQueue."""
     def cohort_status(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.engine.inventory.CohortView`, of each."""
+        """Return the fields of a `kueuepy.engine.inventory.CohortView` for each Cohort."""
     def backlogs(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.engine.inventory.BacklogView`, of each."""
+        """Return the fields of a `kueuepy.engine.inventory.BacklogView` for each ClusterQueue."""
     def unadmitted_workloads(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.engine.inventory.UnadmittedView`, of each."""
+        """Return the fields of each `kueuepy.engine.inventory.UnadmittedView`."""
     def pending_workloads(self, cluster_queue: str) -> list[PendingView] | None:
-        """Who waits in a ClusterQueue, in order; nothing for one that is not there."""
+        """Return the pending workloads of a ClusterQueue in order, or None if it does not exist."""
     def pending_checks(self) -> list[tuple[int, str]]:
-        """The checks that wait for an answer: workload and name, of those that hold quota and are not evicted."""
+        """Return (workload, check) for each pending check of workloads that hold quota and are not being evicted."""
     def fingerprint(self) -> int:
-        """Equal for states from which the same cycles follow while the clock stands still."""
+        """Return a hash. If it is equal for two states, the same cycles follow as long as the time stands still."""
     # Questions.
     def explain(self, id: int) -> FactsView:
-        """The facts of an explanation; nothing changes."""
+        """Return the facts that explain the state of a workload. Changes nothing."""
     def evaluations(self, ids: Sequence[int]) -> list[tuple[str, str]]:
-        """Reason and message of what a cycle would answer about each of these workloads alone; nothing changes."""
+        """Return reason and message that a cycle would write for each of these workloads alone. Changes nothing."""
     def topology_tree(self, flavor: str) -> TreeRecord | None:
-        """The tree of a flavor's topology; None if there is none."""
+        """Return the tree of a flavor's topology, or None if it has none."""
     def pods_in_domains(self, flavor: str, requests: dict[str, Any]) -> tuple[list[int], list[int]] | None:
-        """How many pods of these requests each domain of the tree would hold: now, and with no workload there."""
+        """Return the numbers of pods with these requests that fit in each domain, now and in the empty tree."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
-        """What a cycle would answer about each workload alone; nothing changes."""
+        """Return the decision that a cycle would make about each workload alone. Changes nothing."""
     def ask_one(self, item: Workload | Question | int) -> DecisionRecord:
-        """The same about one workload."""
+        """Return the decision that a cycle would make about one workload. Changes nothing."""
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
-        """A count of the pod set that would be admitted while one more would not; 0 if not even one would."""
+        """Return a count of the pod set that would be admitted although one more pod would not; 0 if not even one."""
     def must_leave(self) -> list[str]:
-        """Who would have to leave for every queue to be within its quota."""
+        """Return the keys of workloads that would have to be evicted to bring every queue within its quota."""
     # Tables.
     def share_facts(self) -> list[ShareView]:
-        """The shares of all active ClusterQueues and of the Cohorts."""
+        """Return the shares of all active ClusterQueues and of all Cohorts."""
     def workload_columns(self) -> dict[str, Any]:
-        """All workloads, as columns."""
+        """Return a table of all workloads, as columns by name."""
     def position_columns(self) -> dict[str, Any]:
-        """All that wait, as columns."""
+        """Return a table of all pending workloads, as columns by name."""
 
 class Decisions:
-    """The decisions of one cycle, named when they are looked at."""
+    """Decisions of one cycle. Names are resolved on access."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> DecisionRecord: ...
@@ -253,14 +255,14 @@ class Decisions:
     def ahead(self) -> int: ...
 
 class Answers:
-    """Answers to questions, named when they are looked at."""
+    """Decisions about hypothetical workloads. Names are resolved on access."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> DecisionRecord: ...
     def verdict(self, index: int) -> Literal["Pending", "Preempting", "Admitted"]: ...
 
 class Question:
-    """A workload read once, to be asked about again and again."""
+    """A hypothetical workload, converted once so that it can be used in many calls."""
 
     def __init__(self, workload: Workload) -> None: ...
     @property
@@ -269,9 +271,9 @@ class Question:
     def not_modelled(self) -> tuple[str, ...]: ...
 
 class Tables:
-    """The engine's tables as NumPy arrays: a row for each node of the forest, a column for each cell.
+    """Tables of an engine as NumPy arrays: a row per node of the cohort forest, a column per flavor and resource.
 
-    The arrays lie in the engine's memory, are read-only and keep it alive; what happens later is not seen in them.
+    The arrays share the engine's memory, are read-only and keep it alive. They do not reflect later changes.
     """
 
     def __init__(self, engine: Engine) -> None: ...
@@ -297,10 +299,10 @@ class Tables:
     def available(self) -> NDArray[np.int64]: ...
 
 class Turn:
-    """The right to use an object, which one thread at a time has; the thread that has it may take it again.
+    """Exclusive right to use an object, held by one thread at a time. The same thread may acquire it repeatedly.
 
     Args:
-        what: The object, for the message of the StateError that a thread gets while another one has the right.
+        what: Name of the object for the StateError raised while another thread holds the right.
     """
 
     def __init__(self, what: str) -> None: ...
@@ -308,17 +310,18 @@ class Turn:
     def __exit__(self, *exception: object) -> None: ...
 
 class VirtualRun:
-    """A run of virtual time on a copy of an engine. A call while another thread is in one raises StateError.
+    """A simulation on a copy of an engine. A call while another thread is inside a call raises StateError.
 
     Args:
-        engine: What it goes on from.
+        engine: Initial state.
         shapes: Workloads without name, UID and creation time.
-        columns: By job in the order of submission, arrays of int64: `submit`, `runtime` (nanoseconds; -1: never ends),
-            and where they differ `created`, `every`, `cost`, `restore`, `grace` (-1: as the options say); of int32
-            `shape` and `row` (the number for names, UIDs and tables); of uint8 `elastic`, `known`; and `names` and
-            `uids`, or `prefix`, `digits`, `uid_digits` to make them.
+        columns: Arrays with one value per job, in the order of submission. Required: `submit` and `runtime` (int64,
+            nanoseconds; runtime -1: unlimited), `shape` (int32, index in `shapes`). Optional: `created`, `every`,
+            `cost`, `restore`, `grace` (int64, nanoseconds; -1: value of the options), `row` (int32, number for names,
+            UIDs and tables), `elastic` and `known` (uint8). Also `names` and `uids`, or `prefix`, `digits` and
+            `uid_digits` to generate them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
-            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; lists `changes` (time, what, object or place
+            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; lists `changes` (time, kind, object or index
             of a job, value), `checks` (name, times, draws, bound, objects), `startups` (flavor, times), `failures`.
     """
 
@@ -327,27 +330,27 @@ class VirtualRun:
     ) -> None: ...
     @staticmethod
     def of(run: SharedRun) -> VirtualRun:
-        """A cluster of a fleet, which leads the run; to read its tables."""
+        """Return an object for reading the tables of a run that a fleet controls."""
     def advance(self, work: int = ..., until: int = ...) -> bool:
-        """Runs for about so many heads and events, not beyond a time; whether anything is left."""
+        """Process about `work` heads and events, up to the time `until`. Return whether anything is left."""
     def step(self, work: int = ..., until: int = ...) -> int:
-        """Goes on to the end of a moment: 0, nothing happens any more; 1, it is under way; 2, it is over."""
+        """Process one time. Return 0 if no events are left, 1 if the time is not finished, 2 if it is."""
     def plan(self, change: tuple[int, str, Any, int]) -> None:
-        """Plans a change as in `changes`, not before now."""
+        """Schedule a change in the format of `changes`, at the current time or later."""
     def extend(self, shapes: list[Workload], columns: dict[str, Any]) -> None:
-        """Adds jobs in any order; their places, and those of the new shapes, follow the ones that there are."""
+        """Add jobs in any order. Their indexes, and those of the new shapes, follow the existing ones."""
     def adopt(self, known: list[tuple[int, str]]) -> None:
-        """Workloads that the engine knows already are these jobs."""
+        """Assign workloads that the engine already has to jobs, given as (index of the job, key)."""
     def close(self) -> None:
-        """Brings all figures to now, and records the runs under way; nothing goes on after that."""
+        """Finish the simulation: extend all metrics to the current time and record unfinished runs."""
     def fork(self) -> Engine: ...
     def copy(self) -> VirtualRun: ...
     @property
     def stats(self) -> dict[str, Any]: ...
     def jobs(self) -> dict[str, Any]:
-        """Columns by name: arrays, or codes with their names. Those of a run lie in its memory.
+        """Return columns by name: arrays, or codes with their names. Arrays may share the memory of the run.
 
-        `first_start`, `end` and `held` are nanoseconds, the moments after the start; -1: never.
+        `first_start` and `end` are nanoseconds after the start, or -1 for never; `held` is a duration in nanoseconds.
         """
     def runs(self) -> dict[str, Any]: ...
     def decisions(self) -> dict[str, Any]: ...
@@ -357,64 +360,66 @@ class VirtualRun:
     def consumed(self) -> dict[str, Any]: ...
     def cycles(self) -> dict[str, Any]: ...
     def figures(self) -> dict[str, Any]:
-        """Integrals, in amounts times nanoseconds."""
+        """Return integrals over time, in amounts times nanoseconds."""
     def assigned(self) -> list[list[tuple[str, str, str, int]]]:
-        """By code of the `flavors` of a run: pod set, resource, flavor and amount of all that was given."""
+        """Return (pod set, resource, flavor, amount) tuples for each code of the column `flavors`."""
     def loops(self) -> list[tuple[float, int, int, list[int]]]:
-        """When each was found first, its period, how often, and the rows of its jobs."""
+        """Return (time of first detection, period in cycles, number of detections, rows of jobs) of each loop."""
     @property
     def simulation(self) -> SharedRun:
-        """The run itself, for a fleet."""
+        """The run, to be passed to a fleet."""
 
 @final
 class SharedRun:
-    """A run as the core holds it."""
+    """Handle of a run."""
 
 @final
 class Fleet:
-    """Runs that are steered together; a seat is the place of one.
+    """A set of runs that are controlled together. Each run has a seat, numbered from 0.
 
-    A call while another thread is in one raises StateError.
+    A call while another thread is inside a call raises StateError.
 
     Args:
-        size: How many seats.
-        queues: The names of the ClusterQueues, in the order of an observation.
-        options: `interval` and `episode` in nanoseconds; `step`, by how much a move of 1 moves a number; of each number
-            `low` and `high`, and in `sums` of which sum it is a part, empty where no sum is kept; `start`, the numbers
-            and the places of choices at the start; `objects`, by object the places of its settings in it.
+        size: Number of seats.
+        queues: Names of the ClusterQueues, in the order of an observation.
+        options: `interval` and `episode` in nanoseconds; `step`, the change of a parameter for a move of 1; `low` and
+            `high`, the bounds of each numeric parameter; `sums`, the number of the sum that each of them belongs to,
+            empty without constant sums; `start`, the initial values of the numeric parameters and choices; `objects`,
+            for each object the indexes of its parameters.
     """
 
     facts: ClassVar[int]
     def __init__(self, size: int, queues: list[str], options: dict[str, Any]) -> None: ...
     def begin(self, seat: int, run: VirtualRun, zero: int, values: list[int]) -> None:
-        """A run takes a seat, from its start on."""
+        """Assign a run to a seat, with the values of its parameters at the start."""
     def plan(self, seats: Sequence[int], moves: Any, choices: Any) -> list[tuple[int, list[int]]]:
-        """What seats do next, a row each; the objects that it takes and that are not known, with their settings."""
+        """Set the next actions of seats, one row each. Return the objects that are not known yet, with their values."""
     def learn(self, object: int, values: list[int], made: Any) -> None:
-        """An object as it is with these settings."""
+        """Store the object for these values of its parameters."""
     def start(self, seats: Sequence[int]) -> None:
-        """Begins what was planned, an interval long."""
+        """Start the next interval of seats with the planned actions."""
     def go(self, threads: int, observations: Any, facts: Any) -> bool:
-        """Goes on with all seats that begin or act, on so many threads; whether all have come to their time.
+        """Advance all started seats on up to `threads` threads. Return whether all have reached their time.
 
-        Those that have write their rows of float32 and float64. Facts are two terms of the reward (minus the mean of
-        those who waited by queue; minus a tenth of what was lost of all nominal quota) and five sums before the
-        interval and after it: waiting, waited, arrivals, evictions, lost.
+        Seats that have reached it write their rows of `observations` (float32) and `facts` (float64). A row of facts
+        contains two terms of the reward (minus the mean number of pending jobs by queue; minus a tenth of the lost
+        fraction of all nominal quota) and five sums before and after the interval: pending jobs, time without quota,
+        arrivals, evictions, lost work.
         """
     def values(self) -> Any:
-        """A row of settings for each seat, of int64."""
+        """Return a row of int64 parameter values for each seat."""
     def times(self) -> Any:
-        """Of each seat the nanoseconds since its episode began."""
+        """Return the nanoseconds since the start of each seat's episode."""
     @property
     def width(self) -> int:
-        """Of an observation."""
+        """Length of an observation."""
 
 def arrow_stream(columns: dict[str, Any]) -> Any:
-    """A PyCapsule `arrow_array_stream` of arrays, lists of texts, or pairs of codes and names; nothing is copied."""
+    """Return a PyCapsule `arrow_array_stream` of arrays, lists of strings, or (codes, names) pairs, without copying."""
 
 @final
 class FastReader:
-    """The fast reader of YAML and JSON as kubectl prints them; None stands for what is left to the exact reader."""
+    """Fast parser for YAML and JSON as printed by kubectl. None means that the exact parser must be used."""
     def __init__(
         self,
         data: bytes,
@@ -426,35 +431,35 @@ class FastReader:
         scalar_bytes: int,
     ) -> None: ...
     def open(self) -> bool | None:
-        """Reads up to the first item of a list object; false where the document is none, which is then read whole."""
+        """Parse up to the first item. Return false after parsing the whole document if it is not a list object."""
     def items(self, size: int) -> list[tuple[int, int, int, Any]] | None:
-        """The next items, of so many bytes or a few more: start, stop, line and value; at the end of the list, none."""
+        """Return (start, stop, line, value) of the next items, about `size` bytes; empty at the end of the list."""
     def pass_over(self) -> tuple[int, int, int] | None:
-        """Goes on behind an unsupported item: its start, stop and line."""
+        """Skip an unsupported item and return its (start, stop, line)."""
     @property
     def value(self) -> Any:
-        """What was read beside the items."""
+        """The document without its items, or the complete value."""
     @property
     def is_json(self) -> bool:
-        """Whether it is JSON."""
+        """Whether the document is JSON."""
     @property
     def is_in_list(self) -> bool:
         """Whether there may be more items."""
 
 def has_controls(data: bytes) -> bool:
-    """Whether there are control characters beside tabs and line breaks."""
+    """Return whether the data contains control characters other than tabs and line breaks."""
 
 def marks(data: bytes) -> tuple[list[int], int | None]:
-    """Where lines start that separate documents, and where one starts with %."""
+    """Return the offsets of document separator lines, and the offset of the first line starting with %, or None."""
 
 class Dispatch:
-    """MultiKueue's controllers between the engine of a manager and those of its workers, by number.
+    """MultiKueue controllers between the engine of a manager and the engines of its numbered workers.
 
     Args:
-        manager: The manager.
-        clusters: Name and engine of each cluster; `None` for one that is never connected.
+        manager: Engine of the manager.
+        clusters: Name and engine of each cluster; the engine is `None` for a cluster that is never connected.
         checks: Name of each MultiKueue check, and the numbers of its clusters in the order of its MultiKueueConfig.
-        options: `kind`, `step`, `round` and `worker_lost_timeout` in nanoseconds, `in_config_order`.
+        options: `kind`, `step`, `round` and `worker_lost_timeout` (nanoseconds), `in_config_order`.
     """
 
     def __init__(
@@ -465,20 +470,20 @@ class Dispatch:
         options: dict[str, Any],
     ) -> None: ...
     def look(self) -> list[tuple[str, str, str]]:
-        """Looks at all workloads until nothing changes; (what, cluster, workload) of what was done."""
+        """Reconcile all workloads until nothing changes. Return (action, cluster, workload) for each action."""
     def collect(self) -> list[tuple[str, str, str]]:
-        """One run of the garbage collector."""
+        """Delete the copies of deleted workloads. Return (action, cluster, workload) for each action."""
     def set_connected(self, cluster: int, connected: bool) -> None: ...
     def refresh_checks(self) -> None: ...
     def nominate(self, id: int, clusters: Sequence[int]) -> None: ...
     def status(self, id: int) -> tuple[str, str, str, list[int], int] | None:
-        """(check, state, message, nominated clusters, cluster or -1) of a workload; `None` without a check."""
+        """Return (check, state, message, nominated clusters, cluster or -1) of a workload; None without a check."""
     def copies(self, id: int) -> list[tuple[int, int, bool, bool]]:
-        """(cluster, id there, whether it has a job, whether that has pods) of each copy."""
+        """Return (cluster, id there, whether it has a job, whether the job has pods) of each copy."""
     def fork(self, manager: Engine, workers: Sequence[Engine]) -> Dispatch: ...
 
 class FleetRun:
-    """A fleet in virtual time, made of the VirtualRuns of its manager and workers."""
+    """A simulation of a fleet, composed of the VirtualRuns of its manager and workers."""
 
     def __init__(self, runs: list[VirtualRun], options: dict[str, Any]) -> None: ...
     def advance(self, work: int = ..., until: int = ...) -> bool: ...

@@ -1,4 +1,4 @@
-"""The whole state of a Scheduler as versioned plain data with a checksum: what goes on from it is what would have."""
+"""Save and load the complete state of a Scheduler, as versioned data with a checksum."""
 
 from __future__ import annotations
 
@@ -18,48 +18,71 @@ __all__ = ["VERSION", "from_bytes", "is_saved", "load", "save", "to_bytes"]
 
 @checked
 def to_bytes(scheduler: Scheduler) -> bytes:
-    """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
+    """Return the complete state of a Scheduler as MessagePack.
+
+    Schedulers with the same history give the same bytes.
+
+    Args:
+        scheduler: The Scheduler.
+
+    Returns:
+        The state, which `from_bytes` reads.
 
     Raises:
-        InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
+        InvalidSpecError: An object contains a number that does not fit 64 bits, in a field that admission does not
+            read.
     """
     return saved.to_bytes(session_of(scheduler))
 
 
 @checked
 def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
-    """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
+    """Write the complete state of a Scheduler to a file. An existing file is replaced atomically and keeps its mode.
 
-    A new file can be read by its owner alone; another one keeps its mode.
+    Only the owner can read a new file.
+
+    Args:
+        scheduler: The Scheduler.
+        path: The file.
 
     Raises:
         StateError: The file cannot be written.
+        InvalidSpecError: An object contains a number that does not fit 64 bits.
     """
     saved.save(session_of(scheduler), path)
 
 
 @checked
 def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
-    """The Scheduler that was saved. Any bytes are safe to read.
+    """Return a Scheduler from the bytes of `to_bytes`. Untrusted bytes are safe to read.
 
     Args:
-        data: What `to_bytes` has given.
-        name: What errors call it.
+        data: The saved state.
+        name: The name of the state in error messages.
+
+    Returns:
+        The Scheduler.
 
     Raises:
-        InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
-        UnsupportedError: A later version of kueuepy has written them.
+        InvalidSpecError: The bytes are not a saved state, or they are damaged.
+        UnsupportedError: A later version of kueuepy wrote the bytes.
     """
     return scheduler_with(Scheduler, saved.from_bytes(data, name=name))
 
 
 @checked
 def load(path: str | os.PathLike[str]) -> Scheduler:
-    """The Scheduler that `save` has written to a file.
+    """Read a Scheduler from a file written by `save`.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The Scheduler.
 
     Raises:
         NotFoundError: The file cannot be read.
-        InvalidSpecError: It is no saved state, or is damaged.
-        UnsupportedError: A later version of kueuepy has written it.
+        InvalidSpecError: The file is not a saved state, or it is damaged.
+        UnsupportedError: A later version of kueuepy wrote the file.
     """
     return Scheduler.load(path)

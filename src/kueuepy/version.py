@@ -1,16 +1,16 @@
-"""Which kueuepy this is, and which Kueue it decides as."""
+"""The version of kueuepy, and the version of Kueue whose decisions it makes."""
 
 from __future__ import annotations
 
 COMMIT = "ff69552e79"
-"""The commit of kubernetes-sigs/kueue whose decisions are right."""
+"""The commit of kubernetes-sigs/kueue whose decisions kueuepy reproduces."""
 
 VERSION = "v0.20-devel"
 """Kueue's version at that commit."""
 
 
 def installed() -> str:
-    """The version of the installed package, from its metadata; `of a source tree` where it is not installed."""
+    """Return the version of the installed package; `of a source tree` if it is not installed."""
     from importlib import metadata  # noqa: PLC0415 - so that commands start quickly
 
     try:
@@ -20,5 +20,5 @@ def installed() -> str:
 
 
 def describe() -> str:
-    """The version, and that of Kueue whose decisions are right."""
+    """Return the version of kueuepy, and the commit and version of Kueue that it reproduces."""
     return f"kueuepy {installed()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"

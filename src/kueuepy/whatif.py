@@ -1,4 +1,4 @@
-"""What if: questions about workloads that are not there, and about changes that nobody has made."""
+"""What-if questions: decisions about hypothetical workloads, and comparisons with and without changes."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from kueuepy.session.state import SchedulerState
 
 Edit: TypeAlias = "Object | Configuration | Mapping[str, Any] | Callable[[Any], object]"
-"""An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given.
+"""An edit: an object to apply, a Configuration to use, or a function that changes the Scheduler passed to it.
 
-A mapping with a `kind` is a manifest with the fields to change, which is merged as `kubectl apply` does; any other
-mapping has values by path, as `Cluster.edit_all` takes them.
+A mapping with a `kind` is a partial manifest, which is merged as `kubectl apply` does. Any other mapping contains
+values by path, as `Cluster.edit_all` accepts them.
 """
 
 
@@ -45,12 +45,24 @@ mapping has values by path, as `Cluster.edit_all` takes them.
 
 @checked_methods
 class Answers(Sequence[Decision]):
-    """What would be decided about each of many workloads alone; a decision is made when it is looked at."""
+    """The decisions about many workloads, each considered alone. A decision object is created when it is accessed.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> scheduler.try_admit_many([{"name": f"job-{n}", "queue": "team", "cpu": n} for n in (1, 9)]).verdicts
+        ('Admitted', 'Pending')
+    """
 
     __slots__ = ("_answered", "_not_modelled")
 
     def __init__(self, answered: CoreAnswers, not_modelled: Mapping[int, tuple[str, ...]] | None = None) -> None:
-        """Holds what the engine has answered, and what is not modelled of whom, by position."""
+        """Create Answers from the engine's records.
+
+        Args:
+            answered: The engine's records.
+            not_modelled: The requests that are not modelled, by position.
+        """
         self._answered = answered
         self._not_modelled = not_modelled or {}
 
@@ -59,7 +71,7 @@ class Answers(Sequence[Decision]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
-        """One decision, or several."""
+        """Return one decision, or a tuple of decisions for a slice."""
         places = range(len(self))[index]
         return self._made(places) if isinstance(places, int) else tuple(map(self._made, places))
 
@@ -67,24 +79,24 @@ class Answers(Sequence[Decision]):
         return _decision(self._answered[place], self._not_modelled.get(place, ()))
 
     def __len__(self) -> int:
-        """How many were asked about."""
+        """Return the number of decisions."""
         return len(self._answered)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """`Admitted`, `Preempting` or `Pending` for each, without making the decisions."""
+        """`Admitted`, `Preempting` or `Pending` for each workload, without creating decision objects."""
         return tuple(self._answered.verdict(place) for place in range(len(self)))
 
     def __repr__(self) -> str:
-        """The answers in numbers."""
+        """Return the number of decisions of each kind."""
         return f"<Answers: {dict(Counter(self.verdicts))}>"
 
 
 def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
-    """What a cycle would answer about each item alone.
+    """Return the decision that a cycle would make about each item alone.
 
     Raises:
-        InvalidSpecError: They are nothing that has items.
+        InvalidSpecError: `items` is not an iterable of items, or an item is not valid.
     """
     if isinstance(items, Question):
         raise InvalidSpecError("try_admit_many: is one Question; give a list of them, or use try_admit")
@@ -96,7 +108,7 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
 
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
-    """What a cycle would answer about one item alone."""
+    """Return the decision that a cycle would make about one item alone."""
     subject = one(_subjects(state, item))
     return _decision(state.engine.ask_one(subject), _not_modelled(state, subject))
 
@@ -111,7 +123,7 @@ def _not_modelled(state: SchedulerState, subject: Question | Workload | int) -> 
 
 
 def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload | int]:
-    """What the engine is to be asked about: a job may be several workloads."""
+    """Return the workloads of an item for the engine. A job can have several workloads."""
     if isinstance(item, Question):
         return (item,)
     if isinstance(item, str):
@@ -120,12 +132,12 @@ def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload 
 
 
 def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
-    """The workloads of an item, as valid as they must be to be submitted; with the status that they have."""
+    """Return the validated workloads of an item, with their status."""
     return [one.workload for one in valid_submissions(state, [item], keep_status=True)]
 
 
 def question(state: SchedulerState, item: Any) -> Question:
-    """The one workload of an item, read once."""
+    """Return the parsed workload of an item."""
     if isinstance(item, Question):
         return item
     if isinstance(item, str):
@@ -134,10 +146,10 @@ def question(state: SchedulerState, item: Any) -> Question:
 
 
 def one(found: Sequence[Any]) -> Any:
-    """The only item of several.
+    """Return the only item of a sequence.
 
     Raises:
-        InvalidSpecError: There are none, or several.
+        InvalidSpecError: The sequence does not contain exactly one item.
     """
     if len(found) != 1:
         raise InvalidSpecError(f"try_admit: these are {len(found)} workloads; it must be one: use try_admit_many")
@@ -145,7 +157,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """A number of pods that would be admitted while one more would not."""
+    """Return a number of pods with which a workload would be admitted, while it would not with one more."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
@@ -160,7 +172,11 @@ def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, pree
 
 
 def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting: bool) -> int:
-    """The number, unless it is none as there is nobody to give quota."""
+    """Return the number of pods.
+
+    Raises:
+        NotFoundError: The number is 0 because the workload's queue does not exist.
+    """
     count = state.engine.largest_count(asked, pod_set, preempting)
     if count == 0:
         answer = from_record(state.engine.ask_one(asked))
@@ -173,13 +189,17 @@ def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How it ends for one workload.
+    """The outcome for one workload.
 
     Attributes:
-        status: `Pending`, also after an eviction; `QuotaReserved`, `Admitted`, or `Evicted` as long as it holds its
-            quota; `Finished`; or `Gone` if it was deleted.
-        flavors: The flavor of each resource, by pod set; empty without quota.
-        reason: Why it waits, in Kueue's word; empty if it doesn't.
+        status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
+            holds quota), `Finished`, or `Gone` if the workload was deleted.
+        flavors: The flavor of each resource by pod set; empty without quota.
+        reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
+
+    Example:
+        >>> Outcome("Pending", reason="WaitingForQuota").flavors
+        {}
     """
 
     status: str
@@ -188,12 +208,16 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A workload for which something else is decided.
+    """A workload whose outcome differs.
 
     Attributes:
-        workload: Its key.
-        before: How it ends without the edit.
-        after: How it ends with it.
+        workload: The key of the workload.
+        before: The outcome without the edits.
+        after: The outcome with the edits.
+
+    Example:
+        >>> Change("default/job", Outcome("Pending"), Outcome("Admitted")).after.status
+        'Admitted'
     """
 
     workload: str
@@ -202,7 +226,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Runs(Protocol):
-    """What is asked of a Scheduler here."""
+    """The part of a Scheduler that this module uses."""
 
     _session: Session
 
@@ -212,25 +236,25 @@ class Runs(Protocol):
 
     @property
     def configuration(self) -> Configuration:
-        """The policies."""
+        """Kueue's Configuration."""
 
     def workload(self, key: str) -> Workload:
-        """The Workload of a key."""
+        """Return the Workload with a key."""
 
     def fork(self) -> Self:
-        """One with the same state."""
+        """Return an independent copy."""
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of all workloads."""
+        """Return the keys of all workloads."""
 
     def apply(self, *objects: Object) -> None:
-        """Creates the objects, or changes those that are there."""
+        """Create or change objects."""
 
     def settle(self) -> object:
-        """Runs cycles until nothing changes."""
+        """Run cycles until nothing changes."""
 
     def with_configuration(self, configuration: Configuration) -> Self:
-        """One with the same objects and workloads under another Configuration."""
+        """Return a copy with another Configuration."""
 
 
 R = TypeVar("R", bound=Runs)
@@ -239,14 +263,21 @@ R = TypeVar("R", bound=Runs)
 @checked_methods
 @dataclass(frozen=True)
 class Difference(Generic[R]):
-    """What an edit changes, both sides settled.
+    """The workloads whose outcome differs with and without edits, after both sides have settled.
 
-    A pickle of it has both Schedulers as they were saved, without functions that answer checks.
+    A pickle contains both Schedulers as `save` writes them, without functions that answer admission checks.
 
     Attributes:
-        changes: The workloads for which something else is decided, in the order of submission.
-        before: The Scheduler without the edit, settled.
-        after: The Scheduler with it, settled.
+        changes: The workloads whose outcome differs, in the order of submission.
+        before: The settled Scheduler without the edits.
+        after: The settled Scheduler with the edits.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 6})
+        >>> scheduler.whatif({"ClusterQueue/team:quota[f/cpu].nominalQuota": 8}).admitted
+        ('default/job',)
     """
 
     changes: tuple[Change, ...]
@@ -255,25 +286,25 @@ class Difference(Generic[R]):
 
     @property
     def admitted(self) -> tuple[str, ...]:
-        """The workloads that have quota with the edit only."""
+        """The keys of the workloads that have quota only with the edits."""
         return tuple(c.workload for c in self.changes if c.after.flavors and not c.before.flavors)
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The workloads that have quota without the edit only."""
+        """The keys of the workloads that have quota only without the edits."""
         return tuple(c.workload for c in self.changes if c.before.flavors and not c.after.flavors)
 
     def __len__(self) -> int:
-        """For how many workloads something else is decided."""
+        """Return the number of workloads whose outcome differs."""
         return len(self.changes)
 
     def __str__(self) -> str:
-        """A line for each change."""
+        """Return one line per change."""
         lines = [f"{c.workload}: {_describe(c.before)} → {_describe(c.after)}" for c in self.changes]
         return "\n".join(lines) or "nothing changes"
 
     def sheets(self) -> tuple[Sheet]:
-        """The changes, one a row."""
+        """Return a table with one row per change."""
         rows = [(c.workload, _describe(c.before), _describe(c.after)) for c in self.changes]
         return (Sheet(("workload", "before", "after"), rows),)
 
@@ -286,7 +317,7 @@ def _describe(outcome: Outcome) -> str:
 
 
 def outcome(engine: Engine, key: str) -> Outcome:
-    """Where a workload is now."""
+    """Return the current outcome for a workload."""
     found = engine.find(key)
     if found < 0:
         return Outcome("Gone")
@@ -302,7 +333,7 @@ def outcome(engine: Engine, key: str) -> Outcome:
 
 
 def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
-    """What is decided otherwise after the edits, both sides settled."""
+    """Compare the settled states with and without edits."""
     before, after = scheduler.fork(), scheduler.fork()
     for edit in edits:
         after = edited(after, edit)
@@ -314,10 +345,10 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
 
 
 def edited(scheduler: R, edit: Edit) -> R:
-    """The Scheduler after an edit; the same one, but under another Configuration.
+    """Return the Scheduler after an edit: a new one if the Configuration changes, otherwise the same one.
 
     Raises:
-        InvalidSpecError: It is no edit.
+        InvalidSpecError: The edit is not valid.
     """
     if isinstance(edit, Configuration):
         return scheduler.with_configuration(edit)
@@ -336,7 +367,7 @@ def edited(scheduler: R, edit: Edit) -> R:
 
 
 def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
-    """Return the Scheduler after a partial manifest, or after values by path."""
+    """Return the Scheduler after a partial manifest or values by path are applied."""
     objects = objects_of(scheduler)
     if "kind" in edit:
         scheduler.apply(patched(objects, edit).object)
@@ -348,20 +379,35 @@ def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
 
 
 def objects_of(scheduler: Runs) -> list[Object]:
-    """Return the declared objects, and the Workloads with the status that they have now."""
+    """Return the declared objects, and the Workloads with their current status."""
     return [*scheduler.cluster.objects(), *map(scheduler.workload, scheduler.keys())]
 
 
 @checked
 def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
-    """The workloads that would have to leave for every queue to be within its quota after edits.
+    """Return the workloads that would have to be removed for every queue to be within its quota after edits.
 
-    Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (kubernetes-sigs/kueue#5176).
-    These are the ones that a preemptor would choose: of queues that borrow first, then lower priority, then later
-    reservation; none of them can be spared.
+    Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
+    (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
+    those of queues that borrow, then those with lower priority, then those with a later quota reservation. No workload
+    of the result could be kept.
+
+    Args:
+        scheduler: The Scheduler, which does not change.
+        edits: The edits, as `Scheduler.whatif` accepts them. Default: none.
 
     Returns:
-        Their keys, in the order in which they would be drained.
+        The keys of the workloads, in the order in which to drain them.
+
+    Raises:
+        InvalidSpecError: An edit is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> _ = scheduler.submit({"name": "job", "queue": "team", "cpu": 4}), scheduler.settle()
+        >>> workloads_over_quota(scheduler, {"ClusterQueue/team:quota[f/cpu].nominalQuota": 2})
+        ('default/job',)
     """
     trial = scheduler.fork()
     for edit in edits:

@@ -39,7 +39,7 @@ class Stage:
                     namespace=namespace,
                     queue_name=queue,
                     pod_sets=(kq.PodSet.of(count=pods, requests=requests or {"cpu": 1}, **pod),),
-                    creation_timestamp=time * SECOND,
+                    creation_timestamp=time,
                     **fields,
                 ),
                 keep_status="status" in fields,

@@ -22,8 +22,8 @@ def waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
     """Return a configuration with this timeout for pods to become ready, in seconds."""
     return kq.Configuration(
         wait_for_pods_ready=kq.objects.WaitForPodsReady(
-            timeout=timeout * SECOND,
-            recovery_timeout=None if recovery is None else recovery * SECOND,
+            timeout=timeout,
+            recovery_timeout=None if recovery is None else recovery,
             block_admission=block,
             requeuing_strategy=kq.objects.RequeuingStrategy(**strategy),
         )

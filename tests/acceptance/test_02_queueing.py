@@ -38,7 +38,7 @@ def test_Q_03_priority_is_compared_before_creation_time(stage):
 @pytest.mark.parametrize(("timestamp", "first"), [("Eviction", "b"), ("Creation", "a")])
 def test_Q_04_after_a_timeout_of_its_pods_a_workload_queues_by_eviction_or_creation(stage, timestamp, first):
     wait = kq.objects.WaitForPodsReady(
-        timeout=60 * 10**9, requeuing_strategy=kq.objects.RequeuingStrategy(timestamp=timestamp, backoff_base_seconds=1)
+        timeout=60, requeuing_strategy=kq.objects.RequeuingStrategy(timestamp=timestamp, backoff_base_seconds=1)
     )
     story = stage(DEFAULT, _queue(cpu=1), configuration=kq.Configuration(wait_for_pods_ready=wait))
     story.submit("q", 1, name="a")

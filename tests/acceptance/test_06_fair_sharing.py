@@ -58,7 +58,7 @@ def test_FS_02_FS_03_the_share_is_borrowed_over_lendable_quota_divided_by_the_we
     story.settle()
     found = _share(story, "a")
     assert (found["share"], found["rounded"]) == (share, rounded)
-    assert (found["borrowed"], found["lendable"]) == (5000, 20000)
+    assert (found["borrowed"], found["lendable"]) == (5, 20)
     assert _share(story, "b")["share"] == 0
 
 

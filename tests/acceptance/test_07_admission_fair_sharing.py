@@ -22,7 +22,7 @@ def _stage(
     strategy="StrictFIFO",
     checks=(),
 ):
-    usage = kq.objects.AdmissionFairSharing(half_life * SECOND, sampling * SECOND, weights or {})
+    usage = kq.objects.AdmissionFairSharing(half_life, sampling, weights or {})
     queue = kq.ClusterQueue.of(
         "cq",
         {"default": quotas},
@@ -182,7 +182,7 @@ def test_AF_06_the_local_queue_with_most_usage_is_preempted_first_whatever_its_p
 
 
 def test_AF_07_decayed_usage_is_recorded_for_each_local_queue():
-    usage = kq.objects.AdmissionFairSharing(100 * SECOND, 10 * SECOND, {})
+    usage = kq.objects.AdmissionFairSharing(100, 10, {})
     queue = kq.ClusterQueue.of("cq", {"default": {"cpu": 4}}, admission_scope="UsageBasedAdmissionFairSharing")
     doors = [kq.LocalQueue(f"lq-{name}", cluster_queue="cq") for name in "ab"]
     configuration = kq.Configuration(admission_fair_sharing=usage)

@@ -322,7 +322,7 @@ def test_IN_13_each_job_of_a_cron_job_is_queued_separately():
     does it: after the minute they are due.
     """
     cron_job = kq.jobs.adapter_for(example("cronjob")[0])
-    made = cron_job.job(1_714_530_600 * 10**9)
+    made = cron_job.job("2024-05-01T02:30:00Z")
     assert made["metadata"]["name"] == "nightly-28575510"
     assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "reports"}
     scheduler = kq.Scheduler(kq.load([CLUSTER, EXAMPLES / "cronjob.yaml"]))

@@ -17,10 +17,10 @@ def test_CL_03_explain_shows_reasons_and_remedies(stage):
     story.submit("team-a", 22)
     story.settle()
     text = str(story.scheduler.explain("team-a-0021"))
-    assert text.startswith("default/team-a-0021 waits: WaitingForQuota")
-    assert "cpu: asks 1, may have 0: 1 short" in text
+    assert text.startswith("default/team-a-0021 is pending: WaitingForQuota")
+    assert "cpu: requests 1, 0 available: 1 short" in text
     assert "it would fit if" in text
-    assert "1 cpu became free in ab, or its quota grew by that" in text
+    assert "1 cpu became free in ab, or its quota increased by that amount" in text
 
 
 def test_CL_05_pending_workloads_are_listed_with_positions(stage):

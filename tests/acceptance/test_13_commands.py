@@ -22,7 +22,7 @@ def test_CL_03_explain_shows_reasons_and_remedies(capsys):
     assert main(["explain", "a-4", str(folder / "two-teams.yaml"), str(folder / "jobs.csv")]) == 0
 
     told = capsys.readouterr().out
-    assert "default/a-4 waits: WaitingForQuota" in told
+    assert "default/a-4 is pending: WaitingForQuota" in told
     assert "4 short" in told
     assert "it would fit if" in told
 

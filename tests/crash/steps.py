@@ -7,7 +7,7 @@ from kueuepy.testing.fuzz.calls import answering, step
 
 __all__ = ["approve", "cluster", "step"]
 
-_PODS_READY = kq.objects.WaitForPodsReady(timeout=120 * 10**9, recovery_timeout=60 * 10**9)
+_PODS_READY = kq.objects.WaitForPodsReady(timeout=120, recovery_timeout=60)
 (approve,) = answering().values()
 
 

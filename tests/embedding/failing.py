@@ -87,7 +87,7 @@ def check(error: KueueError, scheduler: Scheduler | None, acknowledged: list[byt
     if scheduler is None:
         assert "cannot be" in str(error), error
         return
-    assert "takes no more calls: it cannot be written" in str(error), error
+    assert "accepts no more calls: it cannot be written" in str(error), error
     keys, state = scheduler.keys(), to_bytes(scheduler)
     try:
         scheduler.cycle()

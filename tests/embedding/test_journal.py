@@ -297,7 +297,7 @@ def test_a_closed_journal_leaves_a_readable_scheduler(tmp_path, cluster):
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("a"))
     assert scheduler.keys() == ("default/a",)
-    with pytest.raises(StateError, match="takes no more calls: it is closed"):
+    with pytest.raises(StateError, match="accepts no more calls: it is closed"):
         scheduler.submit(workload("b"))
     assert scheduler.keys() == ("default/a",)
 

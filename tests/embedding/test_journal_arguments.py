@@ -117,7 +117,7 @@ WRONG = {
     ),
     "submit timestamp": (
         lambda s: s.submit(workload("z", creation_timestamp=10**21)),
-        "metadata.creationTimestamp: is out of range; it must be 9223372036854775807 at most",
+        "creation_timestamp: is 1000000000000000000000; it must be 2262-04-11T23:47:16Z at most",
     ),
     "submit year": (
         lambda s: s.submit({"name": "z", "queue": "vision", "submit": "9999-01-01T00:00:00Z"}),

@@ -57,7 +57,7 @@ FOREIGN = {
 def test_a_foreign_file_is_rejected_and_unchanged(tmp_path, what):
     path = tmp_path / "j.db"
     path.write_bytes(FOREIGN[what])
-    with pytest.raises(InvalidSpecError, match="it is left as it is"):
+    with pytest.raises(InvalidSpecError, match="it is not changed"):
         opened(path)
     assert path.read_bytes() == FOREIGN[what]
     assert [found.name for found in tmp_path.iterdir()] == ["j.db"]
@@ -69,7 +69,7 @@ def test_another_database_is_rejected_and_unchanged(tmp_path):
     connection.execute("CREATE TABLE calls (number INTEGER)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(InvalidSpecError, match="is a database, but no journal"):
+    with pytest.raises(InvalidSpecError, match="is a database, but not a journal"):
         opened(path)
     assert path.read_bytes() == before
 
@@ -88,7 +88,7 @@ def test_a_file_truncated_anywhere_is_rejected_and_unchanged(tmp_path, written):
     ends = {*range(200), *range(0, len(whole), 509), len(whole) - 1}
     for end in sorted(ends):
         path = copy(written[0], tmp_path / "cut", whole[:end])
-        with pytest.raises(InvalidSpecError, match="left as it is"):
+        with pytest.raises(InvalidSpecError, match="is not changed"):
             opened(path)
         assert path.read_bytes() == whole[:end]
 
@@ -147,7 +147,7 @@ def test_a_changed_row_is_rejected(written, change):
     connection.commit()
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(InvalidSpecError, match=r"(is damaged|is cut off).* it is left as it is"):
+    with pytest.raises(InvalidSpecError, match=r"(is damaged|is cut off).* it is not changed"):
         opened(path)
     assert path.read_bytes() == before
 

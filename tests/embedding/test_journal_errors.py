@@ -36,7 +36,7 @@ def check_aftermath(path, scheduler, journal, acknowledged, *, more=()):
     assert journal.failure
     assert "read only" in repr(scheduler)
     keys = scheduler.keys()
-    with pytest.raises(StateError, match="takes no more calls"):
+    with pytest.raises(StateError, match="accepts no more calls"):
         scheduler.cycle()
     assert scheduler.keys() == keys
     assert scheduler.workloads["status"]

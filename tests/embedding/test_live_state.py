@@ -82,7 +82,7 @@ def test_the_configmap_of_the_manager_is_the_configuration():
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
     manifest = kq.load(dump({**config_map, "data": {"controller_manager_config.yaml": text}})).manifest
     assert manifest.configuration.fair_sharing.preemption_strategies == ("LessThanInitialShare",)
-    assert manifest.configuration.wait_for_pods_ready.timeout == 420 * 10**9
+    assert manifest.configuration.wait_for_pods_ready.timeout == 420
     assert not manifest.notes
     other = text.replace("config.kueue", "config.jobset")
     found = kq.load(dump({**config_map, "data": {"controller_manager_config.yaml": other}})).manifest

@@ -10,7 +10,6 @@ import kueuepy as kq
 from embedding.cases import workload
 from kueuepy.metrics import Watch
 from kueuepy.metrics.text import number
-from kueuepy.visibility import NEVER
 
 SECOND = 10**9
 LINE = re.compile(r"^kueue_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
@@ -57,7 +56,7 @@ def kinds(watch):
 
 
 def test_a_watch_reports_each_event_of_a_workload():
-    ready = kq.objects.WaitForPodsReady(timeout=60 * SECOND)
+    ready = kq.objects.WaitForPodsReady(timeout=60)
     scheduler, watch = watched(queue(), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -67,10 +66,11 @@ def test_a_watch_reports_each_event_of_a_workload():
     scheduler.finish("a")
     scheduler.delete("a")
     assert kinds(watch) == ["Created", "QuotaReserved", "Admitted", "PodsReady", "Finished", "Deleted"]
-    assert [event.time for event in watch.events] == [0, 0, 0, *[5 * SECOND] * 3]
+    assert [event.time.timestamp() for event in watch.events] == [0, 0, 0, 5, 5, 5]
     assert {event.cluster_queue for event in watch.events} == {"q"}
     assert [event.reason for event in watch.events][1:5] == ["QuotaReserved", "Admitted", "Started", "Succeeded"]
-    assert [event.since for event in watch.events] == [NEVER, NEVER, NEVER, 0, 0, NEVER]
+    assert [event.since and event.since.timestamp() for event in watch.events] == [None, None, None, 0, 0, None]
+    assert watch.table["since"].dtype == "M8[ns]"
     assert [event.cycle for event in watch.events] == [0, *[1] * 5]
 
 
@@ -90,7 +90,7 @@ def test_an_eviction_by_preemption_names_rule_and_preemptor():
     assert (evicted.preemptor, evicted.preemptor_cluster_queue) == ("default/high", "q")
     scheduler.settle()
     released = next(event for event in watch.events if event.kind == "QuotaReleased")
-    assert (released.reason, released.since, released.cluster_queue) == ("Preempted", 7 * SECOND, "q")
+    assert (released.reason, released.since.timestamp(), released.cluster_queue) == ("Preempted", 7, "q")
     shown = Shown(watch)
     assert shown.of("preempted_workloads_total") == {("q", "InClusterQueue"): 1}
     assert shown.of("evicted_workloads_total") == {("q", "", "Preempted", ""): 1}
@@ -163,7 +163,7 @@ def test_a_workload_finished_without_quota_has_no_execution_time_and_no_cluster_
 
 @pytest.mark.parametrize(("ready_first", "cause", "ran"), [(False, "WaitForStart", {}), (True, "WaitForRecovery", {})])
 def test_an_eviction_by_pods_ready_timeout_has_its_cause(ready_first, cause, ran):
-    ready = kq.objects.WaitForPodsReady(timeout=60 * SECOND, recovery_timeout=20 * SECOND)
+    ready = kq.objects.WaitForPodsReady(timeout=60, recovery_timeout=20)
     scheduler, watch = watched(queue(), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -183,7 +183,7 @@ def test_an_eviction_by_pods_ready_timeout_has_its_cause(ready_first, cause, ran
 
 
 def test_recovered_pods_do_not_count_as_ready_again():
-    ready = kq.objects.WaitForPodsReady(timeout=60 * SECOND, recovery_timeout=20 * SECOND)
+    ready = kq.objects.WaitForPodsReady(timeout=60, recovery_timeout=20)
     scheduler, watch = watched(queue(preemption=PREEMPTING), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
     scheduler.settle()

@@ -12,6 +12,7 @@ from kueuepy import _core
 from kueuepy.engine.inventory import EventKind
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
+from kueuepy.objects.times import EPOCH
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility import SchedulerEvent
 
@@ -73,5 +74,5 @@ def test_the_kinds_of_events_are_those_of_the_core():
 def test_an_event_of_each_kind_is_a_row_of_the_table(kind):
     from kueuepy.visibility import event_table  # noqa: PLC0415
 
-    event = SchedulerEvent(0, 0, kind, "default/w", *[""] * 9, 0, -1)
+    event = SchedulerEvent(EPOCH, 0, kind, "default/w", *[""] * 9, EPOCH, None)
     assert event_table([event])["kind"] == [kind]

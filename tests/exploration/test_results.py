@@ -21,11 +21,11 @@ def test_an_estimate_without_arrivals_shows_its_assumption_and_no_range(busy):
     assert found.closed
     assert found.p5 < found.p95
     for text in (str(found), found._repr_html_()):
-        assert "assumes that no job arrives meanwhile" in text
-    assert "80 of 100" not in str(found)
+        assert "assumes that no new job arrives" in text
+    assert "80% interval" not in str(found)
     coming = kq.lab.eta(busy, "default/w11", kq.sim.Exponential("1h"), n=40, future=arrivals)
     assert not coming.closed
-    assert "80 of 100" in str(coming)
+    assert "80% interval" in str(coming)
     assert "assumes" not in str(coming)
 
 
@@ -34,7 +34,7 @@ def test_a_workload_with_quota_needs_no_assumption(busy):
 
 
 def test_a_risk_without_arrivals_shows_its_assumption(busy):
-    assert str(kq.lab.risk(busy, "default/w0")).endswith("; assumes that no job arrives meanwhile")
+    assert str(kq.lab.risk(busy, "default/w0")).endswith("; assumes that no new job arrives")
     assert "assumes" not in str(kq.lab.risk(busy, "default/w0", future=arrivals, n=3))
 
 

@@ -119,5 +119,5 @@ def test_slowdowns_shares_and_runs_show_what_they_count(teams):
     pytest.importorskip("matplotlib")
     result = kq.simulate(teams, arrivals(1))
     assert "(number of jobs: 1: 80)" in result.plot.slowdown_by_size().get_xlabel()
-    assert "thousandths" in result.plot.shares().get_ylabel()
-    assert result.plot.gantt().get_ylabel() == "concurrent runs"
+    assert "‰" in result.plot.shares().get_ylabel()
+    assert result.plot.gantt().get_ylabel() == "Concurrent runs"

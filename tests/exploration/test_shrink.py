@@ -47,7 +47,7 @@ def test_with_exponential_runtimes_the_drain_time_matches_theory():
     found = kq.lab.shrink(scheduler_of(), queue_of(5), runtimes=kq.sim.Exponential(1000), n=300)
     assert np.mean(found.seconds) == pytest.approx(1000 * (1 / 9 + 1 / 8 + 1 / 7 + 1 / 6), rel=0.1)
     assert found.p10 < found.p50 < found.p90
-    assert "4 would have to leave" in str(found)
+    assert "4 would have to be removed" in str(found)
 
 
 def test_waiting_workloads_are_not_admitted_before_the_quota_is_reached():
@@ -73,7 +73,7 @@ def test_a_borrower_must_finish_when_the_lender_loses_quota():
 
 
 def test_within_quota_the_time_is_0_and_endless_jobs_are_reported():
-    assert str(kq.lab.shrink(scheduler_of(jobs=3), queue_of(5), runtimes=60)) == "all is within quota at once"
+    assert str(kq.lab.shrink(scheduler_of(jobs=3), queue_of(5), runtimes=60)) == "usage is within quota at once"
     found = kq.lab.shrink(scheduler_of(), queue_of(5), runtimes="60d", horizon="1d", n=2)
     assert found.seconds == (math.inf, math.inf)
     assert "not within 1 d in 2 of 2" in str(found)

@@ -45,7 +45,7 @@ def test_a_strict_queue_admits_it_and_the_bound_matches_a_long_run():
     assert found.starved == ()
     assert found.cycle is not None
     assert found.bound == long_run(cluster, WIDE).jobs["first_wait"][1:].max()
-    assert "nobody starves" in str(found)
+    assert "no job starves" in str(found)
 
 
 def test_a_lower_priority_starves_under_a_load_of_higher_ones():

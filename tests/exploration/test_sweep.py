@@ -250,7 +250,7 @@ def test_stored_results_are_not_used_for_another_sweep(teams, tmp_path):
 def test_a_file_that_is_not_a_storage_is_rejected(teams, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("no database" * 1000)
-    with pytest.raises(kq.errors.InvalidSpecError, match="is no file of a sweep"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not a file of a sweep"):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
@@ -269,10 +269,10 @@ kq.sweep(teams, lambda seed: arrivals(seed, n=2000), over, seeds=3, storage={fil
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("UPDATE runs SET row = '{'", "is no file of a sweep: "),
+        ("UPDATE runs SET row = '{'", "is not a file of a sweep: "),
         ("UPDATE runs SET row = '[]'", "'\\[\\]' is no row"),
         ("UPDATE runs SET row = '{}'", "is no row"),
-        ("DROP TABLE runs; CREATE TABLE runs (other TEXT)", "is no file of a sweep: no such column"),
+        ("DROP TABLE runs; CREATE TABLE runs (other TEXT)", "is not a file of a sweep: no such column"),
     ],
 )
 def test_a_modified_storage_is_rejected(teams, tmp_path, change, told):
@@ -290,7 +290,7 @@ def test_a_truncated_storage_is_rejected(teams, tmp_path):
     kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(kq.errors.InvalidSpecError, match="is no file of a sweep"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not a file of a sweep"):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 

@@ -55,7 +55,7 @@ def test_in_one_queue_the_smallest_set_is_that_of_subset_sums(seed):
     asked = int(rng.integers(2, max(3, sum(lower))))
     free = nominal - sum(sizes)
     if free >= asked or sum(lower) + free < asked:
-        with pytest.raises(kq.errors.StateError, match="nobody is preempted"):
+        with pytest.raises(kq.errors.StateError, match="no workload is preempted"):
             kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": asked, "priority": 3})
         return
     found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": asked, "priority": 3})

@@ -25,7 +25,6 @@ from kueuepy import (
     Workload,
 )
 from kueuepy.objects import (
-    SECOND,
     BorrowWithinCohort,
     FlavorFungibility,
     LabelSelector,
@@ -158,7 +157,7 @@ def never_evaluated():
 
 
 def admission_after_a_delay():
-    wait = WaitForPodsReady(timeout=60 * SECOND, requeuing_strategy=RequeuingStrategy(backoff_base_seconds=60))
+    wait = WaitForPodsReady(timeout=60, requeuing_strategy=RequeuingStrategy(backoff_base_seconds=60))
     scheduler = Scheduler(Cluster(FLAVOR, _queue("q", 9), configuration=Configuration(wait_for_pods_ready=wait)))
     scheduler.submit(Workload("slow", queue_name="q", pod_sets=(PodSet.of(requests={"cpu": 9}),)))
     scheduler.settle()

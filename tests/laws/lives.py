@@ -34,8 +34,8 @@ GATE = {"kueue.x-k8s.io/admission-gated-by": "example.com/later"}
 def waits(chance: random.Random) -> WaitForPodsReady:
     """Short timeouts and few retries, so that both are reached."""
     return WaitForPodsReady(
-        timeout=chance.randint(1, 40) * SECOND,
-        recovery_timeout=chance.choice([None, chance.randint(1, 40) * SECOND]),
+        timeout=chance.randint(1, 40),
+        recovery_timeout=chance.choice([None, chance.randint(1, 40)]),
         block_admission=chance.random() < 0.3,
         requeuing_strategy=RequeuingStrategy(
             timestamp=chance.choice(["Eviction", "Creation"]),

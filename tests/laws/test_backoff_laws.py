@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kueuepy import AdmissionCheck, Cluster, ClusterQueue, Configuration, PodSet, ResourceFlavor, Scheduler, Workload
-from kueuepy.objects import AdmissionCheckStrategyRule, RequeuingStrategy, WaitForPodsReady
+from kueuepy.objects import AdmissionCheckStrategyRule, RequeuingStrategy, Seconds, WaitForPodsReady
 from kueuepy.sim import Provisioning
 
 pytestmark = pytest.mark.sanitizer
@@ -85,7 +85,9 @@ ATTEMPTS = st.lists(st.tuples(st.sampled_from(["never", "lost", "lost twice"]), 
 @many
 @given(STARTS, strategies(), SPANS, SPANS, ATTEMPTS)
 def test_pods_not_ready_requeue_with_doubled_backoff_up_to_the_limit(start, strategy, timeout, recovery, attempts):
-    waits = WaitForPodsReady(timeout=timeout, recovery_timeout=recovery, requeuing_strategy=strategy)
+    waits = WaitForPodsReady(
+        timeout=Seconds.of(timeout), recovery_timeout=Seconds.of(recovery), requeuing_strategy=strategy
+    )
     clock, ran, limit = Clock(start, waits=waits), 0, strategy.backoff_limit_count
     for n, (kind, *spans) in enumerate(attempts, 1):
         admitted = clock.engine.now
@@ -109,7 +111,7 @@ def test_pods_not_ready_requeue_with_doubled_backoff_up_to_the_limit(start, stra
             return
         again = due + backoff(strategy, n)
         state = clock.status.requeue_state
-        assert (clock.reason("Evicted"), state.count, state.requeue_at) == ("PodsReadyTimeout", n, again)
+        assert (clock.reason("Evicted"), state.count, state.requeue_at.value) == ("PodsReadyTimeout", n, again)
         clock.reach(again - 1)
         assert not clock.is_true("QuotaReserved")
         clock.reach(again)

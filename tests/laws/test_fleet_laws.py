@@ -97,7 +97,7 @@ def test_a_fleet_of_one_worker_without_latency_decides_as_that_worker(jobs, unit
 def test_cluster_names_have_no_effect(data):
     fleet = data.draw(fleets())
     jobs = data.draw(rows())
-    sync = {f"x{name}": time / 10**9 for name, time in fleet.sync.items()}
+    sync = {f"x{name}": time for name, time in fleet.sync.items()}
     renamed = fleet.replace(workers={f"x{name}": worker for name, worker in fleet.workers.items()}, sync=sync)
     first, second = kq.simulate(fleet, jobs), kq.simulate(renamed, jobs)
     for column in ("first_start", "end", "copies"):

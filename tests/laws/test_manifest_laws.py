@@ -49,6 +49,7 @@ from kueuepy.objects import (
     WorkloadPriorityClass,
     WorkloadStatus,
 )
+from kueuepy.objects.times import Timestamp
 from kueuepy.testing.fuzz.documents import fast as fast_value
 
 
@@ -63,7 +64,7 @@ labels = st.dictionaries(keys, words | st.just(""), max_size=3)
 amounts = st.one_of(
     st.integers(0, 2**63 - 1), st.from_regex(r"[0-9]{1,6}(\.[0-9]{1,3})?(m|k|M|Gi|Ti|e3)?", fullmatch=True)
 )
-times = st.none() | st.integers(-(10**18), 4 * 10**18)
+times = st.none() | st.integers(-(10**18), 4 * 10**18).map(Timestamp.of)
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 effects = st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"])
 metadata: dict[str, st.SearchStrategy[Any]] = {

@@ -27,7 +27,7 @@ class History:
     def __init__(self, chance: random.Random) -> None:
         half_life, interval = chance.choice([10, 600, 600, 3601, 0]), chance.choice([1, 10, 300])
         weights = chance.choice([{}, {"cpu": 2.0}, {"memory": 0.1, "cpu": 3.0}, {"memory": 0.0}])
-        usage = kq.objects.AdmissionFairSharing(half_life * SECOND, interval * SECOND, weights)
+        usage = kq.objects.AdmissionFairSharing(half_life, interval, weights)
         self.ledger = Ledger(half_life * SECOND, interval * SECOND, weights)
         self.weights = {door: chance.choice(WEIGHTS) for door in DOORS}
         check = ["check"] if chance.random() < 0.5 else []
@@ -97,7 +97,7 @@ class History:
             workload = self.scheduler.workload(waiting)
             conditions = self.engine.conditions(self.engine.find(waiting))
             evicted, reason, _, since = conditions.get("Evicted", (False, "", "", 0))
-            time = since if evicted and reason == "AdmissionCheck" else workload.creation_timestamp
+            time = since if evicted and reason == "AdmissionCheck" else workload.creation_timestamp.value
             door = workload.queue_name
             return self.ledger.usage(door, float(self.weights[door])), -workload.priority, time, workload.uid
 

@@ -229,7 +229,7 @@ def test_the_server_answers_like_the_playground(server, playground):
     found, wanted = json.loads(body), playground.answer(values)
     assert {**found, "ms": 0} == {**json.loads(json.dumps(wanted)), "ms": 0}
     error = json.loads(asked(server, "POST", "answer", json.dumps({"values": {"x": 1}}))[2])
-    assert "is no slider" in error["error"]
+    assert "is not the path of a slider" in error["error"]
 
 
 def test_requests_without_the_token_are_rejected(server):
@@ -385,7 +385,7 @@ def test_values_of_the_widget_can_be_read_and_set(widget, week):
     widget.values = {path: 3}
     assert widget.given["count"] == 2  # the sliders go there again
     assert widget.result().kpis == kq.simulate(week[0].edit(path, 3), week[1]).kpis
-    with pytest.raises(kq.errors.InvalidSpecError, match="is no slider"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not the path of a slider"):
         widget.values = {"x": 1}
     assert widget.values == {path: 3}
 

@@ -131,7 +131,7 @@ def test_a_custom_reward_function():
     env = made(reward=lambda before, after: after["arrivals"] - before["arrivals"])
     env.reset(seed=3)
     total = sum(env.step(np.zeros(3))[1] for _ in range(12))
-    assert total == (jobs(3)["submit"] <= jobs(3)["submit"].min() + 6 * 3600 * 10**9).sum() - 1
+    assert total == (jobs(3).exact()["submit"] <= jobs(3).exact()["submit"].min() + 6 * 3600 * 10**9).sum() - 1
 
 
 def test_moving_quota_to_waiting_queues_beats_no_action():
@@ -181,5 +181,5 @@ def test_a_wrong_argument_is_named(week, options, message):
     for make in (rl.QuotaEnv, lambda *args, **more: rl.vector(2, *args, **more)):
         with pytest.raises(kq.errors.InvalidSpecError, match=message):
             make(*week, **options)
-    with pytest.raises(kq.errors.InvalidSpecError, match="given together"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="pass both cluster and jobs"):
         rl.QuotaEnv(week[0])

@@ -30,7 +30,7 @@ def test_a_copy_of_a_simulation_continues_independently(copied):
     assert (run.now, len(run.jobs)) == (before, 20)
     run.submit({"queue": "a", "submit": 0, "runtime": 60, "cpu": 2, "name": "late"})
     run.run()
-    assert [run.result().jobs["cpu"][20], twin.result().jobs["cpu"][20]] == [2000, 1000]
+    assert [run.result().jobs["cpu"][20], twin.result().jobs["cpu"][20]] == [2, 1]
 
 
 def test_pickling_a_simulation_raises_an_error_with_an_alternative():
@@ -71,5 +71,5 @@ def test_copying_or_pickling_an_environment_raises_an_error(copied):
     rl = pytest.importorskip("kueuepy.rl")
     path = "ClusterQueue/a:quota[f/cpu].nominalQuota"
     for env in (rl.QuotaEnv(CLUSTER, kq.Jobs.of(JOBS), [path]), rl.vector(2, CLUSTER, kq.Jobs.of(JOBS), [path])):
-        with pytest.raises(UnsupportedError, match="make another with the same arguments"):
+        with pytest.raises(UnsupportedError, match="create another one with the same arguments"):
             copied(env)

@@ -187,7 +187,7 @@ def test_jobs_waiting_at_the_end_with_their_reasons(evicting, tmp_path):
     result = kq.simulate(*evicting, until=420)
     (waiter,) = result.waiting
     assert (waiter.job, waiter.cluster_queue, waiter.waited) == ("low", "q", 70.0)
-    assert waiter.explanation.startswith("default/low waits: WaitingForQuota")
+    assert waiter.explanation.startswith("default/low is pending: WaitingForQuota")
     result.save(tmp_path)
     assert kq.load_result(tmp_path).waiting == result.waiting
 

@@ -29,7 +29,7 @@ def polars(**columns):
     ],
 )
 def test_columns_of_polars(column, values, found):
-    assert polars(**{column: values})[GPU if column == "gpu" else column].tolist() == found
+    assert polars(**{column: values}).exact()[GPU if column == "gpu" else column].tolist() == found
 
 
 def test_frames_of_polars_lazy_ones_and_arrow():

@@ -30,7 +30,7 @@ def test_a_job_that_never_waited_has_waited_for_0_seconds():
     assert (found["first_wait"] == found["waited"]).all()
     # By Lindley's recursion in whole nanoseconds.
     waits, wait = np.zeros(n, np.int64), 0
-    gaps, spans = np.diff(jobs["submit"], prepend=jobs["submit"][0]), jobs["runtime"]
+    gaps, spans = np.diff(jobs.exact()["submit"], prepend=jobs.exact()["submit"][0]), jobs.exact()["runtime"]
     for row in range(1, n):
         wait = max(0, wait + int(spans[row - 1]) - int(gaps[row]))
         waits[row] = wait
@@ -90,7 +90,7 @@ def test_a_long_time_after_the_last_submission_causes_a_note():
 
 
 def test_hints_about_metrics_are_shown_and_not_emitted_as_warnings():
-    with pytest.warns(UserWarning, match="waits grow") as caught:
+    with pytest.warns(UserWarning, match="waiting times grow") as caught:
         result = kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0))
     assert warned("the mean wait", result)
     assert "warning: the mean wait" in repr(result)
@@ -104,7 +104,7 @@ def test_a_mean_wait_far_above_the_log_causes_a_note():
 
 def test_a_warm_up_without_remaining_jobs_causes_a_note():
     result = kq.simulate(cluster(queue("q", 2)), stream(200), warmup="300d")
-    assert warned("no job counts", result)
+    assert warned("the metrics include no jobs", result)
 
 
 def test_calendar_times_are_available_if_the_log_has_them():
@@ -173,10 +173,10 @@ def test_metrics_form_one_tidy_table(three):
 def test_a_report_combines_results(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    for part in ("Figures side by side", "Who waits longer under four", "Differences, job by job", "95 % interval"):
+    for part in ("Metrics by policy", "Jobs that wait longer under four", "Paired differences", "95 % interval"):
         assert part in text
     kq.report(three, tmp_path / "report.html")
-    assert "Who waits longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
+    assert "Jobs that wait longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
     kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
     with pytest.raises(kq.errors.InvalidSpecError, match="no result"):
         kq.report({}, tmp_path / "report.html")
@@ -215,10 +215,10 @@ def test_alibaba_logs_are_detected_by_their_header(tmp_path):
     log = kq.Jobs.read(tmp_path / "dlrm.csv", "alibaba")
     assert log.name_of(0) == "instance-1"
     assert log.notes == (("created before the recorded time", 1), ("deleted after the recorded time", 1))
-    assert (log["runtime"].tolist(), log["cpu"].tolist()) == ([490 * 10**9], [96_000])
+    assert (log.exact()["runtime"].tolist(), log.exact()["cpu"].tolist()) == ([490 * 10**9], [96_000])
     whole = kq.Jobs.read(tmp_path / "dlrm.csv", "dlrm", unfinished="keep")
-    assert whole["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
-    assert whole["runtime"].tolist() == [-1, 490 * 10**9, -1]
+    assert whole.exact()["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
+    assert whole.exact()["runtime"].tolist() == [-1, 490 * 10**9, -1]
     assert kq.simulate(kq.sim.cluster_of(whole), whole, until=10_000).kpis.finished == 1
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(

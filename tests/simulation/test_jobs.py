@@ -24,8 +24,8 @@ def write(path, text):
 def test_a_csv_file_is_read_by_column_names(tmp_path):
     text = "queue,submit,runtime,gpu,cpu,team\na,2024-05-01T00:00:00Z,1h,1,500m,x\nb,2024-05-01T01:00:00Z,90,8,2,y\n,1,1,1,1,z\n"
     jobs = kq.Jobs.read(write(tmp_path / "jobs.csv", text))
-    assert jobs["runtime"].tolist() == [HOUR, 90 * 10**9]
-    assert (jobs["cpu"].tolist(), jobs[GPU].tolist()) == ([500, 2000], [1, 8])
+    assert jobs.exact()["runtime"].tolist() == [HOUR, 90 * 10**9]
+    assert (jobs.exact()["cpu"].tolist(), jobs[GPU].tolist()) == ([500, 2000], [1, 8])
     assert [jobs["team"][row] for row in range(2)] == ["x", "y"]
     assert jobs.span == 3600
     assert jobs.notes == (("without queue, submit or runtime", 1),)
@@ -35,7 +35,7 @@ def test_columns_of_other_names_and_packed_files(tmp_path):
     path = tmp_path / "jobs.csv.gz"
     path.write_bytes(gzip.compress(b"team,at,seconds,n\nx,10,5,2\ny,0,5,1\n"))
     jobs = kq.Jobs.read(path, map={"queue": "team", "submit": "at", "runtime": "seconds", "gpu": "n"})
-    assert jobs["submit"].tolist() == [0, 10 * 10**9]
+    assert jobs.exact()["submit"].tolist() == [0, 10 * 10**9]
     assert jobs[GPU].tolist() == [1, 2]
     with pytest.raises(kq.errors.NotFoundError, match='"group" names no column; there are team, at, seconds, n'):
         kq.Jobs.read(path, map={"queue": "group"})
@@ -72,13 +72,13 @@ def test_frames_of_pandas_and_polars_and_parquet_agree(tmp_path):
     jobs.to_parquet(tmp_path / "jobs.parquet")
     for other in (kq.Jobs.of(polars.from_pandas(frame)), kq.Jobs.read(tmp_path / "jobs.parquet")):
         assert list(other) == list(jobs)
-    assert jobs["cpu"].tolist() == [500, 1000, 2000]
+    assert jobs.exact()["cpu"].tolist() == [500, 1000, 2000]
 
 
 def test_missing_requests_are_reported():
     jobs = kq.Jobs({"queue": ["a", "a"], "submit": [0, 0], "runtime": [1, -1], "gpu": [1, float("nan")]})
     assert jobs.notes == (("runtime is -1; the job never ends", 1), ("nvidia.com/gpu is missing; treated as 0", 1))
-    assert jobs["runtime"].tolist() == [10**9, -1]
+    assert jobs.exact()["runtime"].tolist() == [10**9, -1]
 
 
 def test_rows_workloads_and_tables_mix():
@@ -86,17 +86,17 @@ def test_rows_workloads_and_tables_mix():
     held = kq.Workload("held", queue_name="q", pod_sets=pods)
     jobs = kq.Jobs.of([{"name": "x", "queue": "q", "cpu": 1, "duration": "1m"}, held])
     assert [jobs.name_of(row) for row in range(2)] == ["x", "held"]
-    assert jobs["runtime"].tolist() == [60 * 10**9, -1]
+    assert jobs.exact()["runtime"].tolist() == [60 * 10**9, -1]
     assert jobs.templates == (held,)
     assert len(kq.Jobs.concat([jobs, jobs.head(1)])) == 3
 
 
 def test_windows_and_loads():
     jobs = kq.Jobs({"queue": ["q"] * 4, "submit": [10, 20, 40, 80], "runtime": [5] * 4, "gpu": [1, 2, 3, 4]})
-    assert list(jobs.window(0)["submit"]) == [0, 10 * 10**9, 30 * 10**9, 70 * 10**9]
+    assert list(jobs.window(0).exact()["submit"]) == [0, 10 * 10**9, 30 * 10**9, 70 * 10**9]
     assert jobs.window(10, 40)[GPU].tolist() == [2, 3]
-    assert (jobs.scale_load(2)["submit"] // 10**9).tolist() == [10, 15, 25, 45]
-    assert jobs.where(lambda table: table[GPU] > 2)["submit"].tolist() == [40 * 10**9, 80 * 10**9]
+    assert (jobs.scale_load(2).exact()["submit"] // 10**9).tolist() == [10, 15, 25, 45]
+    assert jobs.where(lambda table: table[GPU] > 2).exact()["submit"].tolist() == [40 * 10**9, 80 * 10**9]
     assert jobs.assign(priority=lambda table: table[GPU] * 10)["priority"].tolist() == [10, 20, 30, 40]
     assert len(jobs.thin(0.5, seed=1)) in range(5)
 
@@ -124,11 +124,13 @@ def test_a_first_configuration_and_its_warnings():
 def test_generators_are_reproducible_by_seed():
     first = generate.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
     gaps = -np.log1p(-draws(5, "gap q", 8)) * 60
-    assert (first["submit"] // 1000).tolist() == (np.floor(np.cumsum(gaps) * 1e9).astype(np.int64) // 1000).tolist()
+    assert (first.exact()["submit"] // 1000).tolist() == (
+        np.floor(np.cumsum(gaps) * 1e9).astype(np.int64) // 1000
+    ).tolist()
     assert list(generate.gpu_mix(seed=2, days=1)) == list(generate.gpu_mix(seed=2, days=1))
     assert len(generate.bursts("q", "1/h", 5, "1m", {"cpu": 1}, n=3)) == 15
     day = generate.diurnal("q", "100/h", "1m", {"cpu": 1}, days=10, ratio=9)
-    hour = (day["submit"] // HOUR) % 24
+    hour = (day.exact()["submit"] // HOUR) % 24
     assert ((hour >= 12) & (hour < 16)).sum() > 3 * ((hour >= 0) & (hour < 4)).sum()
 
 
@@ -137,9 +139,9 @@ SWF = "; Computer: test\n; MaxProcs: 8\n1 0 -1 10 4 -1 -1 -1 -1 -1 1 3 1 1 0 -1 
 
 def test_swf(tmp_path):
     jobs = kq.Jobs.read(write(tmp_path / "log.swf", SWF))
-    assert (jobs["pods"].tolist(), jobs["cpu"].tolist()) == ([4, 2], [1000, 1000])
-    assert jobs["runtime"].tolist() == [10 * 10**9, 10**9]
-    assert jobs["limit"].tolist() == [-1, 60 * 10**9]
+    assert (jobs["pods"].tolist(), jobs.exact()["cpu"].tolist()) == ([4, 2], [1000, 1000])
+    assert jobs.exact()["runtime"].tolist() == [10 * 10**9, 10**9]
+    assert jobs.exact()["limit"].tolist() == [-1, 60 * 10**9]
     assert dict(jobs.notes) == {"without a run time": 1, "ran for 0 s, taken for 1 s": 1}
     assert jobs.header.startswith("; Computer: test")
     with pytest.raises(kq.errors.InvalidSpecError, match=r"log.swf:3: .*a job must be 18 numbers"):
@@ -161,7 +163,7 @@ def test_philly(tmp_path):
     }
     listed = [job, {**job, "jobid": "b", "attempts": []}]
     jobs = kq.Jobs.read(write(tmp_path / "log.json", json.dumps(listed)), format="philly-json")
-    assert (jobs["runtime"].tolist(), jobs[GPU].tolist(), jobs.name_of(0)) == ([2 * HOUR], [2], "application-1")
+    assert (jobs.exact()["runtime"].tolist(), jobs[GPU].tolist(), jobs.name_of(0)) == ([2 * HOUR], [2], "application-1")
     assert jobs.notes == (("no attempt, or one without times", 1),)
 
 
@@ -173,7 +175,7 @@ def test_helios_and_acme(tmp_path):
     )
     quota = write(tmp_path / "gpus.csv", "date,v,total\n2020-04-01,32,32\n2020-04-02,40,40\n")
     jobs = kq.Jobs.read(write(tmp_path / "helios.csv", text), gpu_numbers=quota, format="helios")
-    assert (jobs["pods"].tolist(), jobs[GPU].tolist(), jobs["cpu"].tolist()) == ([2], [8], [16000])
+    assert (jobs["pods"].tolist(), jobs[GPU].tolist(), jobs.exact()["cpu"].tolist()) == ([2], [8], [16000])
     assert jobs.quota_events == ((0.0, "v", GPU, 32), (86400.0, "v", GPU, 40))
     text = (
         "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration\n"
@@ -181,7 +183,7 @@ def test_helios_and_acme(tmp_path):
         "2,u,2,16,32,Pretrain,COMPLETED,2023-04-01 00:00:00+08:00,,,18\n"
     )
     jobs = kq.Jobs.read(write(tmp_path / "acme.csv", text), format="acme")
-    assert (jobs["runtime"].tolist(), jobs["queue"][0]) == ([8 * 10**9], "default/Pretrain")
+    assert (jobs.exact()["runtime"].tolist(), jobs["queue"][0]) == ([8 * 10**9], "default/Pretrain")
 
 
 def test_alibaba(tmp_path):
@@ -191,7 +193,7 @@ def test_alibaba(tmp_path):
     )
     path = write(tmp_path / "openb_pods.csv", pods)
     jobs = kq.Jobs.read(path)
-    assert (jobs["cpu"].tolist(), jobs["priority"].tolist(), jobs["flavor"][0]) == ([12000], [100], "v100m16")
+    assert (jobs.exact()["cpu"].tolist(), jobs["priority"].tolist(), jobs["flavor"][0]) == ([12000], [100], "v100m16")
     assert jobs.notes == (("never scheduled", 1),)
     assert kq.Jobs.read(path, format="alibaba2023", share=True, pending="keep")["alibaba.com/gpu-milli"].tolist() == [
         460,
@@ -210,7 +212,7 @@ def test_alibaba(tmp_path):
     )
     write(tmp_path / "pai_task_table.csv", tasks)
     jobs = kq.Jobs.read(tmp_path / "jobs.csv", format="alibaba2020")
-    assert (jobs["pods"].tolist(), jobs["cpu"].tolist(), jobs[GPU].tolist()) == ([2], [6000], [1])
+    assert (jobs["pods"].tolist(), jobs.exact()["cpu"].tolist(), jobs[GPU].tolist()) == ([2], [6000], [1])
 
 
 def test_borg_and_batsim(tmp_path):
@@ -222,8 +224,8 @@ def test_borg_and_batsim(tmp_path):
     write(tmp_path / "instance_events.csv", instances)
     path = write(tmp_path / "collections.csv", events)
     jobs = kq.Jobs.read(path, format="borg2019", machine=(8, 1024))
-    assert (jobs["pods"].tolist(), jobs["cpu"].tolist(), jobs["memory"].tolist()) == ([2], [4000], [256])
-    assert (jobs["runtime"].tolist(), jobs["queue"][0]) == ([7 * 10**9], "default/production")
+    assert (jobs["pods"].tolist(), jobs.exact()["cpu"].tolist(), jobs["memory"].tolist()) == ([2], [4000], [256])
+    assert (jobs.exact()["runtime"].tolist(), jobs["queue"][0]) == ([7 * 10**9], "default/production")
     workload = {
         "jobs": [
             {"id": 1, "subtime": 2.5, "profile": "d", "res": 4, "walltime": 60},
@@ -232,22 +234,22 @@ def test_borg_and_batsim(tmp_path):
         "profiles": {"d": {"type": "delay", "delay": 30}, "p": {"type": "parallel_homogeneous", "cpu": 1}},
     }
     jobs = kq.Jobs.read(write(tmp_path / "w.json", json.dumps(workload)), format="batsim", queue="all")
-    assert (jobs["pods"].tolist(), jobs["runtime"].tolist()) == ([4], [30 * 10**9])
+    assert (jobs["pods"].tolist(), jobs["runtime"].tolist()) == ([4], [30.0])
     assert jobs.notes == (("the profile is not a delay", 1),)
 
 
 def test_parallel_jobs_by_the_model_of_lublin_and_feitelson():
     jobs = kq.Jobs.lublin(1, 20_000, 128)
     sizes = jobs["pods"]
-    assert set(jobs["cpu"].tolist()) == {1000}
+    assert set(jobs.exact()["cpu"].tolist()) == {1000}
     assert (sizes == 1).mean() == pytest.approx(0.244, abs=0.01)
     assert np.isin(sizes, 2 ** np.arange(8)).mean() == pytest.approx(0.244 + 0.576 + 0.18 * 0.28, abs=0.01)
     assert (sizes > 2**4.5).mean() == pytest.approx(0.756 * (1 - 0.86 * 0.97), abs=0.04)
     assert sizes.max() <= 128
-    short = (np.log(jobs["runtime"] / SECOND) < 8) & (sizes == 1)
+    short = (np.log(jobs.exact()["runtime"] / SECOND) < 8) & (sizes == 1)
     assert short.sum() / (sizes == 1).sum() == pytest.approx(0.78, abs=0.06)
-    assert jobs["runtime"].max() <= np.exp(12) * SECOND
-    hour = (jobs["submit"] // HOUR) % 24
+    assert jobs.exact()["runtime"].max() <= np.exp(12) * SECOND
+    hour = (jobs.exact()["submit"] // HOUR) % 24
     counts = np.bincount(hour, minlength=24)
     assert 12 <= counts.argmax() <= 15
     assert 3 <= counts.argmin() <= 6
@@ -270,7 +272,7 @@ FIRST_OF_LUBLIN = [
 
 def test_the_first_jobs_of_each_generator_do_not_change():
     jobs = kq.Jobs.lublin(7, 8)
-    assert list(zip(jobs["submit"] // 10**6, jobs["runtime"] // SECOND, jobs["pods"], strict=True)) == [
+    assert list(zip(jobs.exact()["submit"] // 10**6, jobs.exact()["runtime"] // SECOND, jobs["pods"], strict=True)) == [
         (at // 10**6, runtime, size) for at, runtime, size in FIRST_OF_LUBLIN
     ]
 
@@ -286,7 +288,7 @@ def test_pandas_na_in_a_row_is_missing():
     pandas = pytest.importorskip("pandas")
     row = {"queue": "a", "submit": 0, "runtime": 1}
     jobs = kq.Jobs.of([{**row, "cpu": pandas.NA}, {**row, "cpu": 1}])
-    assert jobs["cpu"].tolist() == [0, 1000]
+    assert jobs.exact()["cpu"].tolist() == [0, 1000]
 
 
 def test_the_uid_breaks_ties_whatever_the_order_of_the_rows():
@@ -321,3 +323,10 @@ def test_two_jobs_have_different_uids():
     rows = [{"queue": "a", "submit": 0, "runtime": 60, "uid": "same"} for _ in range(2)]
     with pytest.raises(kq.errors.InvalidSpecError, match="row 0 has it, too"):
         kq.Jobs.of(rows)
+
+
+@pytest.mark.parametrize("option", ["load", "gpus", "days"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_gpu_mix_needs_numbers_above_0(option, value):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f"gpu_mix: {option}: is {value}; it must be more than 0"):
+        kq.Jobs.gpu_mix(**{option: value})

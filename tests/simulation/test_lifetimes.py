@@ -31,7 +31,7 @@ def job(**times):
         f"  admission: {{clusterQueue: cq, podSetAssignments: {assigned}}}\n" if "QuotaReserved" in times else ""
     )
     jobs = kq.Jobs.from_manifests(kq.load(MANIFEST + conditions + admission))
-    return int(jobs["runtime"][0])
+    return int(jobs.exact()["runtime"][0])
 
 
 def test_a_finished_workload_ran_from_its_admission_to_its_end():

@@ -57,7 +57,7 @@ def area(stack, values):
 
 def test_usage_of_a_short_run_is_exact(two):
     stack = data.usage(two)
-    assert stack.x.startswith("s after")
+    assert stack.x.endswith("(s)")
     assert stack.edges.tolist() == [0.0, 10.0, 50.0, 150.0]
     own = {layer.name: layer.own.tolist() for layer in stack.layers}
     borrowed = {layer.name: layer.borrowed.tolist() for layer in stack.layers}
@@ -70,7 +70,7 @@ def test_usage_of_a_short_run_is_exact(two):
 def test_areas_of_a_picture_equal_the_metrics_at_any_resolution(crowded, pieces):
     stack = data.usage(crowded, CELL, pieces)
     assert len(stack.edges) == pieces + 1
-    second = {"hours": 3600, "days": 86400}[stack.x.split()[0]]
+    second = {"hours": 3600, "days": 86400}[stack.x.rpartition("(")[2].rstrip(")")]
     used = sum(area(stack, layer.own + layer.borrowed) for layer in stack.layers) * second / 3600
     assert used == pytest.approx(crowded.kpis.used_hours[CELL], rel=1e-9)
     borrowed = sum(area(stack, layer.borrowed) for layer in stack.layers) * second / 3600
@@ -99,13 +99,13 @@ def test_with_many_queues_most_are_grouped_as_others():
 
 def test_waits_are_a_distribution(crowded):
     line = jobs.waits(crowded).lines[0]
-    assert (line.name, line.y[-1]) == ("all", 1.0)
+    assert (line.name, line.y[-1]) == ("all jobs", 1.0)
     assert (np.diff(line.x) > 0).all()
     assert (np.diff(line.y) > 0).all()
     waited = crowded.jobs["waited"]
     for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True):
         assert (waited <= x).mean() == pytest.approx(y, abs=2 / 300)
-    assert {line.name for line in jobs.waits(crowded, "priority").lines} == {"all", "0", "100"}
+    assert {line.name for line in jobs.waits(crowded, "priority").lines} == {"all jobs", "0", "100"}
 
 
 def test_runs_in_one_lane_do_not_overlap(crowded):
@@ -189,7 +189,7 @@ def test_a_picture_of_an_unrecorded_table_raises_an_error():
         result.plot.usage()
     with pytest.raises(kq.errors.StateError, match="runs=True"):
         result.picture("gantt")
-    with pytest.raises(kq.errors.InvalidSpecError, match=f'cell: "h100"; it must be one of {CELL}'):
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'flavor_resource: "h100"; it must be one of {CELL}'):
         kq.simulate(cluster(queue("q", 2)), rows).picture("usage", flavor_resource="h100")
 
 

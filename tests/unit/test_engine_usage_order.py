@@ -31,9 +31,7 @@ def queue(cpu, **fields):
 def engine(**fields):
     made = _core.Engine(
         Configuration(
-            admission_fair_sharing=AdmissionFairSharing(
-                usage_half_life_time=1000 * SECOND, usage_sampling_interval=10 * SECOND
-            )
+            admission_fair_sharing=AdmissionFairSharing(usage_half_life_time=1000, usage_sampling_interval=10)
         )
     )
     for obj in (

@@ -127,7 +127,7 @@ def test_the_command_reports_objects_that_a_release_rejects_or_reads_differently
     arguments = ["upgrade", TEAMS, str(path), "--jobs", JOBS, "--from", "v0.18", "--to", "v0.19"]
     assert main([*arguments, "--exit-code"]) == 3
     told = capsys.readouterr().out
-    assert "Configuration: featureGates.LendingLimit: v0.19 has no such gate, and refuses it" in told
+    assert "Configuration: featureGates.LendingLimit: v0.19 has no such gate, and rejects it" in told
     assert main([*arguments, "--json"]) == 0
     assert '"from": "v0.18"' in capsys.readouterr().out
 

@@ -8,7 +8,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 def waiting(pod_sets, *objects, cpu=8):
     """`first` is admitted but its pods are not ready; `second` fits and waits for them."""
-    waits = kq.objects.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
+    waits = kq.objects.WaitForPodsReady(timeout=300, block_admission=True)
     flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
     topology = kq.Topology("room", levels=[HOSTNAME])
     queue = kq.ClusterQueue.of("q", {"f": {"cpu": cpu}})
@@ -69,7 +69,7 @@ def test_a_workload_may_get_pod_sets_during_a_blocked_cycle():
 
 
 def test_a_question_about_a_head_not_yet_reached_uses_the_state_at_cycle_start():
-    waits = kq.objects.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
+    waits = kq.objects.WaitForPodsReady(timeout=300, block_admission=True)
     queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 4}, "g": {"cpu": 0}}) for name in "ab"]
     doors = [kq.LocalQueue(name, cluster_queue=name) for name in "ab"]
     objects = [kq.ResourceFlavor("f"), kq.ResourceFlavor("g"), *queues, *doors]

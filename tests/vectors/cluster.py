@@ -116,7 +116,7 @@ def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
     status = None
     if admitted:
         made.set_now(workload["reserved"] * SECOND)
-        conditions = [Condition("QuotaReserved", "True", last_transition_time=workload["reserved"] * SECOND)]
+        conditions = [Condition("QuotaReserved", "True", last_transition_time=workload["reserved"])]
         if workload.get("evicted"):
             conditions.append(Condition("Evicted", "True", "Preempted"))
         # One pod set for each cell, so that a resource may come from two flavors.
@@ -132,7 +132,7 @@ def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
             uid=workload["name"],
             queue_name=local,
             priority=workload["priority"],
-            creation_timestamp=workload["created"] * SECOND,
+            creation_timestamp=workload["created"],
             pod_sets=[PodSet(f"p{i}") for i in range(len(workload["usage"]))],
             status=status,
         )

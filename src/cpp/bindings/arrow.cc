@@ -1,4 +1,4 @@
-// Tables as Arrow streams (the Arrow C stream interface, in a PyCapsule), without a copy of their columns.
+// Tables as Arrow streams (the Arrow C stream interface, in a PyCapsule), without copying their columns.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -65,7 +65,7 @@ struct Column {
   std::unique_ptr<TextCells> texts, names;
 };
 
-// What a stream and all that came from it hold together. Its last user may be any thread.
+// Data shared by a stream and everything created from it. The last user may be any thread.
 struct Export {
   std::vector<Column> columns;
   std::vector<PyObject*> arrays;
@@ -103,7 +103,7 @@ std::vector<uint8_t> Packed(const uint8_t* values, int64_t length) {
   return bits;
 }
 
-// Codes below 0 are missing.
+// Marks codes below 0 as missing.
 void MarkMissing(const int32_t* codes, Column& column) {
   for (int64_t i = 0; i < column.length; ++i) column.nulls += codes[i] < 0 ? 1 : 0;
   if (column.nulls == 0) return;
@@ -129,7 +129,7 @@ void TakeTexts(const py::list& texts, Column& column) {
   }
 }
 
-// The values of an array stay where they are.
+// Uses the memory of the array without copying it.
 void TakeArray(const py::array& array, Column& column, Export& shared) {
   const char* format = FormatOf(array.dtype());
   if (format == nullptr || array.ndim() != 1) {
@@ -165,7 +165,7 @@ Column MakeColumn(const std::string& name, const py::handle& value, Export& shar
   return column;
 }
 
-// What one schema or array of the interface points to.
+// Data that one schema or array of the interface owns.
 template <typename Node>
 struct Held {
   Shared shared;
@@ -260,7 +260,7 @@ int GetSchema(ArrowArrayStream* stream, ArrowSchema* schema) {
 
 int GetNext(ArrowArrayStream* stream, ArrowArray* array) {
   Streaming& state = StateOf(stream);
-  *array = {};  // released: the end
+  *array = {};  // A released array marks the end of the stream.
   if (state.done) return 0;
   state.done = true;
   const Shared& shared = state.shared;
@@ -287,7 +287,7 @@ void ReleaseCapsule(PyObject* capsule) {
   delete stream;
 }
 
-// Each column an array, a list of texts, or a pair of codes and names.
+// Each column is an array, a list of strings, or a pair of codes and names.
 py::object StreamOf(const py::dict& columns) {
   auto shared = std::make_shared<Export>();
   for (const auto& [name, value] : columns) {

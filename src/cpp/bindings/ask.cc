@@ -1,4 +1,4 @@
-// Questions: what a cycle would answer about a workload that is not there, many at a time.
+// Questions: decisions about many hypothetical workloads at once.
 #include "questions/ask.h"
 
 #include "absl/strings/str_cat.h"
@@ -13,13 +13,13 @@
 namespace kueue::python {
 namespace {
 
-// A workload read once.
+// A hypothetical workload, converted once.
 struct Question {
   WorkloadObject object;
   std::vector<std::string> not_modelled;
 };
 
-// An answer, with its text: the classes of questions are forgotten.
+// A decision and its rendered message, because the class of a question is dropped afterwards.
 struct AnswerRecord {
   DecisionRecord decision;
   std::string message;
@@ -31,10 +31,10 @@ AnswerRecord AnswerFor(State& state, WorkloadId id, Search search = Search::kGoe
   return answer;
 }
 
-// What is to be asked: a new workload, or one that the engine has.
+// Subject of a question: a new workload, or one of the engine.
 struct Subject {
   WorkloadObject object;
-  Serial serial = kNoId;  // of one that the engine has
+  Serial serial = kNoId;  // Of a workload of the engine.
 };
 
 Question ReadQuestion(const py::object& workload) {
@@ -75,7 +75,7 @@ py::tuple View(SharedEngine& shared, const Legend& legend, const AnswerRecord& a
   });
 }
 
-// The answers with the engine that can name what is in them; each is named when it is looked at.
+// Decisions, and the engine that can resolve the names in them. Names are resolved on access.
 struct Answers {
   py::object engine;
   std::shared_ptr<const Legend> legend;
@@ -124,7 +124,8 @@ Answers Ask(const py::object& self, const py::iterable& items) {
   return answers;
 }
 
-// Reason and message of what a cycle would answer about each workload alone, from its first flavor on.
+// Returns for each workload the reason and message that a cycle with it as its only head would produce,
+// starting at the first flavor.
 std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& shared,
                                                              const std::vector<Serial>& serials) {
   const py::gil_scoped_release release;
@@ -166,12 +167,14 @@ py::list MustLeaveOf(SharedEngine& shared) {
 }  // namespace
 
 void BindAsk(py::module_& module) {
-  py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
+  py::class_<Question>(module, "Question",
+                       "A hypothetical workload, converted once so that it can be used in many calls.")
       .def(py::init(&ReadQuestion), py::arg("workload"))
       .def_property_readonly("key", [](const Question& self) { return self.object.Key(); })
       .def_property_readonly("not_modelled",
                              [](const Question& self) { return py::tuple(py::cast(self.not_modelled)); });
-  py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")
+  py::class_<Answers>(module, "Answers",
+                      "Decisions about hypothetical workloads. Names are resolved on access.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))
       .def("verdict", &Answers::VerdictAt, py::arg("index"));

@@ -19,7 +19,7 @@ py::tuple View(SharedEngine& shared, const Legend& legend, const DecisionRecord&
   });
 }
 
-// The decisions of a cycle with the engine that can name what is in them.
+// Decisions of a cycle, and the engine that can resolve the names in them.
 struct Decisions {
   py::object engine;
   std::shared_ptr<const Legend> legend;
@@ -43,7 +43,7 @@ py::list ViewChecks(const State& state, const StatusDetails& status) {
   return checks;
 }
 
-// What a workload's status says beside its conditions and its admission.
+// Returns the workload's status other than its conditions and its admission.
 py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
   return shared.Read([serial](const Engine& engine) {
     const State& state = engine.state();
@@ -62,7 +62,7 @@ py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
   });
 }
 
-// Workloads that hold quota, are not on their way out and have a check that is Pending, oldest first.
+// Returns workloads that hold quota, are not being evicted and have a Pending check, oldest first.
 std::vector<Serial> WaitingForChecks(const State& state) {
   std::vector<Serial> asked;
   for (NodeId node : state.forest().Queues()) {
@@ -75,7 +75,7 @@ std::vector<Serial> WaitingForChecks(const State& state) {
   return asked;
 }
 
-// The checks that somebody has to answer.
+// Returns the checks that are waiting for an answer.
 py::list PendingChecks(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
@@ -90,7 +90,7 @@ py::list PendingChecks(SharedEngine& shared) {
   });
 }
 
-// Who waits in the queues that let others pass a head that does not fit.
+// Returns the number of pending workloads in BestEffortFIFO queues.
 int64_t WaitingInBestEffort(const State& state) {
   int64_t waiting = 0;
   for (NodeId node : state.forest().Queues()) {
@@ -144,7 +144,7 @@ const char* VerdictName(Verdict verdict) {
 
 namespace {
 
-// ((levels), (((level values), pods), ...)); None where there is no assignment.
+// Returns ((levels), (((level values), pods), ...)), or None without a topology assignment.
 py::object ViewPlacement(const State& state, const PodSetAdmission& pod_set) {
   if (!pod_set.topology) return py::none();
   const std::vector<DomainCount>& domains = pod_set.topology->domains;
@@ -196,7 +196,7 @@ py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targe
 }
 
 void BindDecision(py::module_& module) {
-  py::class_<Decisions>(module, "Decisions", "The decisions of one cycle, named when they are looked at.")
+  py::class_<Decisions>(module, "Decisions", "Decisions of one cycle. Names are resolved on access.")
       .def("__len__", [](const Decisions& self) { return self.record.decisions.size(); })
       .def("__getitem__", &Decisions::At, py::arg("index"))
       .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })

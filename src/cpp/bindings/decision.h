@@ -1,4 +1,4 @@
-// What one cycle decided, named when Python asks for it.
+// Result of one cycle. Names are resolved when Python reads it.
 #ifndef KUEUE_BINDINGS_DECISION_H_
 #define KUEUE_BINDINGS_DECISION_H_
 
@@ -13,11 +13,13 @@ namespace kueue::python {
 struct CycleRecord {
   CycleResult result;
   std::vector<DecisionRecord> decisions;
-  int64_t ahead = 0;  // active workloads of BestEffortFIFO queues after it: each is a head once
+  // Number of active workloads left in BestEffortFIFO queues after the cycle. Each of them will be a head
+  // once.
+  int64_t ahead = 0;
 };
 
-// ((pod set, count, {resource: (flavor, amount)}, place, delayed), ...): where its pods go, and whether that
-// is Pending or was. See kueuepy.engine.facts.
+// Returns ((pod set, count, {resource: (flavor, amount)}, placement, delayed), ...). `delayed` tells whether
+// the topology assignment is, or was, delayed. See kueuepy.engine.facts.
 py::tuple ViewAdmission(const State& state, const Admission& admission);
 py::tuple ViewAttempts(const State& state, const DecisionRecord& record);
 py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets);

@@ -1,4 +1,4 @@
-// A manager and its workers, each an engine of its own, and the dispatcher between them.
+// A manager and its workers as separate engines, and the dispatcher between them.
 #include "bindings/dispatch.h"
 
 #include "bindings/engine.h"
@@ -47,7 +47,7 @@ const char* CheckName(CheckState state) {
 
 }  // namespace
 
-// (what, cluster, workload), in the order in which it happened.
+// Records (what, cluster, workload) in the order of occurrence.
 class MoveList : public DispatchListener {
  public:
   explicit MoveList(const std::vector<WorkerCluster>& clusters) : clusters_(clusters) {}
@@ -61,7 +61,7 @@ class MoveList : public DispatchListener {
   const std::vector<WorkerCluster>& clusters_;
 };
 
-// Engines are locked in one order: the manager, then the workers.
+// Locks engines in a fixed order: the manager, then the workers.
 class Dispatch {
  public:
   Dispatch(py::object manager, const py::list& clusters, const py::list& checks, const py::dict& options)
@@ -94,8 +94,8 @@ class Dispatch {
     Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
   }
 
-  // (check, state, message, nominated, cluster) of a workload of the manager; None where it has no MultiKueue
-  // check.
+  // Returns (check, state, message, nominated, cluster) of a workload of the manager, or None if it has no
+  // MultiKueue check.
   py::object StatusOf(Serial serial) {
     py::object status = py::none();
     Do([&] {
@@ -109,7 +109,7 @@ class Dispatch {
     return status;
   }
 
-  // (cluster, id there, whether it has a job, whether that has pods) of the copies of a workload.
+  // Returns (cluster, id there, whether it has a job, whether the job has pods) for each copy of a workload.
   py::list CopiesOf(Serial serial) {
     py::list copies;
     Do([&] {
@@ -127,7 +127,7 @@ class Dispatch {
     return copies;
   }
 
-  // A dispatcher that knows the same of forks of these engines.
+  // Returns a dispatcher with the same records for forks of these engines.
   std::unique_ptr<Dispatch> Fork(const py::object& manager, const py::list& workers) {
     auto twin = std::make_unique<Dispatch>(*this);
     size_t next = 0;
@@ -140,7 +140,7 @@ class Dispatch {
  private:
   struct Held {
     py::object engine;
-    int cluster;  // -1: the manager
+    int cluster;  // -1: the manager.
   };
 
   static DispatcherOptions WithNames(DispatcherOptions options) {

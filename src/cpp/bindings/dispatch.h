@@ -1,4 +1,4 @@
-// Options of a dispatcher as Python gives them.
+// Conversion of dispatcher options from Python.
 #ifndef KUEUE_BINDINGS_DISPATCH_H_
 #define KUEUE_BINDINGS_DISPATCH_H_
 
@@ -10,7 +10,7 @@
 namespace kueue::python {
 
 DispatcherOptions ReadDispatcher(const py::dict& options);
-// (check, numbers of its clusters) of each MultiKueue check.
+// Reads (check, numbers of its clusters) for each MultiKueue check.
 std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks);
 
 }  // namespace kueue::python

@@ -11,7 +11,7 @@ namespace {
 
 using ApplyObject = std::function<void(Engine&)>;
 
-// How objects of a kind are read and deleted. Whether what is applied was changed matters to some kinds only.
+// How objects of a kind are read and deleted. Only some kinds use `changed`.
 struct ObjectKind {
   const char* name;
   ApplyObject (*read)(const py::handle& object, bool changed);
@@ -63,7 +63,7 @@ constexpr ObjectKind kObjectKinds[] = {
      [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteTopology(name); }},
     {"Node",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [node = ReadNode(object), since = OptionalInt(object.attr("ready_since"))](Engine& engine) {
+       return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
          engine.ApplyNode(node, since);
        };
      },
@@ -92,7 +92,7 @@ constexpr ObjectKind kObjectKinds[] = {
     {"DeviceClass",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
-               created = OptionalInt(object.attr("creation_timestamp"))](Engine& engine) {
+               created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
          engine.ApplyDeviceClass(name, device_class, created);
        };
      },
@@ -107,7 +107,7 @@ constexpr ObjectKind kObjectKinds[] = {
      [](Engine& engine, const std::string& ns, const std::string& name) {
        engine.DeleteResourceClaimTemplate(ns, name);
      }},
-    {"ResourceClaim",  // a workload that names one is refused, whether it exists or not
+    {"ResourceClaim",  // A workload that refers to one is refused, whether it exists or not.
      [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
      [](Engine&, const std::string&, const std::string&) {}},
     {"ResourceSlice",
@@ -179,13 +179,13 @@ Reason ParseFinishReason(const std::string& name) {
   return Reason::kSucceeded;
 }
 
-// Every call that changes a workload.
+// Wraps every call that changes a workload.
 template <typename Use>
 void WithWorkload(SharedEngine& shared, Serial serial, Use use) {
   shared.Change([&](Engine& engine) { use(engine, PlaceOf(engine.state(), serial)); });
 }
 
-// --- objects and time
+// Objects and time
 
 std::unique_ptr<SharedEngine> MakeEngine(const py::object& configuration) {
   return std::make_unique<SharedEngine>(
@@ -220,7 +220,7 @@ void RecordEvents(SharedEngine& shared, bool on) {
   });
 }
 
-// --- workloads
+// Workloads
 
 void Update(SharedEngine& shared, Serial serial, const py::handle& object, bool changed) {
   WorkloadObject read = ReadWorkload(object);
@@ -237,7 +237,7 @@ void Delete(SharedEngine& shared, Serial serial) {
   WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.Delete(id); });
 }
 
-// What an admission check says of a workload.
+// Answer of an admission check about a workload.
 struct CheckAnswer {
   std::optional<std::string> message;
   std::optional<int64_t> requeue_after_seconds;
@@ -269,7 +269,7 @@ void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, i
                [&](Engine& engine, WorkloadId id) { engine.SetReclaimable(id, std::move(reclaimable)); });
 }
 
-// --- cycles
+// Cycles
 
 void Settle(SharedEngine& shared, bool all_devices) {
   const py::gil_scoped_release release;
@@ -289,7 +289,7 @@ py::tuple RunCycle(SharedEngine& shared) {
   return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
 }
 
-// Logical resources of devices whose amounts are printed with binary suffixes.
+// Returns the logical device resources whose amounts are printed with binary suffixes.
 std::set<std::string> ByteResourcesOf(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     std::set<std::string> names;
@@ -325,7 +325,6 @@ void Retry(SharedEngine& shared, const std::set<std::string>& trees) {
 
 using BoundEngine = py::class_<SharedEngine>;
 
-// Objects and time.
 void BindObjects(BoundEngine& bound) {
   bound.def(py::init(&MakeEngine), py::arg("configuration") = py::none())
       .def("fork", &SharedEngine::Fork)
@@ -337,7 +336,6 @@ void BindObjects(BoundEngine& bound) {
       .def("record_events", &RecordEvents, py::arg("on"));
 }
 
-// Workloads come, change and go.
 void BindWorkloads(BoundEngine& bound) {
   bound.def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false)
       .def("update", &Update, py::arg("id"), py::arg("workload"), py::arg("changed") = true)
@@ -360,7 +358,6 @@ void BindWorkloads(BoundEngine& bound) {
       .def("set_reclaimable", &SetReclaimable, py::arg("id"), py::arg("reclaimable"));
 }
 
-// What runs, and what it comes to.
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle, py::arg("all_devices") = false)
       .def("hold_retries", &HoldRetries, py::arg("hold"))

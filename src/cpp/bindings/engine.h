@@ -1,4 +1,4 @@
-// What the Python class Engine holds.
+// Contents of the Python class Engine.
 #ifndef KUEUE_BINDINGS_ENGINE_H_
 #define KUEUE_BINDINGS_ENGINE_H_
 
@@ -21,7 +21,8 @@
 
 namespace kueue::python {
 
-// Python knows a workload by its serial number. Where it is; throws where it is gone or never was.
+// Returns the id of the workload with this serial number, by which Python identifies it. Throws NotFound if
+// the workload was removed or never existed.
 inline WorkloadId PlaceOf(const State& state, Serial serial) {
   const WorkloadId id = state.workloads.Find(serial);
   if (id == kNoId || state.At(id).deleted) {
@@ -33,7 +34,7 @@ inline const Workload& WorkloadOf(const State& state, Serial serial) {
   return state.At(PlaceOf(state, serial));
 }
 
-// In test builds (KUEUE_CHECK): throws where an invariant of the engine does not hold.
+// In builds with KUEUE_CHECK, throws if an invariant of the engine is violated.
 inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #ifdef KUEUE_CHECK
   const std::vector<std::string> problems = Check(engine.state());
@@ -41,18 +42,18 @@ inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #endif
 }
 
-// What the ids in an answer mean that is looked at later: what the engine says, as long as `kept` is null;
-// else what it said before it numbered its names anew.
+// Translates ids that were returned by an earlier call. If `kept` is null, the ids belong to the current
+// state; otherwise to `kept`, a copy of the names made before the state was renumbered.
 struct Legend {
   std::shared_ptr<const State> kept;
 };
 
-// An engine behind a mutex: calls on one are serialised, those on different ones run at once. Forks share one
-// state until either of them changes it.
+// An engine protected by a mutex. Calls on one engine are serialized; calls on different engines run in
+// parallel. Forks share one state until one of them changes it.
 //
-// Nobody waits for the mutex while holding the GIL. So whoever has the mutex gets the GIL in the end, which a
-// call that makes Python objects may need to do: Python may run other threads, or finalizers, in the midst of
-// it.
+// A thread must not wait for the mutex while it holds the GIL. The thread that holds the mutex can therefore
+// always acquire the GIL. It may need the GIL to create Python objects, and Python may then run other threads
+// or finalizers.
 class SharedEngine {
  public:
   explicit SharedEngine(std::shared_ptr<Engine> engine)
@@ -62,7 +63,8 @@ class SharedEngine {
       Leave();
       return;
     }
-    // The thread that was changing it is in another process: what it left behind cannot be taken apart.
+    // The thread that was changing the engine exists only in the parent process. Its incomplete objects
+    // cannot be destroyed safely, so they are leaked.
     static_cast<void>(new std::shared_ptr<Shared>(std::move(shared_)));
     static_cast<void>(new std::shared_ptr<Legend>(std::move(legend_)));
   }
@@ -76,8 +78,8 @@ class SharedEngine {
     return std::unique_ptr<SharedEngine>(new SharedEngine(shared_));
   }
 
-  // Runs `use` on the engine alone; the state is copied first where a fork shares it. A finalizer that Python
-  // runs in the midst of another call on this engine may read it, not change it. `use` returns something.
+  // Runs `use` on the engine exclusively, after copying the state if a fork shares it. A Python finalizer
+  // that runs during another call on this engine may read it, but not change it. `use` returns a value.
   template <typename Use>
   auto Write(Use use) {
     const Lock lock(*this);
@@ -96,7 +98,7 @@ class SharedEngine {
     RequireSound(*shared_->engine);
     return result;
   }
-  // The same where nothing is returned.
+  // Same as Write(), for a `use` without a return value.
   template <typename Use>
   void Change(Use use) {
     Write([&use](Engine& engine) {
@@ -111,19 +113,20 @@ class SharedEngine {
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
-  // What ids mean that a call gives now.
+  // Returns the legend of ids that calls return now.
   std::shared_ptr<const Legend> legend() {
     const Lock lock(*this);
     return legend_;
   }
-  // Reads with the state that ids of that legend belong to.
+  // Calls `use` with the state that defines the ids of the legend.
   template <typename Use>
   auto ReadWith(const Legend& legend, Use use) {
     return Read([&](const Engine& engine) { return use(legend.kept ? *legend.kept : engine.state()); });
   }
 
  private:
-  // Whoever reads finds the state built. One that forks share is: it was built before the first fork.
+  // Ensures that readers find the state rebuilt. A state that forks share is up to date, because it was
+  // rebuilt before the first fork.
   void Build() {
     State& state = shared_->engine->state();
     if (!state.stale || shared_->users.load(std::memory_order_acquire) > 1) return;
@@ -134,7 +137,7 @@ class SharedEngine {
     state.EnsureBuilt();
   }
 
-  // Forgets names that nothing needs any more, once they may be half of what there is.
+  // Removes unused names once they may make up half of all names.
   void Tidy() {
     State& state = shared_->engine->state();
     if (EntriesOf(state) < tidy_at_) return;
@@ -145,7 +148,8 @@ class SharedEngine {
   }
 
   static constexpr size_t kFewEntries = 2048;
-  // The count is the project's own: that of shared_ptr does not say that the other users are done reading.
+  // Counts users explicitly: the count of a shared_ptr does not guarantee that other users have finished
+  // reading.
   struct Shared {
     explicit Shared(std::shared_ptr<Engine> value) : engine(std::move(value)) {}
     std::shared_ptr<Engine> engine;
@@ -187,7 +191,7 @@ class SharedEngine {
   void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
 
   ForkSafeMutex mutex_;
-  int depth_ = 0;  // calls of the thread that has the mutex
+  int depth_ = 0;  // Number of nested calls of the thread that holds the mutex.
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Legend> legend_ = std::make_shared<Legend>();
   size_t tidy_at_ = kFewEntries;

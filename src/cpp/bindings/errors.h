@@ -1,4 +1,4 @@
-// How errors of the core reach Python: one status, one exception class of kueuepy.errors.
+// Translation of the core's errors to Python: each status code has one exception class in kueuepy.errors.
 #ifndef KUEUE_BINDINGS_ERRORS_H_
 #define KUEUE_BINDINGS_ERRORS_H_
 
@@ -6,12 +6,12 @@
 
 namespace kueue::python {
 
-// Throws what Python sees as the class of the status's code: InvalidArgument as InvalidSpecError, NotFound as
-// NotFoundError, AlreadyExists as DuplicateError, FailedPrecondition as StateError, Unimplemented as
-// UnsupportedError, all else as InternalError. Does nothing where the status is ok.
+// Throws the Python exception for the status code: InvalidArgument becomes InvalidSpecError, NotFound
+// NotFoundError, AlreadyExists DuplicateError, FailedPrecondition StateError, Unimplemented UnsupportedError,
+// and all others InternalError. Does nothing if the status is ok.
 void ThrowIfError(const absl::Status& status);
 
-// Teaches pybind11 to translate what ThrowIfError throws. Called once, before anything is bound.
+// Registers the exception translator with pybind11. Called once, before any binding.
 void RegisterErrors();
 
 }  // namespace kueue::python

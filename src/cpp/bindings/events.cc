@@ -1,4 +1,4 @@
-// What a platform shows of workloads: who waits where and why, and what happened.
+// Data of workloads for dashboards: pending workloads with their reasons, and events.
 #include <map>
 #include <tuple>
 
@@ -11,7 +11,7 @@
 namespace kueue::python {
 namespace {
 
-// (namespace, name, LocalQueue, priority, creation, position in the LocalQueue) in the order of the queue;
+// Returns (namespace, name, LocalQueue, priority, creation, position in the LocalQueue) in queue order, or
 // None for a queue that does not exist.
 py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
   return shared.Read([&](const Engine& engine) -> py::object {
@@ -30,7 +30,7 @@ py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
   });
 }
 
-// What happened since the last time, oldest first; it is forgotten.
+// Removes and returns the events since the last call, oldest first.
 py::list DrainEvents(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
@@ -50,7 +50,7 @@ py::list DrainEvents(SharedEngine& shared) {
   });
 }
 
-// How many cycles had heads: those in which one got quota, and the others.
+// Returns the numbers of cycles with heads: those that reserved quota for at least one, and the others.
 py::tuple CycleCounts(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
@@ -58,7 +58,7 @@ py::tuple CycleCounts(SharedEngine& shared) {
   });
 }
 
-// How many finished workloads each ClusterQueue has.
+// Returns the number of finished workloads of each ClusterQueue.
 std::vector<int> FinishedByQueue(const State& state) {
   std::vector<int> finished(state.queues.size());
   for (WorkloadId id : state.Living()) {
@@ -69,8 +69,8 @@ std::vector<int> FinishedByQueue(const State& state) {
   return finished;
 }
 
-// What the pending workloads of a ClusterQueue ask for, by resource, those of quotas even if nobody asks; and
-// how many of their classes are active, how many inadmissible, how many there are.
+// Backlog of a ClusterQueue: requests of pending workloads by resource (including all resources with quota),
+// and the numbers of active, inadmissible and all classes.
 struct Backlog {
   std::map<std::string, Amount> asked;
   int active = 0, inadmissible = 0, classes = 0;
@@ -97,8 +97,8 @@ struct Backlog {
   }
 };
 
-// By ClusterQueue: (name, finished workloads, ((resource, amount), ...) that the pending ones ask for, how
-// many classes of these are active, how many inadmissible, how many there are). Resources by name
+// Returns by ClusterQueue (name, finished workloads, ((resource, amount), ...) requested by pending
+// workloads, number of active classes, of inadmissible classes, of all classes). Resources are sorted by name
 // (pkg/cache/queue: manager.go:AddFinishedWorkload, pending_workloads.go:PendingResources,
 // scheduling_hash_counts.go).
 py::list Backlogs(SharedEngine& shared) {
@@ -117,8 +117,8 @@ py::list Backlogs(SharedEngine& shared) {
   });
 }
 
-// How many of the workloads that are neither admitted nor finished there are, by LocalQueue, reason and
-// underlying cause (pkg/cache/queue/unadmitted_workloads.go); those of no LocalQueue left out.
+// Counts the workloads that are neither admitted nor finished by LocalQueue, reason and underlying cause
+// (pkg/cache/queue/unadmitted_workloads.go). Workloads without a LocalQueue are omitted.
 std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> CountUnadmitted(const State& state) {
   std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> counts;
   for (WorkloadId id : state.Living()) {
@@ -136,7 +136,7 @@ std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> CountUnadmitted(const 
   return counts;
 }
 
-// ((namespace, LocalQueue, ClusterQueue, reason, underlying cause, how many), ...)
+// Returns ((namespace, LocalQueue, ClusterQueue, reason, underlying cause, count), ...).
 py::list Unadmitted(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();

@@ -1,4 +1,4 @@
-// The facts of an explanation as plain dicts, lists and numbers. Amounts are integers in the core's unit; an
+// Facts of an explanation as plain dicts, lists and numbers. Amounts are integers in the core's unit; an
 // absent limit is None.
 #include "questions/explain.h"
 
@@ -56,7 +56,7 @@ py::object Number(Amount amount) {
   return amount.IsUnlimited() ? py::object(py::none()) : py::object(py::int_(amount.value()));
 }
 
-// Turns facts into Python objects; it holds the state only while it works.
+// Converts facts to Python objects. Refers to the state only during the conversion.
 class Viewer {
  public:
   explicit Viewer(const State& state) : state_(state) {}
@@ -230,8 +230,7 @@ constexpr const char* kInadmissibilityNames[] = {
     "", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"};
 static_assert(std::size(kInadmissibilityNames) == kInadmissibilityKinds);
 
-// Why the queue admits nobody: reason and message of its condition Active, and the causes, each a kind and
-// names; None where it is active.
+// Returns reason, message and causes (kind and names) of an inactive queue, or None if it is active.
 py::object Inactive(const State& state, NodeId queue) {
   if (queue == kNoId || state.Queue(queue).inactivity.IsActive()) return py::none();
   const Inactivity& inactivity = state.Queue(queue).inactivity;
@@ -242,7 +241,7 @@ py::object Inactive(const State& state, NodeId queue) {
   return py::dict("reason"_a = ReasonName(inactivity), "message"_a = Render(inactivity), "causes"_a = causes);
 }
 
-// What keeps the workload out of every cycle; None where nothing does.
+// Returns what keeps the workload out of every cycle, or None.
 py::object View(const State& state, const Obstacle& obstacle) {
   if (obstacle.IsNone()) return py::none();
   return py::dict("kind"_a = kObstacleNames[static_cast<size_t>(obstacle.kind)], "queue"_a = obstacle.queue,
@@ -250,7 +249,8 @@ py::object View(const State& state, const Obstacle& obstacle) {
                   "message"_a = Render(state, obstacle.message));
 }
 
-// Where the workload stands in its queue, and who is first there; None and nothing where it is in none.
+// Adds the position of the workload in its queue and the key of the first workload; None if it is in no
+// queue.
 void AddPosition(State& state, WorkloadId id, py::dict& view) {
   const Workload& workload = state.At(id);
   view["position"] = py::none();
@@ -261,8 +261,7 @@ void AddPosition(State& state, WorkloadId id, py::dict& view) {
   view["first"] = state.At(pending.First(state.workloads, state.ledger_usage)).Key();
 }
 
-// What a cycle would answer, from where the search goes on, and whether it would be another from its first
-// flavor on.
+// The next decision, and whether a scan from the first flavor would give a different one.
 struct NextAnswer {
   DecisionRecord record;
   bool goes_on = false;
@@ -292,7 +291,7 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
     const NextAnswer answer(state, facts);
     const Obstacle obstacle = ObstacleOf(state, state.At(id));
     const WorkloadId preemptor = PreemptorOf(state, id);
-    const py::gil_scoped_acquire acquire;  // told at once, while all ids hold
+    const py::gil_scoped_acquire acquire;  // Convert now, while all ids are valid.
     view = Viewer(state).View(facts);
     AddPosition(state, id, view);
     view["holds"] = holds;
@@ -305,7 +304,7 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
   return view;
 }
 
-// The shares of all active queues and of the Cohorts above them.
+// Returns the shares of all active queues and of the Cohorts above them.
 py::list AllShares(SharedEngine& shared) {
   py::list view;
   const py::gil_scoped_release release;

@@ -1,4 +1,4 @@
-// Many runs that are steered together: an environment for learning agents, or as many as one likes.
+// A set of runs that are controlled together, e.g. as vectorized environments for reinforcement learning.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,26 +21,26 @@ template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
 using Setting = std::vector<int64_t>;
 
-constexpr int64_t kWorkOfTurn = 1 << 16;  // heads and events of a run between two looks at signals
+constexpr int64_t kWorkOfTurn = 1 << 16;  // Heads and events of a run between two checks for signals.
 constexpr int kColumns = 9;
 constexpr double kMost = 1e6, kSeconds = 1e9, kDay = 86400, kTurn = 6.283185307179586, kLostCounts = 0.1;
 
 }  // namespace
 
-// Applies an object; `queues` names it if it is a ClusterQueue.
+// Applies an object. `queues` contains its name if it is a ClusterQueue.
 struct Applying {
   std::function<void(Engine&)> apply;
   std::vector<std::string> queues;
 };
 
-// One run, and what is known of it.
+// One run and its parameters.
 struct Seat {
-  py::object kept;  // the run in Python, which keeps the arrays that it reads
+  py::object kept;  // The Python object of the run, which keeps its arrays alive.
   std::shared_ptr<Simulation> run;
   std::unique_ptr<QueueWatch> watch;
   Setting values, wanted;
   Time zero = 0, time = 0;
-  bool moves = false;  // it has not come to its time yet
+  bool moves = false;  // The run has not reached its next time yet.
   std::vector<double> sums;
 };
 
@@ -60,11 +60,12 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
   ~Fleet() {
-    // The threads that were in it are in another process: what they left behind cannot be taken apart.
+    // The threads that used the runs exist only in the parent process. Their incomplete objects cannot be
+    // destroyed safely, so they are leaked.
     if (turn_.IsLost()) static_cast<void>(new std::vector<Seat>(std::move(seats_)));
   }
 
-  // A run from its start on, with the settings that its objects have there.
+  // Starts a run, with the values that its objects have at the start.
   void Begin(size_t seat, const py::object& run, Time zero, Setting values) {
     const Alone alone(turn_, kWhat);
     Seat& at = seats_.at(seat);
@@ -81,8 +82,8 @@ class Fleet {
     at.sums.assign(5, 0);
   }
 
-  // What seats are to do in the next interval; the objects that it takes and that are not known yet, each
-  // once.
+  // Computes the parameters of the runs for the next interval. Returns the required objects that are not
+  // known yet, without duplicates.
   py::list Plan(const std::vector<size_t>& seats, const Array<double>& moves, const Array<int64_t>& choices) {
     const Alone alone(turn_, kWhat);
     if (moves.ndim() != 2 || choices.ndim() != 2)
@@ -111,7 +112,7 @@ class Fleet {
     known_[{object, std::move(values)}] = std::move(apply);
   }
 
-  // Begins what was planned: objects change now, and the runs are to go on for an interval.
+  // Starts the next interval: applies the changed objects and sets the time to reach.
   void Start(const std::vector<size_t>& seats) {
     const Alone alone(turn_, kWhat);
     for (size_t seat : seats) {
@@ -138,7 +139,7 @@ class Fleet {
     }
   }
 
-  // Goes on with all that are to; whether all have come to their time. Those that have write their rows.
+  // Advances all runs. Returns whether all have reached their time; those that have write their rows.
   bool Go(int threads, Array<float> observations, Array<double> facts) {
     const Alone alone(turn_, kWhat);
     RequireRows(observations, width());
@@ -160,7 +161,7 @@ class Fleet {
     return std::none_of(moving.begin(), moving.end(), [&](size_t seat) { return seats_[seat].moves; });
   }
 
-  // A row of settings for each run.
+  // Returns a row of parameters for each run.
   Array<int64_t> Values() {
     const Alone alone(turn_, kWhat);
     const size_t wide = seats_.empty() ? 0 : seats_.front().values.size();
@@ -169,7 +170,7 @@ class Fleet {
       std::copy(seats_[seat].values.begin(), seats_[seat].values.end(), found.mutable_data() + seat * wide);
     return found;
   }
-  // Since the episode of each run began.
+  // Returns the time since the start of each run's episode.
   Array<int64_t> Times() {
     const Alone alone(turn_, kWhat);
     Array<int64_t> found(static_cast<py::ssize_t>(seats_.size()));
@@ -188,7 +189,7 @@ class Fleet {
       ThrowIfError(absl::InvalidArgumentError("a row for each run is needed"));
   }
 
-  // The settings after a row of actions.
+  // Returns the parameters after applying a row of actions.
   Setting Wanted(const Setting& values, py::ssize_t row, const Array<double>& moves,
                  const Array<int64_t>& choices) const {
     const auto numbers = static_cast<py::ssize_t>(knobs_.low.size());
@@ -211,7 +212,7 @@ class Fleet {
     knobs_.Move(by, absl::MakeSpan(values).subspan(0, by.size()));
   }
 
-  // The objects of which a setting differs.
+  // Returns the objects with a changed parameter.
   std::vector<size_t> Changed(const Seat& at) const {
     std::vector<size_t> found;
     for (size_t object = 0; object < objects_.size(); ++object) {
@@ -228,7 +229,7 @@ class Fleet {
     return found;
   }
 
-  // Writes the rows of a run that has come to its time.
+  // Writes the rows of a run that has reached its time.
   void Tell(Seat& at, absl::Span<float> observation, absl::Span<double> facts) const {
     const Time now = SaturatingAdd(at.zero, at.time);
     const std::vector<QueueView> before = at.watch->views();
@@ -265,7 +266,8 @@ class Fleet {
     row[8] = put(std::log1p(static_cast<double>(view.evictions - before.evictions)));
   }
 
-  // Over all queues: who waits, how long they all did, arrivals and evictions; the last is for what is lost.
+  // Sums over all queues: pending jobs, time without quota, arrivals and evictions. The last element is for
+  // lost work.
   static std::vector<double> Sums(const std::vector<QueueView>& views) {
     std::vector<double> sums(5, 0);
     for (const QueueView& view : views) {
@@ -284,7 +286,7 @@ class Fleet {
   Time interval_, episode_;
   double step_;
   Knobs knobs_;
-  std::vector<std::vector<size_t>> objects_;  // by object, the places of its settings
+  std::vector<std::vector<size_t>> objects_;  // By object: indexes of its parameters.
   std::vector<Seat> seats_;
   absl::flat_hash_map<std::pair<size_t, Setting>, std::shared_ptr<const Applying>> known_;
   Pool pool_;

@@ -1,4 +1,4 @@
-// A fleet in virtual time.
+// Python class of a fleet in virtual time.
 #include "fleet/fleet_run.h"
 
 #include <limits>
@@ -40,7 +40,7 @@ FleetOptions ReadFleetOptions(const py::dict& given) {
 
 class FleetHandle {
  public:
-  // `runs` are the VirtualRuns of the manager and the workers, which keep the arrays that they read.
+  // `runs` are the VirtualRuns of the manager and the workers, which keep their arrays alive.
   FleetHandle(const py::list& runs, const py::dict& options) : kept_(runs) {
     std::vector<std::shared_ptr<Simulation>> sites;
     for (const py::handle& run : runs)
@@ -59,7 +59,7 @@ class FleetHandle {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     return run_->Run(work, until);
   }
-  // 0: nothing happens any more, 2: a moment is over.
+  // Returns 0 if no events are left, and 2 if one time was processed.
   int Step(int64_t, Time until) {
     const py::gil_scoped_release release;
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
@@ -96,7 +96,7 @@ class FleetHandle {
                     "start"_a = run_->manager().start(), "stopped"_a = stopped,
                     "dispatch_wait"_a = run_->dispatch_wait());
   }
-  // What became of the manager's jobs, by row.
+  // Returns the results of the manager's jobs, by row.
   py::dict Fates() const {
     const Lock lock(*this);
     const JobColumns& columns = run_->manager().columns();
@@ -145,7 +145,7 @@ class FleetHandle {
                     "preempted_lost"_a = ColumnOf(table.preempted_lost), "held"_a = ColumnOf(table.held),
                     "assigned"_a = ColumnOf(table.assigned));
   }
-  // Rows of jobs that are dispatched again and again.
+  // Returns the rows of jobs in a dispatch loop.
   std::vector<int32_t> Loops() const {
     const Lock lock(*this);
     std::vector<int32_t> rows;
@@ -158,7 +158,7 @@ class FleetHandle {
   }
 
  private:
-  // No thread waits for the mutex while it holds the GIL, which a running External needs.
+  // Acquires the mutex without holding the GIL, which a running External needs.
   class Lock {
    public:
     explicit Lock(const FleetHandle& handle) : handle_(handle) {
@@ -190,7 +190,7 @@ class FleetHandle {
     }
     return finished;
   }
-  // With what the copies that are there have done so far.
+  // Includes the results of existing copies.
   Fate WithCopies(int32_t job) const {
     Fate fate = run_->fates()[static_cast<size_t>(job)];
     for (size_t i = 1; i < run_->sites().size(); ++i) {

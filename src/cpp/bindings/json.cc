@@ -12,7 +12,7 @@ bool IsList(const py::handle& value) {
   return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
 }
 
-// Go leaves such a value out of what it writes.
+// Returns whether Go omits the value when it writes an object.
 bool IsOmitted(const py::handle& value) {
   return value.is_none() || ((IsList(value) || py::isinstance<py::str>(value)) && py::len(value) == 0);
 }
@@ -37,7 +37,7 @@ void Require(bool holds, const std::string& where, const char* what) {
 }
 
 py::handle Interned(const char* literal) {
-  static auto& names = *new absl::flat_hash_map<const char*, PyObject*>();  // by address; the GIL guards it
+  static auto& names = *new absl::flat_hash_map<const char*, PyObject*>();  // By address; guarded by the GIL.
   PyObject*& name = names[literal];
   if (name == nullptr) name = PyUnicode_InternFromString(literal);
   return name;
@@ -78,7 +78,7 @@ void AppendCanonical(std::string* text, const py::handle& value) {
     for (const py::handle item : value) AppendCanonical(text, item);
     *text += ']';
   } else {
-    // The kind of value tells "1" and 1, and true and "True", apart.
+    // The quotes distinguish "1" from 1 and "True" from true.
     const std::string scalar = py::str(value);
     absl::StrAppend(text, py::isinstance<py::str>(value) ? "\"" : "", scalar.size(), ":", scalar);
   }

@@ -1,5 +1,5 @@
-// Reading values as a JSON or YAML reader leaves them (dict, list, str, int, float, bool, None), with errors
-// that name the place: InvalidSpecError where a value is of another type than the API's.
+// Reads values produced by a JSON or YAML parser (dict, list, str, int, float, bool, None). Raises
+// InvalidSpecError with the path if a value has a different type than in the API.
 #ifndef KUEUE_BINDINGS_JSON_H_
 #define KUEUE_BINDINGS_JSON_H_
 
@@ -9,19 +9,22 @@
 
 namespace kueue::python {
 
-// The name as a Python string, made once for each literal: names of fields are looked up all the time.
+// Returns a cached Python string for a literal. Field names are looked up frequently.
 py::handle Interned(const char* literal);
 
 // Raises InvalidSpecError "where: what" unless the condition holds.
 void Require(bool holds, const std::string& where, const char* what);
 
-// The value of a key; a null handle where it is absent or null. `where` is the path of the dict itself.
+// Return the value of a key, or a null handle if it is absent or null. `where` is the path of the dict
+// itself. The handles are borrowed from `dict`.
 py::handle Get(const py::handle& dict, const char* key);
 py::handle GetDict(const py::handle& dict, const char* key, const std::string& where);
 py::handle GetList(const py::handle& dict, const char* key, const std::string& where);
-std::string GetText(const py::handle& dict, const char* key, const std::string& where);  // empty: absent
+// Empty if the key is absent.
+std::string GetText(const py::handle& dict, const char* key, const std::string& where);
 
-// Calls read(item, path of the item) for the items of the list under the key, if any; each must be an object.
+// Calls read(item, path of the item) for each item of the list under the key, if present. Each item must be
+// an object.
 template <typename Read>
 void ForEachObject(const py::handle& dict, const char* key, const std::string& where, Read read) {
   const py::handle list = GetList(dict, key, where);
@@ -34,8 +37,8 @@ void ForEachObject(const py::handle& dict, const char* key, const std::string& w
   }
 }
 
-// Appends an injective text of the value: keys sorted, strings behind their length. A key with null, "" or []
-// is as good as none, since Kueue writes none of them back.
+// Appends an injective text of the value: keys are sorted and strings are prefixed with their length. Keys
+// with the values null, "" or [] are treated as absent, since Kueue omits them when it writes objects.
 void AppendCanonical(std::string* text, const py::handle& value);
 
 }  // namespace kueue::python

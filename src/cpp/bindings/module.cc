@@ -26,9 +26,10 @@ void BindDevices(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
-  module.doc() = "Kueue's admission, in C++. Use it through kueuepy.";
+  module.doc() =
+      "C++ core of kueuepy: Kueue's admission decisions. Not a public API; use the package kueuepy.";
   kueue::python::RegisterErrors();
-  py::dict gates;  // that change decisions, by name: whether each is on by default
+  py::dict gates;  // Supported feature gates and their defaults.
   for (const kueue::FeatureGate& gate : kueue::kFeatureGates) gates[gate.name] = gate.is_on;
   module.attr("FEATURE_GATES") = gates;
   kueue::python::BindQuantity(module);

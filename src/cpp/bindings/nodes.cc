@@ -1,4 +1,4 @@
-// Nodes, pods of the cluster and places in topologies, as Python gives and sees them.
+// Conversion of nodes, pods and topology placements from and to Python.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
@@ -20,7 +20,7 @@ std::map<std::string, std::string> ReadStringMap(const py::handle& dict, const c
   return found ? Labels(found) : texts;
 }
 
-// Nothing where there is no text.
+// Returns nullopt if the text is empty.
 std::optional<Time> ReadTime(const py::handle& dict, const char* key, const std::string& where) {
   const std::string text = GetText(dict, key, where);
   if (text.empty()) return std::nullopt;
@@ -39,7 +39,7 @@ void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& si
       others[type] = value;
       return;
     }
-    if (node.ready != NodeReadiness::kMissing) return;  // the first counts
+    if (node.ready != NodeReadiness::kMissing) return;  // The first one applies.
     node.ready = value == "True"    ? NodeReadiness::kReady
                  : value == "False" ? NodeReadiness::kNotReady
                                     : NodeReadiness::kUnknown;
@@ -66,7 +66,7 @@ void ReadAllocatable(const py::handle& status, Node& node) {
   }
 }
 
-// A whole Node, as kubectl prints it.
+// Applies a complete Node, as printed by kubectl.
 void ApplyNode(SharedEngine& shared, const py::handle& doc) {
   Node node;
   std::optional<Time> since;
@@ -84,7 +84,7 @@ void ApplyNode(SharedEngine& shared, const py::handle& doc) {
   shared.Change([&](Engine& engine) { engine.ApplyNode(std::move(node), since); });
 }
 
-// Where the pod is, or is to go.
+// Reads the node of the pod, or the node named by its node selector.
 void ReadPlace(const py::handle& spec, ClusterPod& pod) {
   pod.node = GetText(spec, "nodeName", "spec");
   if (const py::handle selector = GetDict(spec, "nodeSelector", "spec")) {
@@ -92,7 +92,7 @@ void ReadPlace(const py::handle& spec, ClusterPod& pod) {
   }
 }
 
-// A whole Pod, as kubectl prints it.
+// Applies a complete Pod, as printed by kubectl.
 void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   const py::handle metadata = GetDict(doc, "metadata", "Pod"), spec = GetDict(doc, "spec", "Pod"),
                    status = GetDict(doc, "status", "Pod");

@@ -1,4 +1,4 @@
-// The state of an engine as bytes, and back.
+// Saving and loading of engines.
 #include "persist/persist.h"
 
 #include "bindings/engine.h"

@@ -35,7 +35,7 @@ py::object View(const std::shared_ptr<const PlacementFailure>& failure) {
                   "second"_a = failure->second, "total_nodes"_a = failure->total_nodes);
 }
 
-// How many leaves a domain has.
+// Returns the number of leaves in a domain.
 int32_t LeavesIn(const TopologyTree& tree, int32_t domain) {
   int32_t begin = domain, end = domain + 1;
   for (int level = tree.LevelOfDomain(domain); level < tree.lowest(); ++level) {
@@ -63,7 +63,7 @@ const char* ModeOf(const TopologyRequest* request, const PlaceFacts& facts) {
   return request->IsSliceOnly() ? "slices" : "unconstrained";
 }
 
-// (leaf, workload, pods, requests of one) of all that have pods in the flavor's tree.
+// Returns (leaf, workload, pods, requests of one pod) for all pods in the flavor's tree.
 py::list ViewUses(State& state, FlavorId flavor) {
   py::list uses;
   for (const LeafUse& use : LeafUses(state, flavor)) {
@@ -76,7 +76,7 @@ py::list ViewUses(State& state, FlavorId flavor) {
   return uses;
 }
 
-// The flavor's nodes that are not in its tree, and why.
+// Returns the flavor's nodes that are not in its tree, and the reasons.
 py::list ViewAbsent(const State& state, const TopologyTree& tree, const ResourceFlavor& flavor) {
   py::list absent;
   for (const auto& [name, node] : state.topology.nodes) {
@@ -98,7 +98,7 @@ py::list ViewDomains(const TopologyTree& tree) {
   return domains;
 }
 
-// A table of the capacity, a row a leaf, with the columns of these slots.
+// Returns a capacity table with a row per leaf and the columns of these slots.
 py::object ViewTable(const TopologyTree& tree, const std::vector<int64_t>& table,
                      const std::vector<int>& slots) {
   std::vector<std::vector<int64_t>> rows;
@@ -109,7 +109,7 @@ py::object ViewTable(const TopologyTree& tree, const std::vector<int64_t>& table
   return py::cast(rows);
 }
 
-// (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
+// Returns (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
 // kueuepy.engine.places.TreeView.
 py::tuple View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
   const TopologyTree& tree = *capacity.tree;
@@ -127,7 +127,7 @@ py::tuple View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
                         ViewAbsent(state, tree, *state.Flavor(flavor)));
 }
 
-// The flavor of the name if it has a tree, and its capacity; null where it has none.
+// Returns the named flavor and its capacity; null if it has no tree.
 std::pair<FlavorId, const FlavorCapacity*> FindTree(State& state, const std::string& flavor_name) {
   state.EnsureBuilt();
   state.EnsureTopologies();
@@ -143,7 +143,7 @@ py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
   });
 }
 
-// By domain, how many pods of these requests it would hold: now, and as if no topology had placed any.
+// Returns for each domain the number of pods with these requests that fit now, and in the empty tree.
 py::object PodsInDomains(SharedEngine& shared, const std::string& flavor_name, const py::dict& requests) {
   const ResourceList asked = ReadResources(requests, "requests");
   return shared.Write([&](Engine& engine) -> py::object {

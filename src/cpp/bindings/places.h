@@ -1,4 +1,4 @@
-// Places in topologies as Python sees them.
+// Conversion of topology placements to Python.
 #ifndef KUEUE_BINDINGS_PLACES_H_
 #define KUEUE_BINDINGS_PLACES_H_
 
@@ -7,7 +7,7 @@
 
 namespace kueue::python {
 
-// A PlaceFactsView of kueuepy.engine.places.
+// Returns a PlaceFactsView of kueuepy.engine.places.
 py::dict ViewPlace(const State& state, const PlaceFacts& facts);
 
 }  // namespace kueue::python

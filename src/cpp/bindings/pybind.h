@@ -1,4 +1,4 @@
-// The one include of pybind11: every binding file includes this and nothing else of it.
+// The only file that includes pybind11. All binding files include it instead.
 #ifndef KUEUE_BINDINGS_PYBIND_H_
 #define KUEUE_BINDINGS_PYBIND_H_
 
@@ -19,7 +19,7 @@ namespace py = pybind11;
 
 namespace pybind11::detail {
 
-// A function that returns StatusOr<T> has T as its type in Python and raises the status as an error.
+// A function that returns StatusOr<T> returns T in Python and raises an error status as an exception.
 template <typename T>
 struct type_caster<absl::StatusOr<T>> {
   static constexpr auto name = make_caster<T>::name;
@@ -30,7 +30,7 @@ struct type_caster<absl::StatusOr<T>> {
   }
 };
 
-// A function that returns Status returns None.
+// A function that returns Status returns None in Python and raises an error status as an exception.
 template <>
 struct type_caster<absl::Status> {
   static constexpr auto name = const_name("None");

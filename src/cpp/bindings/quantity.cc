@@ -9,7 +9,8 @@ namespace {
 
 using namespace py::literals;
 
-// Beyond this many limbs of nine digits a product is refused, so that repeated squaring cannot run away.
+// Maximum number of limbs (of nine digits) of a product. It prevents repeated squaring from exhausting
+// memory.
 constexpr size_t kMaxLimbs = 1024;
 
 Quantity Parse(absl::string_view text) {
@@ -37,7 +38,7 @@ const char* FormatName(const Quantity& quantity) {
   }
 }
 
-// Equal quantities have one hash, whatever they were written as.
+// Equal quantities have equal hashes, whatever their formats.
 py::ssize_t Hash(const Quantity& quantity) {
   const auto [digits, exponent] = quantity.value().ToDigits();
   return py::hash(py::make_tuple(quantity.IsNegative(), digits, exponent));
@@ -59,7 +60,7 @@ void BindArithmetic(py::class_<Quantity>& quantity) {
       .def(py::self >= py::self);
 }
 
-// An argument of a method; `what` and `wanted` are for the error.
+// Converts an argument of a method. `what` and `wanted` are used in the error message.
 template <typename T>
 T Argument(const py::object& value, absl::string_view what, absl::string_view wanted) {
   try {
@@ -105,29 +106,32 @@ std::string Printed(const py::object& value) {
 }
 
 void BindTexts(py::class_<Quantity>& quantity) {
-  quantity.def("__str__", &Quantity::ToText, "The canonical text.")
+  quantity.def("__str__", &Quantity::ToText, "Return the canonical text.")
       .def("__repr__", &Repr)
       .def("__reduce__", &Reduce)
-      .def_property_readonly("format_name", &FormatName, "DecimalSI, BinarySI or DecimalExponent.")
+      .def_property_readonly("format_name", &FormatName,
+                             "Format of the quantity: DecimalSI, BinarySI or DecimalExponent.")
       .def_static(
           "format", &Format, "resource"_a, "value"_a, "as_bytes"_a = false,
-          "The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).")
-      .def_static(
-          "printed", &Printed, "text"_a,
-          "The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept.");
+          "Format an integer of a resource (pkg/resources/resource_formatter.go:ResourceQuantityString).")
+      .def_static("printed", &Printed, "text"_a,
+                  "Return the text that Kubernetes prints for a quantity parsed from `text`; some texts are "
+                  "kept unchanged.");
 }
 
 void BindIntegers(py::class_<Quantity>& quantity) {
   quantity
       .def_property_readonly("as_cpu", &AsCpu,
-                             "Thousandths, as a request of cpu counts: rounded up, clamped to int64.")
+                             "Value in thousandths, as used for cpu: rounded up, clamped to int64.")
       .def_property_readonly(
           "as_units", &AsUnits,
-          "Whole units, as a request of anything but cpu counts: rounded up, clamped to int64.")
+          "Value in whole units, as used for all resources except cpu: rounded up, clamped to int64.")
       .def("request", &AsRequest, "resource"_a,
-           "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
+           "Return the integer for a request or usage of a resource "
+           "(pkg/resources/requests.go:ResourceValue).")
       .def("quota", &AsQuota, "resource"_a,
-           "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).");
+           "Return the integer for a quota; 2**63 - 1 is Unlimited "
+           "(pkg/resources/amount.go:AmountFromQuantity).");
 }
 
 Quantity FromTextOrInteger(const py::object& value) {
@@ -140,7 +144,7 @@ Quantity FromTextOrInteger(const py::object& value) {
   } catch (const py::cast_error&) {
     ThrowIfError(absl::InvalidArgumentError("a quantity is a text in Unicode"));
     throw;
-  } catch (const py::error_already_set&) {  // Python writes integers of some thousand digits only
+  } catch (const py::error_already_set&) {  // Python limits integer conversion to a few thousand digits.
     ThrowIfError(absl::InvalidArgumentError("the integer of a quantity has too many digits"));
     throw;
   }
@@ -149,8 +153,9 @@ Quantity FromTextOrInteger(const py::object& value) {
 }  // namespace
 
 void BindQuantity(py::module_& module) {
-  py::class_<Quantity> quantity(module, "Quantity", py::is_final(),
-                                "An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3.");
+  py::class_<Quantity> quantity(
+      module, "Quantity", py::is_final(),
+      "An exact resource quantity in the notation of Kubernetes, e.g. 500m, 64Gi or 1e3.");
   quantity.def(py::init(&FromTextOrInteger), "value"_a);
   BindArithmetic(quantity);
   BindTexts(quantity);

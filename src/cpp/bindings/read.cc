@@ -17,7 +17,8 @@ std::string Text(const py::handle& value) {
 std::string Briefly(const py::handle& value) {
   try {
     return py::cast<std::string>(py::repr(value));
-  } catch (const py::error_already_set&) {  // it is nested too deeply, or its repr is somebody else's
+    // The value is nested too deeply, or its class has a faulty repr().
+  } catch (const py::error_already_set&) {
     return absl::StrCat("a ", Py_TYPE(value.ptr())->tp_name);
   }
 }
@@ -40,6 +41,12 @@ std::vector<std::string> Texts(const py::handle& sequence) {
 
 std::optional<int64_t> OptionalInt(const py::handle& value) {
   return value.is_none() ? std::nullopt : std::optional<int64_t>(value.cast<int64_t>());
+}
+
+Time TimeOf(const py::handle& value) { return Field(value, "value").cast<Time>(); }
+
+std::optional<Time> OptionalTime(const py::handle& value) {
+  return value.is_none() ? std::nullopt : std::optional<Time>(TimeOf(value));
 }
 
 Quantity ReadQuantity(const py::handle& value, const std::string& where) {
@@ -194,7 +201,7 @@ CohortSpec ReadCohort(const py::handle& object) {
 
 namespace {
 
-// In 10^-9 units; what no 128 bits hold is the most that they do.
+// Converts to units of 10^-9, saturating at the range of Int128.
 Int128 Nano(const Quantity& quantity) {
   constexpr size_t kMostDigits = 38;
   const Decimal::Digits written = quantity.value().ToDigits();
@@ -329,8 +336,8 @@ std::vector<FairSharingStrategy> ReadStrategies(const py::handle& sharing) {
 
 WaitForPodsReady ReadWaitForPodsReady(const py::handle& wait) {
   const py::object strategy = wait.attr("requeuing_strategy");
-  return {wait.attr("timeout").cast<Time>(),
-          OptionalInt(wait.attr("recovery_timeout")),
+  return {TimeOf(wait.attr("timeout")),
+          OptionalTime(wait.attr("recovery_timeout")),
           wait.attr("block_admission").cast<bool>(),
           TextOf(strategy, "timestamp") != "Creation",
           strategy.attr("backoff_base_seconds").cast<int64_t>(),
@@ -339,11 +346,11 @@ WaitForPodsReady ReadWaitForPodsReady(const py::handle& wait) {
 }
 
 AdmissionFairSharing ReadAdmissionFairSharing(const py::handle& usage) {
-  return {usage.attr("usage_half_life_time").cast<Time>(), usage.attr("usage_sampling_interval").cast<Time>(),
+  return {TimeOf(usage.attr("usage_half_life_time")), TimeOf(usage.attr("usage_sampling_interval")),
           usage.attr("resource_weights").cast<std::map<std::string, double>>()};
 }
 
-// Feature gates, and the rules of an earlier release.
+// Reads the feature gates, and the rules of an earlier release.
 void ReadGates(const py::handle& configuration, Config& config) {
   for (const auto& [name, value] : configuration.attr("gates").cast<std::map<std::string, bool>>()) {
     config.gates.Set(name, value);

@@ -1,4 +1,4 @@
-// Reads the public objects (kueuepy.objects, frozen records) into the core's values, attribute by attribute.
+// Converts the public objects (kueuepy.objects, frozen records) to values of the core.
 #ifndef KUEUE_BINDINGS_READ_H_
 #define KUEUE_BINDINGS_READ_H_
 
@@ -21,20 +21,20 @@ CohortSpec ReadCohort(const py::handle& object);
 LocalQueueSpec ReadLocalQueue(const py::handle& object);
 AdmissionCheckSpec ReadCheck(const py::handle& object);
 LimitRange ReadLimitRange(const py::handle& object);
-// From JSON; empty: none.
+// Parses JSON; empty: none.
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
-// Type and status of each condition but Ready.
+// Stores type and status of each condition except Ready in `node`.
 void NoteConditions(const std::map<std::string, std::string>& statuses, Node& node);
 
-// A Pod that the cluster has, and what its containers ask for.
+// A Pod of the cluster, and the requests of its containers.
 struct PodObject {
   std::string ns, name;
   ClusterPod pod;
   PodTemplate spec;
 };
 PodObject ReadPod(const py::handle& object);
-// What a pod's annotations say of who placed it, and whose it is.
+// Reads from a pod's annotations the workload of the pod, and whether a topology assignment placed the pod.
 void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
                         ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
@@ -43,22 +43,25 @@ WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);
 
-// An object of any kind, by the name of its class, as what applies it; and what deletes one (engine.cc).
+// Converts an object of any kind, determined by the name of its class, to a function that applies it to an
+// engine. The matching deletions are in DeleteObject().
 std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed);
-// Adds the name of a ClusterQueue.
+// Appends the object's name to `queues` if it is a ClusterQueue.
 void AddIfQueue(const py::handle& object, std::vector<std::string>& queues);
 void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name);
 
-// Small readers that the above share.
-std::string Text(const py::handle& value);                     // empty for None
-std::string Briefly(const py::handle& value);                  // its repr, or its type where that fails
-py::object Field(const py::handle& object, const char* name);  // an attribute
+// Helpers shared by the readers.
+std::string Text(const py::handle& value);     // Empty for None.
+std::string Briefly(const py::handle& value);  // The repr of a value, or its type if repr() fails.
+py::object Field(const py::handle& object, const char* name);  // An attribute.
 std::string TextOf(const py::handle& object, const char* attribute);
 std::map<std::string, std::string> Labels(const py::handle& dict);
 std::vector<std::string> Texts(const py::handle& sequence);
 Quantity ReadQuantity(const py::handle& value, const std::string& where);
 ResourceList ReadResources(const py::handle& dict, const std::string& where);
 std::optional<int64_t> OptionalInt(const py::handle& value);
+Time TimeOf(const py::handle& value);  // of a Timestamp, or of Seconds (kueuepy.objects.times)
+std::optional<Time> OptionalTime(const py::handle& value);
 
 }  // namespace kueue::python
 

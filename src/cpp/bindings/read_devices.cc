@@ -123,7 +123,7 @@ ResourceSlice ReadResourceSlice(const py::handle& object) {
 
 namespace {
 
-// CEL as Python evaluates it. Any thread may call, with or without the GIL.
+// CEL evaluated by Python. May be called from any thread, with or without the GIL.
 class PythonLanguage : public SelectorLanguage {
  public:
   std::string Compile(const std::string& expression) override {
@@ -142,7 +142,7 @@ class PythonLanguage : public SelectorLanguage {
 
 }  // namespace
 
-// The language lives as long as the process: engines of any thread may be using it.
+// Never freed, because engines in any thread may be using it.
 void BindDevices(py::module_&) { SetSelectorLanguage(new PythonLanguage); }
 
 }  // namespace kueue::python

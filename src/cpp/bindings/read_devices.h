@@ -1,4 +1,4 @@
-// Reads objects of devices, and the mappings of device classes, into the core's values.
+// Converts device objects and device class mappings to values of the core.
 #ifndef KUEUE_BINDINGS_READ_DEVICES_H_
 #define KUEUE_BINDINGS_READ_DEVICES_H_
 

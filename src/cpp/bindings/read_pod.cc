@@ -8,14 +8,15 @@
 namespace kueue::python {
 namespace {
 
-// The text of a quantity: a string, or the digits of an integer.
+// Returns the text of a quantity given as a string or an integer.
 std::string QuantityText(const py::handle& value, const std::string& where) {
   const bool holds = PyUnicode_Check(value.ptr()) || PyLong_Check(value.ptr());
   Require(holds, where, "it must be a quantity: a string or an integer");
   return py::str(value);
 }
 
-// Kueue compares quantities in pods by their text, and some odd spellings survive its reading.
+// Kueue compares quantities in pods by their text, and some non-canonical spellings are preserved by its
+// parser.
 void AppendSpelling(std::string* shape, const std::string& name, const std::string& text,
                     const Quantity& quantity) {
   if (quantity.ToText() == text) return;
@@ -24,7 +25,7 @@ void AppendSpelling(std::string* shape, const std::string& name, const std::stri
     absl::StrAppend(shape, name.size(), ":", name, printed.size(), ":", printed);
 }
 
-// The quantities under the key. The spelling of those that `hidden_by` has already goes unseen.
+// Reads the quantities under the key. Spellings of resources in `hidden_by` are ignored.
 ResourceList ReadResourceList(const py::handle& dict, const char* key, const std::string& where,
                               std::string* shape, const ResourceList& hidden_by = {}) {
   ResourceList list;
@@ -45,7 +46,7 @@ ResourceList ReadResourceList(const py::handle& dict, const char* key, const std
   return list;
 }
 
-// The field `resources` of a container or of the pod.
+// Reads the field `resources` of a container or of the pod.
 Container ReadContainerResources(const py::handle& owner, const std::string& where, std::string* shape) {
   Container container;
   const py::handle resources = GetDict(owner, "resources", where);
@@ -56,7 +57,7 @@ Container ReadContainerResources(const py::handle& owner, const std::string& whe
   return container;
 }
 
-// The API's schema fills in the protocol of a port.
+// The default protocol of a port is filled in, as by the API's schema.
 void AppendPorts(std::string* shape, const py::handle& object, const std::string& where) {
   if (!GetList(object, "ports", where)) return;
   ForEachObject(object, "ports", where, [shape](const py::handle& item, const std::string&) {
@@ -140,7 +141,7 @@ void ReadPlacement(const py::handle& spec, const std::string& where, PodTemplate
   ReadAffinity(spec, where, pod);
 }
 
-// The fields of the pod that count as they stand (pkg/util/pod/pod.go:SpecShape).
+// Appends the pod fields that are compared unchanged (pkg/util/pod/pod.go:SpecShape).
 void AppendFields(std::string* shape, const py::handle& spec) {
   for (const char* key : {"nodeSelector", "affinity", "tolerations", "runtimeClassName", "priority",
                           "topologySpreadConstraints", "resourceClaims"}) {
@@ -151,7 +152,7 @@ void AppendFields(std::string* shape, const py::handle& spec) {
   }
 }
 
-// Errors name a claim by its place in the list.
+// Error messages identify a claim by its index.
 void ReadClaims(const py::handle& spec, const std::string& where, PodTemplate* pod) {
   ForEachObject(spec, "resourceClaims", where, [pod](const py::handle& item, const std::string& at) {
     PodResourceClaim claim;

@@ -1,4 +1,4 @@
-// Reads a PodTemplateSpec, as JSON has it, into the core's PodTemplate.
+// Converts a PodTemplateSpec, parsed from JSON, to the core's PodTemplate.
 #ifndef KUEUE_BINDINGS_READ_POD_H_
 #define KUEUE_BINDINGS_READ_POD_H_
 
@@ -9,11 +9,11 @@
 
 namespace kueue::python {
 
-// What decides about admission; all other fields are passed over. InvalidSpecError names the path of what is
-// wrong, below `base`.
+// Reads the decision-relevant fields and ignores all others. Raises InvalidSpecError with the path of an
+// invalid value, relative to `base`.
 PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
 
-// One toleration of a pod's spec.
+// Reads one toleration of a pod spec.
 Toleration ReadToleration(const py::handle& item, const std::string& where);
 
 }  // namespace kueue::python

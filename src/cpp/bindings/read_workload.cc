@@ -13,7 +13,7 @@ std::string Annotation(const py::handle& annotations, const char* key) {
   return value ? Text(value) : std::string();
 }
 
-// Base 10 with an optional sign; anything else counts as 0, as Kueue has it.
+// Parses a decimal integer with an optional sign; like Kueue, treats anything else as 0.
 int64_t ReadBoost(const std::string& text) {
   int32_t boost = 0;
   const bool bare = !text.empty() && !absl::ascii_isspace(static_cast<unsigned char>(text.front())) &&
@@ -59,7 +59,7 @@ PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
   return pod_set;
 }
 
-// The JSON of a sequence of objects; empty for none.
+// Returns the JSON of a sequence of objects; empty for an empty sequence.
 std::string JsonOf(const py::handle& sequence) {
   if (py::len(sequence) == 0) return std::string();
   return Text(py::module_::import("json").attr("dumps")(sequence));
@@ -107,7 +107,7 @@ WorkloadObject ReadWorkload(const py::handle& object) {
   read.name = TextOf(object, "name");
   read.uid = TextOf(object, "uid");
   if (read.uid.empty()) read.uid = spec.ns + "." + read.name;
-  read.created = OptionalInt(Field(object, "creation_timestamp"));
+  read.created = OptionalTime(Field(object, "creation_timestamp"));
   read.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
   return read;
 }
@@ -138,16 +138,16 @@ void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
   for (const py::handle& item : sequence) {
     status.checks.push_back(
         {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
-         item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
+         TimeOf(Field(item, "last_transition_time")), OptionalInt(item.attr("requeue_after_seconds")),
          OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
   }
 }
 
-// What is left of earlier admissions.
+// Reads the status fields that describe earlier admissions.
 void ReadPast(const py::handle& object, WorkloadStatus& status) {
   if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();
-    status.requeue_at = OptionalInt(requeue.attr("requeue_at"));
+    status.requeue_at = OptionalTime(requeue.attr("requeue_at"));
   }
   status.past_execution_seconds = OptionalInt(Field(object, "accumulated_past_execution_time_seconds"));
   for (const py::handle& item : Field(object, "reclaimable_pods")) {
@@ -163,7 +163,7 @@ WorkloadStatus ReadStatus(const py::handle& object) {
   for (const py::handle& item : Field(object, "conditions")) {
     status.conditions.push_back({TextOf(item, "type"), TextOf(item, "reason"), TextOf(item, "message"),
                                  TextOf(item, "status") == "True",
-                                 item.attr("last_transition_time").cast<Time>()});
+                                 TimeOf(Field(item, "last_transition_time"))});
   }
   if (const py::object admission = Field(object, "admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");

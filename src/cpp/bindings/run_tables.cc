@@ -14,7 +14,7 @@ namespace {
 
 using namespace py::literals;
 
-// A column that lies in what `owner` holds.
+// A column in memory that `owner` keeps alive.
 template <typename T, typename Owner>
 py::array View(const std::vector<T>& values, const std::shared_ptr<Owner>& owner) {
   auto* held = new std::shared_ptr<const void>(owner);
@@ -25,7 +25,7 @@ py::array View(const std::vector<T>& values, const std::shared_ptr<Owner>& owner
   return array;
 }
 
-// A column that was made for this.
+// A column that owns its values.
 template <typename T>
 py::array Made(std::vector<T> values) {
   const auto held = std::make_shared<const std::vector<T>>(std::move(values));
@@ -56,7 +56,7 @@ py::list NamesOf(const Interner& interner) {
   return names;
 }
 
-// By place: the flavors of what was given, each once.
+// Returns the distinct flavors of each admission code.
 py::list FlavorSets(const Simulation& run) {
   const State& state = run.engine().state();
   py::list names;
@@ -78,10 +78,11 @@ py::list Words(Text... text) {
   return words;
 }
 
-// Nanoseconds after the start; -1: never. Differences of them are exact, which those of seconds are not.
+// Returns nanoseconds after the start, or -1 for never. Unlike seconds, they can be subtracted exactly.
 int64_t After(const Simulation& run, Time at) { return at < 0 ? -1 : at - run.start(); }
 
-// Why a job waits: Kueue's reason of QuotaReserved; or why it was deactivated. 0: neither.
+// Returns the reason of QuotaReserved for a pending job, the reason of the deactivation for a deactivated
+// one, and 0 otherwise.
 int32_t ReasonOf(const State& state, const Job& job) {
   if (job.state == JobState::kDeactivated) return job.outcome_reason;
   if (job.state != JobState::kWaiting) return 0;
@@ -89,7 +90,7 @@ int32_t ReasonOf(const State& state, const Job& job) {
   return reserved == nullptr ? 0 : reserved->reason;
 }
 
-// What became of each job, a row each.
+// Results of the jobs, one row per job.
 class JobTable {
  public:
   explicit JobTable(size_t size)
@@ -124,7 +125,7 @@ class JobTable {
   }
   void WriteQueue(size_t row, int32_t code) { queue_[row] = code; }
 
-  // What was written becomes columns.
+  // Moves the values into columns.
   py::dict Columns(const Simulation& run) {
     const State& state = run.engine().state();
     const py::list states = Words("ToCome", "Waiting", "Running", "Finished", "Deactivated");
@@ -141,7 +142,7 @@ class JobTable {
   }
 
  private:
-  std::vector<int64_t> first_start_, end_, held_;  // nanoseconds
+  std::vector<int64_t> first_start_, end_, held_;  // Nanoseconds.
   std::vector<double> lost_, overhead_;
   std::vector<int32_t> queue_, flavor_, status_, evictions_, runs_, reason_;
   std::vector<uint8_t> borrowed_, promised_;
@@ -152,11 +153,12 @@ class JobTable {
 py::dict JobColumnsOf(const SharedRun& run) {
   const JobColumns& columns = run->columns();
   JobTable table(static_cast<size_t>(columns.size()));
-  // Of the ClusterQueues, those that gave quota have codes; others that jobs wait in come after them.
+  // ClusterQueues that admitted jobs already have codes; other queues with pending jobs are numbered after
+  // them.
   Recorder& recorder = run->recorder();
   for (int32_t number = 0; number < columns.size(); ++number) {
     if (!run->IsOwn(number)) continue;
-    if (run->PlaceOf(number) >= run->jobs().size()) continue;  // it has not come to this cluster yet
+    if (run->PlaceOf(number) >= run->jobs().size()) continue;  // Has not arrived in this cluster.
     const Job& job = run->JobAt(number);
     const auto row = static_cast<size_t>(columns.Row(number));
     table.Write(row, *run, job);
@@ -251,7 +253,7 @@ py::dict ViewQueue(const State& state, const QueueFigures& queue) {
                   "cells"_a = cells);
 }
 
-// Those that have quota, or that somebody waited in.
+// Includes queues that have quota or had pending jobs.
 py::dict ViewQueues(const State& state, const Figures& figures) {
   py::dict queues;
   for (size_t node = 0; node < figures.queues().size(); ++node) {
@@ -291,7 +293,7 @@ py::list ViewEvictions(const State& state, const Figures& figures) {
 
 }  // namespace
 
-// Integrals are in amounts times nanoseconds, or nanoseconds.
+// Integrals are in amounts times nanoseconds, or in nanoseconds.
 py::dict FiguresOf(const Simulation& run) {
   const State& state = run.engine().state();
   const Figures& figures = run.figures();

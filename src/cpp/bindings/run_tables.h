@@ -1,4 +1,4 @@
-// The tables of a run as NumPy columns that lie in its memory, and its figures as plain data.
+// Tables of a run as NumPy columns that share its memory, and its metrics as plain data.
 #ifndef KUEUE_BINDINGS_RUN_TABLES_H_
 #define KUEUE_BINDINGS_RUN_TABLES_H_
 
@@ -9,7 +9,7 @@
 
 namespace kueue::python {
 
-// By name, an array or a pair of codes and names. The arrays keep the run alive and are read-only.
+// Return arrays by name, or pairs of codes and names. The arrays are read-only and keep the run alive.
 using SharedRun = std::shared_ptr<Simulation>;
 py::dict JobColumnsOf(const SharedRun& run);
 py::dict RunColumnsOf(const SharedRun& run);
@@ -21,9 +21,10 @@ py::dict ConsumedColumnsOf(const SharedRun& run);
 py::dict CycleColumnsOf(const SharedRun& run);
 
 py::dict FiguresOf(const Simulation& run);
-// By the code of `flavors` of a run: (pod set, resource, flavor, amount) of all that was given.
+// Returns for each code of the column `flavors` the tuples (pod set, resource, flavor, amount) of the
+// admission.
 py::list AssignedOf(const Simulation& run);
-// (time, period, times, rows of the jobs).
+// Returns tuples (time, period, times, rows of the jobs).
 py::list LoopsOf(const Simulation& run);
 
 }  // namespace kueue::python

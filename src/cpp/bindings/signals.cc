@@ -1,4 +1,4 @@
-// Ctrl-C in the midst of a long call: Python's handlers are asked every few milliseconds, without holding
+// Handling of Ctrl-C during long calls: runs Python's signal handlers every few milliseconds, without holding
 // the GIL in between.
 #include <chrono>
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace py::literals;
 
-// Heads and events between two looks at signals: some milliseconds' worth.
+// Heads and events between two checks for signals; a few milliseconds of work.
 constexpr int64_t kWork = 4096;
 
 template <typename T>
@@ -76,8 +76,8 @@ std::function<void(Engine&)> ReadDeletion(const py::handle& item) {
           name = named[2].cast<std::string>()](Engine& engine) { DeleteObject(engine, kind, ns, name); };
 }
 
-// (time, what, object or job, value): `apply` an object, `delete` (kind, namespace, name), `finish`, `evict`
-// or `priority` of a job.
+// Reads (time, what, object or job, value): `apply` an object, `delete` (kind, namespace, name), or `finish`,
+// `evict` or `priority` of a job.
 TimedChange ReadChange(const py::handle& item) {
   const auto fields = item.cast<py::tuple>();
   TimedChange change;
@@ -126,7 +126,7 @@ SimulationOptions ReadOptions(const py::dict& given) {
 
 }  // namespace
 
-// A run of virtual time on an engine of its own. A call while another thread is in one raises StateError.
+// A simulation on its own engine. A call while another thread is inside a call raises StateError.
 class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
@@ -134,11 +134,12 @@ class VirtualRun {
                                                ReadJobs(shapes, columns), ReadOptions(options));
   }
   VirtualRun(const VirtualRun&) = delete;
-  // A cluster of a fleet, which leads the run.
+  // For a cluster of a fleet, which controls the run.
   explicit VirtualRun(std::shared_ptr<Simulation> simulation) : simulation_(std::move(simulation)) {}
   VirtualRun& operator=(const VirtualRun&) = delete;
   ~VirtualRun() {
-    // The thread that was in it is in another process: what it left behind cannot be taken apart.
+    // The thread that used the run exists only in the parent process. Its incomplete objects cannot be
+    // destroyed safely, so they are leaked.
     if (turn_.IsLost()) static_cast<void>(new std::shared_ptr<Simulation>(std::move(simulation_)));
   }
 
@@ -157,7 +158,7 @@ class VirtualRun {
     const py::gil_scoped_release release;
     return simulation_->Run(work, until);
   }
-  // 0: nothing happens any more, 1: a moment is under way, 2: one is over.
+  // Returns 0 if no events are left, 1 if the current time is not finished, and 2 if it is.
   int Step(int64_t work, Time until) {
     const Alone alone(turn_, kWhat, is_over_);
     RequireOpen();
@@ -171,12 +172,12 @@ class VirtualRun {
     if (change.what != TimedChange::What::kApply) RequireJob(change.job);
     simulation_->Plan(std::move(change));
   }
-  // Adds jobs, and the shapes that are not among those before.
+  // Adds jobs, and shapes that are not known yet.
   void Extend(const py::list& shapes, const py::dict& columns) {
     const Alone alone(turn_, kWhat, is_over_);
     RequireOpen();
     simulation_->Extend(*ReadJobs(shapes, columns));
-    kept_.clear();  // the run has columns of its own now
+    kept_.clear();  // The run now owns its columns.
   }
   void Adopt(const py::list& known) {
     const Alone alone(turn_, kWhat, is_over_);
@@ -213,13 +214,13 @@ class VirtualRun {
     engine->SetStopDelay(0);
     return std::make_unique<SharedEngine>(std::move(engine));
   }
-  // What a table of the run is made by.
+  // Calls `make` with the run to build a table.
   template <typename Make>
   auto Read(Make make) {
     const Alone alone(turn_, kWhat, is_over_);
     return make(simulation_);
   }
-  // The same of tables whose columns lie in the run: it must be over.
+  // Same, for tables whose columns share the memory of the run, which must be finished.
   template <typename Make>
   auto ReadFinal(Make make) {
     const Alone alone(turn_, kWhat, is_over_);
@@ -268,7 +269,7 @@ class VirtualRun {
     const size_t before = simulation_ ? simulation_->columns().shapes.size() : 0;
     RequireWhole(jobs, size, before + jobs.shapes.size());
   }
-  // Names, or what they are made of.
+  // Reads the names, or the values from which they are generated.
   static void ReadNames(const py::dict& columns, JobColumns& jobs) {
     if (columns.contains("names")) jobs.names = columns["names"].cast<std::vector<std::string>>();
     if (columns.contains("uids")) jobs.uids = columns["uids"].cast<std::vector<std::string>>();
@@ -287,29 +288,29 @@ class VirtualRun {
         (!jobs.uids.empty() && jobs.uids.size() != size))
       ThrowIfError(absl::InvalidArgumentError("submit, runtime and shape must be given for each job"));
   }
-  // One template for all pod sets that are one object in Python.
+  // Shares one template between all pod sets that are the same Python object.
   std::shared_ptr<const WorkloadSpec> WithSharedTemplates(const py::handle& object, WorkloadSpec spec) {
     size_t i = 0;
     for (const py::handle& pod_set : object.attr("pod_sets")) {
       std::shared_ptr<const PodTemplate>& mine = spec.pod_sets[i++].pod_template;
-      const auto known = py::reinterpret_borrow<py::object>(pod_set);  // no other object may take its address
+      // Kept alive, so that its address is not reused.
+      const auto known = py::reinterpret_borrow<py::object>(pod_set);
       mine = templates_.try_emplace(pod_set.ptr(), known, mine).first->second.second;
     }
     return std::make_shared<const WorkloadSpec>(std::move(spec));
   }
 
-  std::vector<py::object> kept_;  // the arrays that the run reads
+  std::vector<py::object> kept_;  // Arrays that the run reads.
   std::map<PyObject*, std::pair<py::object, std::shared_ptr<const PodTemplate>>> templates_;
   std::shared_ptr<Simulation> simulation_;
   Turn turn_;
-  std::atomic<bool> is_over_{false};  // closed: all calls are short from then on
+  std::atomic<bool> is_over_{false};  // Closed; all calls are short from then on.
 };
 
 namespace {
 
 using BoundRun = py::class_<VirtualRun>;
 
-// What a run has recorded.
 void BindRecords(BoundRun& bound) {
   const auto add = [&bound](const char* name, auto make) {
     bound.def(name, [make](VirtualRun& run) { return run.Read(make); });

@@ -1,6 +1,5 @@
-// The engine's tables as NumPy arrays. A Tables object is a fork that nobody changes: its arrays lie in the
-// engine's own memory, are read-only, and keep it alive. What happens to the engine later is not seen in
-// them.
+// Engine tables as NumPy arrays. A Tables object is an unmodified fork. Its arrays share the memory of the
+// engine, are read-only and keep it alive. They do not reflect later changes of the engine.
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
@@ -32,7 +31,7 @@ py::object ReadOnly(py::array array) {
   return std::move(array);
 }
 
-// A table of the engine as it lies in memory; `owner` keeps it there.
+// Wraps a table of the engine without copying; `owner` keeps it alive.
 py::object Borrowed(const Table& table, const py::object& owner) {
   const auto width = static_cast<py::ssize_t>(sizeof(int64_t));
   const py::ssize_t rows = table.rows(), columns = table.cols();
@@ -40,7 +39,7 @@ py::object Borrowed(const Table& table, const py::object& owner) {
       py::array(py::dtype::of<int64_t>(), {rows, columns}, {columns * width, width}, table.data(), owner));
 }
 
-// Values computed for this call, given to NumPy.
+// Transfers computed values to NumPy.
 template <typename T>
 py::object Given(std::vector<T> values) {
   auto* const kept = new std::vector<T>(std::move(values));
@@ -72,7 +71,8 @@ py::object Available(const py::object& self) {
   return Given(std::move(values)).attr("reshape")(rows, columns);
 }
 
-// (name, kind, row of the parent or -1, whether it exists, whether it is an active ClusterQueue), a row each.
+// Returns one row per node: (name, kind, row of the parent or -1, whether it exists, whether it is an active
+// ClusterQueue).
 py::list Nodes(const TableView& self) {
   return self.With([](const State& state) {
     const Forest& forest = state.forest();
@@ -95,12 +95,12 @@ py::list Cells(const TableView& self) {
   });
 }
 
-// A column of names as codes.
+// A column of names stored as codes.
 class CodedColumn {
  public:
   void Add(const std::string& name) { codes_.push_back(names_.Intern(name)); }
   void AddNone() { codes_.push_back(-1); }
-  // (codes, names by code); the column is empty then.
+  // Returns (codes, names by code) and clears the column.
   py::tuple Take() {
     py::list names;
     for (int32_t code = 0; code < names_.size(); ++code) names.append(names_.Name(code));
@@ -125,7 +125,7 @@ const char* StatusOf(const State& state, WorkloadId id) {
   return workload.spec->active ? "Pending" : "Deactivated";
 }
 
-// Workloads, a row each.
+// One row per workload.
 struct WorkloadColumns {
   py::list keys;
   CodedColumn queue, local_queue, status, reason;
@@ -167,7 +167,7 @@ py::dict Workloads(SharedEngine& shared) {
   });
 }
 
-// Pending workloads in the order of their queues, a row each.
+// One row per pending workload, in queue order.
 struct PositionColumns {
   py::list keys;
   CodedColumn queue, local_queue;
@@ -216,7 +216,7 @@ py::dict Positions(SharedEngine& shared) {
 
 void BindTables(py::module_& module) {
   py::class_<TableView>(module, "Tables",
-                        "The engine's tables as NumPy arrays, as they were when this was made.")
+                        "Tables of an engine as NumPy arrays. They do not reflect later changes.")
       .def(py::init<SharedEngine&>(), py::arg("engine"))
       .def_property_readonly("nodes", &Nodes)
       .def_property_readonly("cells", &Cells)

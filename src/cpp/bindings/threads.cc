@@ -15,10 +15,10 @@
 namespace kueue::python {
 namespace {
 
-// How often this process and those before it were forked, each time by the parent of the next.
+// Number of forks in the chain of parent processes that led to this process.
 std::atomic<uint32_t> forks{0};
 
-// A number of the calling thread that no other thread has, not even in a child process.
+// Returns a number of the calling thread that no other thread has, not even in a child process.
 uint32_t ThreadNumber() {
   static std::atomic<uint32_t> last{0};
   thread_local const uint32_t number = ++last;
@@ -31,8 +31,8 @@ bool IsOfThisProcess(uint64_t holder) { return static_cast<uint32_t>(holder >> 3
 
 }  // namespace
 
-// All mutexes. The list is locked while the process forks, for which no thread waits long: nothing but a
-// constructor or a destructor of a mutex holds it.
+// All mutexes. The list is locked during a fork. This never blocks for long, because only constructors and
+// destructors of mutexes lock it.
 struct ForkSafeMutexes {
   std::mutex mutex;
   ForkSafeMutex* first = nullptr;
@@ -114,7 +114,7 @@ void BindThreads(py::module_& module) {
     Turn turn;
     explicit Named(std::string name) : what(std::move(name)) {}
   };
-  py::class_<Named>(module, "Turn", "The right to use an object, which one thread at a time has.")
+  py::class_<Named>(module, "Turn", "Exclusive right to use an object, held by one thread at a time.")
       .def(py::init<std::string>(), py::arg("what"))
       .def("__enter__", [](Named& self) { self.turn.Enter(self.what.c_str(), /*again=*/true); })
       .def("__exit__", [](Named& self, const py::args&) { self.turn.Leave(); });

@@ -1,4 +1,4 @@
-// What several threads, and processes that fork, may do with the objects of the core.
+// Synchronization of the core's objects between threads and across fork().
 #ifndef KUEUE_BINDINGS_THREADS_H_
 #define KUEUE_BINDINGS_THREADS_H_
 
@@ -8,8 +8,8 @@
 
 namespace kueue::python {
 
-// A recursive mutex that a child process can tell to be lost: another thread held it when the process forked.
-// That thread does not exist in the child, and what it was changing is incomplete there.
+// A recursive mutex that a child process can detect as lost, because another thread held it when the process
+// was forked. That thread does not exist in the child, and the objects it was changing are incomplete there.
 class ForkSafeMutex {
  public:
   ForkSafeMutex();
@@ -25,31 +25,31 @@ class ForkSafeMutex {
  private:
   friend struct ForkSafeMutexes;
   std::recursive_mutex mutex_;
-  bool is_lost_ = false;  // set by the only thread of a new child
+  bool is_lost_ = false;  // Set by the only thread of a new child process.
   ForkSafeMutex* next_ = nullptr;
-  ForkSafeMutex** link_ = nullptr;  // the pointer to this mutex in the list of all
+  ForkSafeMutex** link_ = nullptr;  // Pointer to this mutex in the list of all mutexes.
 };
 
-// The right to use an object, which one thread at a time has.
+// Exclusive right to use an object, held by one thread at a time.
 class Turn {
  public:
-  // Raises StateError where another thread has it, or waits for that thread where `waits` is true. The thread
-  // that has it may take it again where `again` is true.
+  // Acquires the right to use the object. If another thread holds the right, waits if `waits` is true and
+  // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
-  // Whether a thread had it that does not exist in this process, since that was forked.
+  // Returns whether the right was held, when this process was forked, by a thread that does not exist in it.
   bool IsLost() const;
 
  private:
-  std::atomic<uint64_t> holder_{0};  // the fork and the thread; 0: none
+  std::atomic<uint64_t> holder_{0};  // Fork count and thread; 0: none.
   int depth_ = 0;
 };
 
-// Takes a turn for the length of a call, which may not be entered again.
+// Holds a Turn for the duration of a call. Re-entrant calls from the same thread are rejected.
 class Alone {
  public:
   Alone(Turn& turn, const char* what) : turn_(turn) { turn_.Enter(what, /*again=*/false); }
-  // Where `waits` is true, waits until another thread has left: for objects whose calls are all short.
+  // If `waits` is true, waits for another thread to finish. Use for objects whose calls are all short.
   Alone(Turn& turn, const char* what, bool waits) : turn_(turn) { turn_.Enter(what, /*again=*/false, waits); }
   ~Alone() { turn_.Leave(); }
   Alone(const Alone&) = delete;

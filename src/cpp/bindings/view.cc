@@ -25,7 +25,7 @@ py::tuple View(const State& state, const Condition& condition) {
                         Render(state, condition.message), condition.transition);
 }
 
-// What was consumed by resource, and the penalties that are owed by "penalty:" and the resource.
+// Returns the consumed usage by resource, and pending penalties by "penalty:" and resource.
 py::dict View(const State& state, const LedgerEntry& entry) {
   py::dict amounts;
   for (const auto& [resource, nano] : entry.consumed) {

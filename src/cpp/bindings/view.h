@@ -1,4 +1,4 @@
-// What Python sees of the engine: plain dicts, tuples and texts.
+// Views of the engine for Python: plain dicts, tuples and strings.
 #ifndef KUEUE_BINDINGS_VIEW_H_
 #define KUEUE_BINDINGS_VIEW_H_
 
@@ -10,7 +10,7 @@
 
 namespace kueue::python {
 
-// What Python calls the kinds of events; `_core.EVENT_KINDS`.
+// Python names of the event kinds, exported as `_core.EVENT_KINDS`.
 inline constexpr const char* kEventKindNames[] = {
     "QuotaReserved",     "Admitted", "Evicted",       "QuotaReleased", "Pending",
     "Finished",          "Deleted",  "Created",       "PodsReady",     "PreemptionSkipped",
@@ -18,21 +18,21 @@ inline constexpr const char* kEventKindNames[] = {
 static_assert(std::size(kEventKindNames) == CountOf<EventKind>());
 inline const char* NameOf(EventKind kind) { return kEventKindNames[static_cast<int>(kind)]; }
 
-// (kind, workload id, id of the preemptor or -1), oldest first; they are forgotten.
+// Removes and returns the events as (kind, workload id, id of the preemptor or -1), oldest first.
 py::list TakeEvents(SharedEngine& shared);
 std::string KeyOf(SharedEngine& shared, Serial serial);
-// (status, reason, message, transition) or None.
+// Returns (status, reason, message, transition) or None.
 py::object ConditionOf(SharedEngine& shared, Serial serial, const std::string& type);
 py::dict ConditionsOf(SharedEngine& shared, Serial serial);
-// (ClusterQueue, ((pod set, count, {resource: (flavor, amount)}), ...)) or None.
+// Returns (ClusterQueue, ((pod set, count, {resource: (flavor, amount)}), ...)) or None.
 py::object AdmissionOf(SharedEngine& shared, Serial serial);
-// {ClusterQueue: (keys in order, inadmissible keys)} of queues where someone waits.
+// Returns {ClusterQueue: (keys in order, inadmissible keys)} of queues with pending workloads.
 py::dict QueuesOf(SharedEngine& shared);
-// {ClusterQueue: {flavor/resource: amount}}, of all queues or of the active ones.
+// Returns {ClusterQueue: {flavor/resource: amount}} of all queues or of the active ones.
 py::dict UsageOf(SharedEngine& shared, bool active);
-// {ClusterQueue: precise weighted share} where it is not zero.
+// Returns {ClusterQueue: precise weighted share} of queues with a nonzero share.
 py::dict SharesOf(SharedEngine& shared);
-// {namespace/LocalQueue: {resource or penalty:resource: nano units as text}}.
+// Returns {namespace/LocalQueue: {resource, or "penalty:" and resource: nano units as a string}}.
 py::dict ConsumedOf(SharedEngine& shared);
 
 }  // namespace kueue::python

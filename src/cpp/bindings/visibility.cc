@@ -1,4 +1,4 @@
-// What a platform shows of queues and Cohorts: what they hold, and how many wait.
+// Data of queues and Cohorts for dashboards: usage and numbers of workloads.
 #include <map>
 
 #include "bindings/engine.h"
@@ -13,11 +13,11 @@ namespace {
 
 using FlavorResourceAmounts = std::map<FlavorResourceId, Amount>;
 
-// Reserved and admitted amounts, how many workloads they are of, and how many others there are.
+// Reserved and admitted amounts, with the numbers of workloads.
 struct Holdings {
   FlavorResourceAmounts reserved, admitted;
   int reserving_workloads = 0, admitted_workloads = 0, finished_workloads = 0;
-  int active_workloads = 0, inadmissible_workloads = 0;  // that wait
+  int active_workloads = 0, inadmissible_workloads = 0;  // Pending workloads.
 
   void Add(const Workload& workload) {
     ++reserving_workloads;
@@ -34,8 +34,9 @@ int64_t AmountOf(const FlavorResourceAmounts& amounts, FlavorResourceId fr) {
   return found == amounts.end() ? 0 : found->second.value();
 }
 
-// ((flavor, ((resource, reserved, admitted, nominal quota, borrowing limit, lending limit), ...)), ...):
-// flavors as the queue lists them, resources by name (pkg/cache/scheduler/cache.go:getUsage).
+// Returns ((flavor, ((resource, reserved, admitted, nominal quota, borrowing limit, lending limit), ...)),
+// ...), with flavors in the order of the queue and resources sorted by name
+// (pkg/cache/scheduler/cache.go:getUsage).
 py::list ByFlavor(const State& state, NodeId node, const Holdings& holdings) {
   py::list flavors;
   for (const ResourceGroupIds& group : state.Queue(node).groups) {
@@ -45,7 +46,7 @@ py::list ByFlavor(const State& state, NodeId node, const Holdings& holdings) {
       py::list amounts;
       for (const auto& [name, resource] : resources) {
         const FlavorResourceId fr = state.FlavorResource(flavor, resource);
-        if (fr == kNoId) continue;  // of a queue that is being deleted
+        if (fr == kNoId) continue;  // The queue is being deleted.
         amounts.append(py::make_tuple(name, AmountOf(holdings.reserved, fr), AmountOf(holdings.admitted, fr),
                                       state.quota.Nominal(node, fr).value(),
                                       state.quota.BorrowingLimit(node, fr).value(),
@@ -81,7 +82,7 @@ py::list ClusterQueues(SharedEngine& shared) {
   });
 }
 
-// An amount in units of 10^-9 as a quantity's text.
+// Formats an amount in units of 10^-9 as a quantity.
 std::string NanoQuantityText(Int128 nano) {
   std::string digits;
   for (Int128 rest = nano < 0 ? -nano : nano; rest > 0; rest /= 10) {
@@ -91,8 +92,8 @@ std::string NanoQuantityText(Int128 nano) {
   return Quantity(nano < 0 ? -magnitude : magnitude).ToText();
 }
 
-// (usage over weight, when it was last written, {resource: amount}) of admission fair sharing; None where
-// that does not decide.
+// Returns (weighted usage, time of the last update, {resource: amount}) of admission fair sharing, or None if
+// it does not apply to the queue.
 py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
   if (!UsesAdmissionFairSharing(state, node)) return py::none();
   const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
@@ -103,7 +104,7 @@ py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
   return py::make_tuple(LocalQueueUsage(state, local), entry.last_update, consumed);
 }
 
-// What the workloads of each LocalQueue hold, and how many of them wait.
+// Returns the usage of each LocalQueue and the numbers of its workloads.
 std::vector<Holdings> HoldingsByLocalQueue(const State& state) {
   std::vector<Holdings> holdings(state.local_queues.size());
   for (WorkloadId id : state.Living()) {
@@ -145,8 +146,8 @@ py::list LocalQueues(SharedEngine& shared) {
   });
 }
 
-// By Cohort: all that the queues below it use
-// (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Nothing where Cohorts form a cycle.
+// Returns for each Cohort the total usage of the queues below it
+// (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Empty below a cycle of Cohorts.
 std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   const Forest& forest = state.forest();
   std::vector<FlavorResourceAmounts> below(static_cast<size_t>(forest.size()));
@@ -163,7 +164,7 @@ std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   return below;
 }
 
-// (flavor, resource, subtree quota, reserved), where there is one of the latter two.
+// Returns (flavor, resource, subtree quota, reserved) where one of the amounts is nonzero.
 py::list ViewReserved(const State& state, NodeId cohort, const FlavorResourceAmounts& reserved) {
   py::list frs;
   for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {

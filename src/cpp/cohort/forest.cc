@@ -73,7 +73,7 @@ void Forest::RebuildTopDown() {
     if (node.root == id && node.exists) top_down_.push_back(id);
   }
   SortByName(top_down_);
-  for (size_t next = 0; next < top_down_.size(); ++next) {  // what is below a cycle is never met
+  for (size_t next = 0; next < top_down_.size(); ++next) {  // Nodes below a cycle are never reached.
     const NodeId id = top_down_[next];
     const Node& node = nodes_[Index(id)];
     for (const std::vector<NodeId>* children : {&node.child_cohorts, &node.child_queues}) {
@@ -90,7 +90,7 @@ void Forest::SetAbove(const std::vector<NodeId>& children, NodeId parent) {
   }
 }
 
-// Children, existence, and the list of ClusterQueues, in no order yet.
+// Rebuilds the children, the existence of nodes, and the list of ClusterQueues, all unsorted.
 void Forest::RebuildChildren() {
   for (Node& node : nodes_) {
     node.exists = node.declared;
@@ -111,7 +111,7 @@ void Forest::RebuildChildren() {
 }
 
 void Forest::RebuildHeights() {
-  for (Node& node : nodes_) node.height = 0;  // also of what is gone, or below a cycle
+  for (Node& node : nodes_) node.height = 0;  // Includes deleted nodes and nodes below a cycle.
   for (auto it = top_down_.rbegin(); it != top_down_.rend(); ++it) {
     Node& node = nodes_[Index(*it)];
     if (node.is_cluster_queue) continue;

@@ -1,5 +1,5 @@
-// The shape: a forest of Cohorts with ClusterQueues as leaves.
-// Mirrors pkg/cache/hierarchy (kueue ff69552e79).
+// The cohort forest: Cohorts as inner nodes, ClusterQueues as leaves. Mirrors pkg/cache/hierarchy (kueue
+// ff69552e79).
 #ifndef KUEUE_COHORT_FOREST_H_
 #define KUEUE_COHORT_FOREST_H_
 
@@ -10,8 +10,9 @@
 
 namespace kueue {
 
-// Nodes are never removed: a deleted ClusterQueue or Cohort is a node that does not exist. A Cohort exists
-// if it was declared or if something names it (then it is implicit, and a root).
+// Node ids stay valid: nodes are never removed, and a deleted ClusterQueue or Cohort remains as a node that
+// does not exist. A Cohort exists if it is declared, or implicitly if another object refers to it; an
+// implicit Cohort is a root.
 class Forest {
  public:
   NodeId InternClusterQueue(absl::string_view name);
@@ -19,15 +20,16 @@ class Forest {
   NodeId FindClusterQueue(absl::string_view name) const;
   NodeId FindCohort(absl::string_view name) const;
 
-  // kNoId takes the parent away. Takes effect with the next Rebuild().
+  // Sets the declared parent; kNoId removes it. Takes effect at the next Rebuild().
   void SetParent(NodeId node, NodeId parent) { nodes_[Index(node)].parent = parent; }
   void SetDeclared(NodeId node, bool declared) { nodes_[Index(node)].declared = declared; }
-  // An inactive ClusterQueue keeps its place, but no snapshot of a cycle has it as a node.
+  // An inactive ClusterQueue stays in the forest, but scheduling cycles ignore it.
   void SetActive(NodeId node, bool active) { nodes_[Index(node)].active = active; }
 
-  // Derives children, roots, cycles and the order of the nodes from the parents.
+  // Recomputes children, roots, cycles and the node order from the declared parents. Invalidates references
+  // to the node lists below.
   void Rebuild();
-  // Derives the heights, which count active ClusterQueues only.
+  // Recomputes the heights. Only active ClusterQueues count.
   void RebuildHeights();
 
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
@@ -36,27 +38,28 @@ class Forest {
   bool IsDeclared(NodeId node) const { return nodes_[Index(node)].declared; }
   bool Exists(NodeId node) const { return nodes_[Index(node)].exists; }
   bool IsActive(NodeId node) const { return nodes_[Index(node)].active; }
-  // The node above; none for a root, and none while a cycle is above: a walk up ends. As of the last
-  // Rebuild().
+  // Returns the parent as of the last Rebuild(). Returns kNoId for a root and for a node below a cycle, so a
+  // walk to the root always terminates.
   NodeId Parent(NodeId node) const { return nodes_[Index(node)].above; }
-  // What was declared last, be it part of a cycle or not.
+  // Returns the parent declared last, even if it is part of a cycle.
   NodeId DeclaredParent(NodeId node) const { return nodes_[Index(node)].parent; }
-  // The root above `node`, itself where it has no parent; kNoId below a cycle.
+  // Returns the root of the tree that contains `node`, which may be `node` itself, or kNoId below a cycle.
   NodeId Root(NodeId node) const { return nodes_[Index(node)].root; }
-  // The same as the parents are now, before a Rebuild().
+  // Like Root(), but follows the current declared parents, which may be newer than the last Rebuild().
   NodeId RootByWalk(NodeId node) const;
   bool HasCycle(NodeId node) const { return nodes_[Index(node)].root == kNoId; }
-  // Height as spec'd for borrowing levels: 0 for a childless Cohort, 1 above ClusterQueues only.
+  // Returns the height as defined for borrowing levels: 0 for a childless Cohort, 1 if all children are
+  // ClusterQueues.
   int Height(NodeId node) const { return nodes_[Index(node)].height; }
-  // Ascending by name.
+  // Sorted by name.
   const std::vector<NodeId>& ChildCohorts(NodeId node) const { return nodes_[Index(node)].child_cohorts; }
   const std::vector<NodeId>& ChildQueues(NodeId node) const { return nodes_[Index(node)].child_queues; }
-  // All ClusterQueues, ascending by name; those of one tree, the same.
+  // Return all ClusterQueues, or those of one tree, sorted by name.
   const std::vector<NodeId>& Queues() const { return queues_; }
   const std::vector<NodeId>& QueuesOfTree(NodeId root) const { return nodes_[Index(root)].tree_queues; }
-  // Every node without a cycle above it, parents before children.
+  // Returns every node that has no cycle above it, parents before children.
   const std::vector<NodeId>& TopDown() const { return top_down_; }
-  // "/root/.../queue", as the texts of preemptions have it.
+  // Returns "/root/.../queue", the form used in preemption messages.
   std::string Path(NodeId queue) const;
 
  private:
@@ -67,8 +70,8 @@ class Forest {
     bool declared = false;
     bool exists = false;
     bool active = false;
-    NodeId parent = kNoId;  // as declared
-    NodeId above = kNoId;   // the same, unless a cycle is above
+    NodeId parent = kNoId;  // Declared parent.
+    NodeId above = kNoId;   // Parent used by the rules: kNoId if there is a cycle above.
     NodeId root = kNoId;
     int height = 0;
     std::vector<NodeId> child_cohorts, child_queues, tree_queues;
@@ -76,13 +79,13 @@ class Forest {
   static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
   void RebuildChildren();
-  // Roots, what is above each node, and the order from the roots down.
+  // Computes the roots, the parent used for each node, and the order from the roots down.
   void RebuildTopDown();
   void SetAbove(const std::vector<NodeId>& children, NodeId parent);
   void SortByName(std::vector<NodeId>& nodes) const;
 
   std::vector<Node> nodes_;
-  std::vector<NodeId> node_of_queue_, node_of_cohort_;  // by interned name
+  std::vector<NodeId> node_of_queue_, node_of_cohort_;  // By interned name.
   Interner queue_names_, cohort_names_;
   std::vector<NodeId> queues_, top_down_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 using ClassCounts = std::map<std::string, int64_t>;
 
-// What releases up to v0.17 refuse, which read neither selectors nor slices.
+// Errors of releases up to v0.17, which support neither selectors nor ResourceSlices.
 FieldErrors RefuseUncounted(const ResourceClaimTemplate& spec) {
   if (spec.has_constraints)
     return {Invalid("devices.constraints", "device constraints (MatchAttribute) are not supported")};
@@ -31,7 +31,7 @@ FieldErrors CheckRequestSelectors(const DeviceRequest& request, const std::strin
   return {Invalid(path, Aggregated(errors))};
 }
 
-// Adds the devices of one request, unless it asks for them in a way that is not supported.
+// Adds the devices of one request. Returns an error if the request is of an unsupported kind.
 FieldErrors CountRequest(const DeviceRequest& request, const std::string& path, const ReleaseRules& rules,
                          ClassCounts* counts) {
   if (request.first_available) return {Invalid(path, "FirstAvailable device selection is not supported")};
@@ -67,7 +67,7 @@ FieldErrors CountTemplate(const ResourceClaimTemplate& spec, const ReleaseRules&
   return {};
 }
 
-// Puts errors of a template under the path of the claim that names it.
+// Moves errors of a template to the path of the claim that refers to it.
 FieldErrors WithTemplate(FieldErrors errors, const std::string& name, const std::string& prefix) {
   for (FieldError& error : errors) {
     if (!prefix.empty()) error.path = absl::StrCat(prefix, ".", error.path);

@@ -1,5 +1,5 @@
-// The outcomes of counting devices, kept by what they depend on for as long as no object of devices changes:
-// most workloads of a namespace ask for the same.
+// Cache of device charges, valid until a device object changes. Most workloads of a namespace request the
+// same devices.
 #ifndef KUEUE_DEVICES_COUNTS_H_
 #define KUEUE_DEVICES_COUNTS_H_
 
@@ -15,7 +15,7 @@ namespace kueue {
 class DeviceCounts {
  public:
   DeviceCounts() = default;
-  // A copy knows none: to count again costs less than to copy all.
+  // Copies start empty: recomputing the outcomes is cheaper than copying all of them.
   DeviceCounts(const DeviceCounts&) {}
   DeviceCounts(DeviceCounts&&) = default;
   DeviceCounts& operator=(const DeviceCounts&) {
@@ -24,7 +24,7 @@ class DeviceCounts {
   }
   DeviceCounts& operator=(DeviceCounts&&) = default;
 
-  // Null where nothing is known; see CountingKey.
+  // Returns null if the outcome is unknown. See CountingKey().
   std::shared_ptr<const DeviceOutcome> Find(const std::string& key) const {
     const auto found = known_.find(key);
     return found == known_.end() ? nullptr : found->second;

@@ -1,5 +1,5 @@
-// Extended resources that a device class backs.
-// Mirrors pkg/dra/extended_resources.go:ResolveExtendedResourceQuota (kueue ff69552e79).
+// Extended resources backed by a device class. Mirrors
+// pkg/dra/extended_resources.go:ResolveExtendedResourceQuota (kueue ff69552e79).
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +9,7 @@
 namespace kueue {
 namespace {
 
-// The extended resources that a container requests, with the path of the container.
+// Requests of a container for extended resources, with the path of the container.
 struct Requesting {
   std::string path;
   ResourceList requests;
@@ -33,7 +33,7 @@ bool IsInt64(const Quantity& quantity) {
   return quantity.value().IsInteger() && quantity <= *most;
 }
 
-// Go reads a quantity of more digits into a form that never counts as an integer
+// Go parses a quantity with more digits into a representation that is never treated as an integer
 // (k8s.io/apimachinery/pkg/api/resource/quantity.go:ParseQuantity,AsInt64).
 bool IsReadAsInt64(const Quantity& quantity) {
   constexpr size_t kMostDigits = 18, kMostBits = 15;
@@ -46,7 +46,7 @@ bool IsReadAsInt64(const Quantity& quantity) {
   return digits + exponent * 3 / 10 + 1 <= kMostBits;
 }
 
-// All of a pod: init containers run one after another, the others at once.
+// Returns the total of a pod: init containers run one after another, all other containers at the same time.
 ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Requesting>& regular) {
   ResourceList highest, sum;
   for (const Requesting& one : init) RaiseTo(&highest, one.requests);
@@ -55,8 +55,8 @@ ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Req
   return highest;
 }
 
-// The class that Kubernetes takes: the one created last, of equal ones the first by name. Times count by
-// seconds.
+// Returns the class that Kubernetes selects: the one created last, ties broken by name. Creation times are
+// compared in seconds.
 const std::string* ClassBehind(const DeviceObjects& objects, const std::string& resource) {
   const std::string* selected = nullptr;
   Time created = 0;
@@ -122,7 +122,7 @@ class PodSetResources {
     return {};
   }
 
-  // Of each container, so that no two fractions hide one another.
+  // Checks each container separately, so that fractions that add up to an integer are detected.
   FieldErrors RequireIntegers(const std::string& resource) const {
     FieldErrors errors;
     for (const std::vector<Requesting>* part : {&init_, &regular_}) {

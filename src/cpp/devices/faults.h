@@ -1,5 +1,5 @@
-// Faults in the devices of a workload, worded as field errors of Kubernetes.
-// Mirrors k8s.io/apimachinery/pkg/util/validation/field/errors.go (kueue ff69552e79).
+// Errors in the devices of a workload, worded like field errors of Kubernetes. Mirrors
+// k8s.io/apimachinery/pkg/util/validation/field/errors.go (kueue ff69552e79).
 #ifndef KUEUE_DEVICES_FAULTS_H_
 #define KUEUE_DEVICES_FAULTS_H_
 
@@ -14,22 +14,22 @@ struct FieldError {
   enum class Kind : uint8_t { kInvalid, kNotFound, kInternal };
   Kind kind;
   std::string path;
-  std::string value;  // as it is printed; unused for kInternal
+  std::string value;  // Printed value; unused for kInternal.
   std::string detail;
 
   std::string ToText() const;
 };
 using FieldErrors = std::vector<FieldError>;
 
-// A text in double quotes, as Go's %q prints it.
+// Quotes a text as Go's %q does.
 std::string GoQuote(absl::string_view text);
 
-// `value` is printed as it is given; absent: null.
+// `value` is printed unchanged; the default prints null.
 FieldError Invalid(std::string path, std::string detail, std::string value = "null");
 FieldError NotFound(std::string path, absl::string_view value);
 FieldError Internal(std::string path, std::string detail);
 
-// One error as it is, several in brackets, equal ones once.
+// Returns a single error unchanged, and several errors in brackets without duplicates.
 std::string Aggregated(const FieldErrors& errors);
 
 }  // namespace kueue

@@ -74,7 +74,8 @@ void AddSlices(const DeviceContext& context, const std::string* driver, Devices*
   }
 }
 
-// All devices of the cluster, or those of the drivers of the sources where every class has sources.
+// Returns all devices of the cluster or, if every class has sources, the devices of the drivers in these
+// sources.
 Devices CandidatesOf(const DeviceContext& context, const std::vector<const DeviceRequest*>& requests) {
   Devices devices;
   std::set<std::string> drivers;
@@ -95,7 +96,7 @@ Devices CandidatesOf(const DeviceContext& context, const std::vector<const Devic
   return devices;
 }
 
-// Takes the first devices that match all expressions, as many as the request counts.
+// Takes the first `count` devices that match all expressions.
 FieldErrors Take(const DeviceRequest& request, const std::vector<std::string>& expressions,
                  const std::string& path, Devices* devices) {
   int64_t found = 0;
@@ -145,7 +146,7 @@ FieldErrors CheckSelectors(const DeviceContext& context, const ResourceClaimTemp
 
 namespace {
 
-// A pool counts by its highest generation, and only if all its slices are there.
+// Only the highest generation of a pool is valid, and only if all its slices are present.
 Devices DevicesOfPools(const DeviceContext& context, const std::string& driver) {
   struct Pool {
     int64_t generation = 0, slices = 0, expected = 0;

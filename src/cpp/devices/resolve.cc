@@ -46,7 +46,7 @@ std::vector<ClassSource> CountersOf(const Config& config, const std::string& dev
   return SourcesOf(config, device_class, /*capacities=*/false);
 }
 
-// All capacities of a class are charged to the resource of the first mapping that names it.
+// All capacities of a class are charged to the resource of the first mapping that contains the class.
 std::vector<ClassSource> CapacitiesOf(const Config& config, const std::string& device_class) {
   std::vector<ClassSource> sources = SourcesOf(config, device_class, /*capacities=*/true);
   for (ClassSource& source : sources) source.logical = LogicalResource(config, device_class);
@@ -78,7 +78,7 @@ bool IsBackedByDevices(const DeviceObjects& objects, absl::string_view resource)
 
 namespace {
 
-// Every part is preceded by its length.
+// Prefixes every part with its length.
 void AppendPart(std::string* key, absl::string_view part) { absl::StrAppend(key, part.size(), ":", part); }
 
 void AppendName(std::string* key, const std::optional<std::string>& name) {

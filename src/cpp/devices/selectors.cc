@@ -8,7 +8,7 @@ namespace kueue {
 
 namespace {
 
-// Bounds memory where templates with ever new expressions come and go.
+// Limits memory if templates with new expressions are created continuously.
 constexpr size_t kMostExpressions = 4096;
 
 std::atomic<SelectorLanguage*> selector_language{nullptr};

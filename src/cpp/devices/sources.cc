@@ -1,5 +1,5 @@
-// Counters of partitionable devices, and capacities of devices that several claims share.
-// Mirrors pkg/dra/counters.go and pkg/dra/capacity.go (kueue ff69552e79).
+// Counters of partitionable devices, and capacities of devices shared by several claims. Mirrors
+// pkg/dra/counters.go and pkg/dra/capacity.go (kueue ff69552e79).
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -13,13 +13,13 @@ using Devices = std::vector<const Device*>;
 
 int64_t Units(const Quantity& quantity) { return quantity.value().ToInt64(); }
 
-// What `count` devices are charged of which each takes up to `value`.
+// Returns the charge for `count` devices that use up to `value` each.
 Quantity ChargeOf(const Quantity& value, int64_t count) {
   const int64_t units = value.IsNegative() ? 0 : Units(value);
   return Quantity(count > 1 ? SaturatingMul(units, count) : units, value.format());
 }
 
-// A request, and where errors of it are reported.
+// A request, and the path for its errors.
 struct RequestAt {
   const DeviceRequest& request;
   const std::string& path;
@@ -53,7 +53,7 @@ std::optional<Quantity> RoundToRange(const Quantity& base, const CapacityRange& 
   return Quantity(value, base.format());
 }
 
-// What the device's policy makes of the amount; nothing where it allows no such amount.
+// Rounds the amount as the device's policy requires. Returns nullopt if the policy does not allow it.
 std::optional<Quantity> RoundToPolicy(const Quantity& base,
                                       const std::optional<CapacityRequestPolicy>& policy) {
   if (!policy) return base;
@@ -150,7 +150,7 @@ FieldErrors CountSources(const DeviceContext& context, const std::string& ns,
     for (size_t j = 0; j < claims.size(); ++j) {
       if (!claims[j].template_name) continue;
       const ResourceClaimTemplate* const spec = FindTemplate(context, ns, *claims[j].template_name);
-      if (spec == nullptr) continue;  // counting the claims has refused it
+      if (spec == nullptr) continue;  // CountClaims() has already refused it.
       FieldErrors errors =
           CountClaimSources(context, *spec, ClaimPath(i, j), capacities, &charges->pod_sets[i]);
       if (!errors.empty()) return errors;

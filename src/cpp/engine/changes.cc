@@ -12,7 +12,8 @@
 namespace kueue {
 namespace {
 
-// Covered resources and flavors of each group; the three amounts of each flavor and resource.
+// Returns the values to compare: covered resources and flavors of each group, and the three amounts of each
+// flavor and resource.
 auto AllocationOf(const std::vector<ResourceGroup>& groups) {
   std::vector<std::pair<std::set<std::string>, std::vector<std::string>>> covered;
   std::map<std::pair<std::string, std::string>, std::tuple<Amount, Amount, Amount>> quotas;

@@ -1,4 +1,4 @@
-// What of a changed object counts, where Kueue looks closer than at whether it was written.
+// Comparisons of object fields, for changes that Kueue ignores unless specific fields differ.
 #ifndef KUEUE_ENGINE_CHANGES_H_
 #define KUEUE_ENGINE_CHANGES_H_
 
@@ -8,11 +8,12 @@
 
 namespace kueue {
 
-// Whether resource groups are the same to a tree: covered resources are a set, flavors stand in their order.
-// Mirrors pkg/cache/scheduler/clusterqueue.go:updateQuotasAndResourceGroups (kueue ff69552e79).
+// Returns whether two lists of resource groups are equal for quota allocation. Covered resources are compared
+// as sets, flavors in order. Mirrors pkg/cache/scheduler/clusterqueue.go:updateQuotasAndResourceGroups (kueue
+// ff69552e79).
 bool AllocateAlike(const std::vector<ResourceGroup>& a, const std::vector<ResourceGroup>& b);
 
-// Whether workloads are matched with both flavors alike. Mirrors
+// Returns whether two flavors are equal for scheduling. Mirrors
 // pkg/controller/core/resourceflavor_controller.go:flavorSchedulingFieldsChanged (kueue ff69552e79).
 bool MatchAlike(const ResourceFlavor& a, const ResourceFlavor& b);
 

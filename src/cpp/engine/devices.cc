@@ -1,5 +1,5 @@
-// What objects of devices do when they are created, changed or deleted. ResourceClaimTemplates are not
-// watched. Mirrors pkg/controller/core/workload_controller.go:deviceClassHandler and
+// Creation, change and deletion of device objects. ResourceClaimTemplates are not watched. Mirrors
+// pkg/controller/core/workload_controller.go:deviceClassHandler and
 // pkg/controller/core/resourceslice_controller.go (kueue ff69552e79).
 #include "lifecycle/devices.h"
 
@@ -12,7 +12,7 @@
 
 namespace kueue {
 
-// States share these objects until one of them changes.
+// Copies the objects before a change, since states share them.
 DeviceObjects& Engine::EditDeviceObjects() {
   auto own =
       state_.devices ? std::make_shared<DeviceObjects>(*state_.devices) : std::make_shared<DeviceObjects>();
@@ -23,8 +23,8 @@ DeviceObjects& Engine::EditDeviceObjects() {
   return edited;
 }
 
-// Pending workloads that request the resource are looked at again; those that need no devices (any more) are
-// put into their queue at once.
+// Schedules pending workloads that request the resource for reconciliation. Those that need no devices (any
+// more) are enqueued immediately.
 void Engine::RetryRequesting(const std::string& resource) {
   if (resource.empty() || !state_.config.gates.dra_extended_resource) return;
   for (WorkloadId id : state_.Living()) {
@@ -66,7 +66,8 @@ void Engine::DeleteResourceClaimTemplate(const std::string& ns, const std::strin
   if (state_.devices != nullptr) EditDeviceObjects().templates.erase(ns + "/" + name);
 }
 
-// A slice of a driver that some source names: queues that cover what the sources charge are retried.
+// For a slice of a driver that a source refers to, retries the queues that cover the resources charged by the
+// sources.
 void Engine::RetryForSlice(const std::string& driver) {
   const FeatureGates& gates = state_.config.gates;
   if (!gates.dra_partitionable_devices && !gates.dra_consumable_capacity) return;

@@ -1,5 +1,5 @@
-// The life of workloads as the engine is told of it, mirroring the event handlers of
-// pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Lifecycle of workloads. Mirrors the event handlers of pkg/controller/core/workload_controller.go (kueue
+// ff69552e79).
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
 
 namespace {
 
-// A pod set as a status tells it; the names in it are interned.
+// Converts a pod set of an imported status, and interns its names.
 PodSetAdmission PodSetFrom(State& state, const WorkloadSpec& spec,
                            const WorkloadStatus::PodSetRecord& record) {
   PodSetAdmission pod_set;
@@ -113,7 +113,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
 
 namespace {
 
-// Whether a change of priority wakes others: only one by a WorkloadPriorityClass does
+// Returns whether a change of priority triggers retries. Only changes through a WorkloadPriorityClass do
 // (pkg/workload/workload.go:PriorityChanged).
 bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool effective_differs) {
   const auto is_of = [](const WorkloadSpec& spec, absl::string_view kind) {
@@ -124,7 +124,7 @@ bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool
   return effective_differs || before.priority_class != after.priority_class;
 }
 
-// Whether some pod set has fewer pods than before, and none has more (pkg/workloadslicing:ScaledDown).
+// Returns whether a pod set has fewer pods than before and none has more (pkg/workloadslicing:ScaledDown).
 bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
   bool fewer = false;
   for (const PodSetSpec& pod_set : after.pod_sets) {
@@ -282,9 +282,8 @@ std::string TreeName(const State& state, NodeId root) {
   return absl::StrCat(is_queue ? "ClusterQueue " : "Cohort ", state.forest().Name(root));
 }
 
-// What the cycle places in the state that it started from is written to the one of now: domains have the same
-// numbers in both. The former has known no domain that the latter doesn't, but may name some when its trees
-// are rebuilt.
+// Gives both states the same domain ids, because placements computed on the start state are applied to the
+// current one. All domains of `start` are known in `now`, but rebuilding the trees of `start` may add more.
 void MatchDomains(State& start, State& now) {
   now.EnsureBuilt();
   now.EnsureTopologies();
@@ -296,7 +295,7 @@ void MatchDomains(State& start, State& now) {
 
 }  // namespace
 
-// Whether it is known, without looking at all queues, that a cycle would take no head.
+// Returns whether it is certain, without examining all queues, that a cycle would have no heads.
 bool Engine::HasNoHead() const {
   return state_.waiting.start == nullptr && !state_.stale && !state_.topology.made.stale &&
          state_.second_passes.empty() && state_.caches.heads.IsEmpty();

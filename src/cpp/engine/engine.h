@@ -1,4 +1,4 @@
-// The engine: objects and workloads in, decisions out.
+// The engine: accepts objects and workloads, runs cycles and controllers, and makes the admission decisions.
 #ifndef KUEUE_ENGINE_ENGINE_H_
 #define KUEUE_ENGINE_ENGINE_H_
 
@@ -15,7 +15,7 @@
 
 namespace kueue {
 
-// What a live cluster says of a workload (its status).
+// Status of a workload imported from a live cluster.
 struct WorkloadStatus {
   struct ConditionRecord {
     std::string type, reason, message;
@@ -27,8 +27,9 @@ struct WorkloadStatus {
     std::optional<int64_t> count;
     std::map<std::string, std::string> flavors;
     std::map<std::string, int64_t> usage;
-    std::vector<std::string> levels;  // of the topology assignment; empty: none
-    std::vector<std::pair<std::vector<std::string>, int32_t>> domains;  // level values, pods
+    std::vector<std::string> levels;  // Levels of the topology assignment; empty: none.
+    // Pairs of level values and number of pods.
+    std::vector<std::pair<std::vector<std::string>, int32_t>> domains;
     DelayedTopology delayed = DelayedTopology::kNone;
   };
   struct CheckRecord {
@@ -39,7 +40,7 @@ struct WorkloadStatus {
     PodSetUpdates pod_set_updates;
   };
   std::vector<ConditionRecord> conditions;
-  std::string cluster_queue;  // of the admission; empty: none
+  std::string cluster_queue;  // ClusterQueue of the admission; empty: none.
   std::vector<PodSetRecord> pod_sets;
   std::vector<CheckRecord> checks;
   std::optional<int64_t> requeue_count;
@@ -49,19 +50,20 @@ struct WorkloadStatus {
   std::vector<std::string> unhealthy_nodes;
 };
 
-// Every call that takes a time moves the engine's clock there; it never goes back. Not thread-safe: one
-// engine is used by one thread at a time.
+// Not thread-safe: use one engine from one thread at a time. Times are nanoseconds since the Unix epoch; the
+// engine's clock never moves backwards.
 class Engine {
  public:
   Engine(Config config, RequestsConfig requests);
 
   State& state() { return state_; }
   const State& state() const { return state_; }
-  // How long the job of an evicted workload takes to stop; until then the workload keeps its quota.
+  // Sets the time that the job of an evicted workload takes to stop, in nanoseconds. Until then the workload
+  // keeps its quota.
   void SetStopDelay(Time delay) { state_.stop_delay = delay; }
   void SetNow(Time now) { state_.now = now > state_.now ? now : state_.now; }
 
-  // Objects, created or changed. `changed` tells whether the spec differs from what was applied before.
+  // Create or replace objects. `changed` tells whether the spec differs from the one applied before.
   void ApplyFlavor(ResourceFlavor spec);
   void DeleteFlavor(const std::string& name);
   void ApplyClusterQueue(ClusterQueueSpec spec, bool changed);
@@ -75,10 +77,11 @@ class Engine {
   void ApplyCheck(AdmissionCheckSpec spec);
   void DeleteCheck(const std::string& name);
   void ApplyTopology(const std::string& name, std::vector<std::string> levels);
-  // Without a time, a node's readiness keeps that since which it has been so, or counts from now.
+  // `ready_since` is the transition time of the condition Ready. By default, it is kept if the condition has
+  // not changed, and otherwise set to the current time.
   void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
   void DeleteNode(const std::string& name);
-  // A pod of the cluster, with its spec.
+  // Creates or replaces a pod of the cluster.
   void ApplyPod(const std::string& ns, const std::string& name, ClusterPod pod, const PodTemplate& spec);
   void DeletePod(const std::string& ns, const std::string& name);
   void DeleteTopology(const std::string& name);
@@ -86,7 +89,7 @@ class Engine {
   void DeleteLimitRange(const std::string& ns, const std::string& name);
   void ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class);
   void DeleteRuntimeClass(const std::string& name);
-  // Without a time, a class counts as created when it was first applied.
+  // Without `created`, the creation time is the time at which the class is first applied.
   void ApplyDeviceClass(const std::string& name, DeviceClass device_class, std::optional<Time> created);
   void DeleteDeviceClass(const std::string& name);
   void ApplyResourceClaimTemplate(const std::string& ns, const std::string& name, ResourceClaimTemplate spec);
@@ -94,45 +97,47 @@ class Engine {
   void ApplyResourceSlice(const std::string& name, ResourceSlice slice, bool changed);
   void DeleteResourceSlice(const std::string& name);
 
-  // A workload was created; its key must be new.
+  // Creates a workload. Its key must not exist. The returned id is valid until the workload is removed.
   WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
-  // It was written; `changed` tells whether its spec differs.
+  // Handles a write of the workload. `changed` tells whether the spec differs.
   void Update(WorkloadId id, WorkloadObject object, bool changed = true);
-  // Its job is done: Succeeded, Failed or FailedToStart. Without a message the usual one of the reason.
+  // Finishes the workload with reason Succeeded, Failed or FailedToStart. An empty message is replaced by the
+  // default message of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
-  // Somebody else than the scheduler takes its quota away; nothing where it has none.
+  // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if the workload holds no
+  // quota.
   void Evict(WorkloadId id, Reason reason, std::string message);
-  // A check's controller wrote its state; what is not given stays as it is.
+  // Sets the state of an admission check, as its controller would. Omitted values are unchanged.
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,
                      std::optional<std::string> message = std::nullopt,
                      std::optional<int64_t> requeue_after_seconds = std::nullopt,
                      std::optional<PodSetUpdates> pod_set_updates = std::nullopt);
   void SetPodsReady(WorkloadId id, bool ready);
-  // The pods of its job end at this time if it is evicted; until then it keeps its quota.
+  // Sets the time at which the job stops if the workload is evicted. Until then the workload keeps its quota.
   void SetJobStop(WorkloadId id, Time at);
-  // It is the workload that its queue tries first, because it waits for workloads that it has preempted.
-  // Kueue keeps this in memory only. Nothing happens to a workload that is in no queue.
+  // Makes the workload the one that its queue tries first, because it waits for its preemption victims. Kueue
+  // keeps this in memory only. Does nothing if the workload is not in a queue.
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
-  // Lets the controllers run until nothing changes; see kueue::Settle.
+  // Runs the controllers until nothing changes; see kueue::Settle.
   void Settle(bool all_devices = false);
-  // Retries what was notified, then runs one scheduling cycle if any active queue has a head. One that waits
-  // for pods goes on once all are ready.
+  // Retries the notified trees and runs one scheduling cycle if an active queue has a head. A blocked cycle
+  // continues instead once all pods are ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
-  // What a cycle would answer for this workload alone: it may be pending or not yet in any queue.
+  // Returns the entry that a cycle would produce for this workload alone. The workload may be pending or not
+  // in a queue.
   Entry TryAdmit(WorkloadId id);
-  // Whether cycles leave notified trees alone, so that only Retry works them off. Kueue collects
-  // notifications for a second (pkg/cache/queue/inadmissible_workloads.go); without this they take effect
-  // with the next cycle.
+  // Controls whether cycles ignore notified trees, so that only Retry() processes them. Kueue batches
+  // notifications for one second (pkg/cache/queue/inadmissible_workloads.go); if `hold` is false, they take
+  // effect at the next cycle.
   void HoldRetries(bool hold) { state_.holds_retries = hold; }
-  // The trees in which inadmissible workloads are to be retried: "Cohort NAME", or "ClusterQueue NAME" of one
-  // without a cohort.
+  // Returns the notified trees: "Cohort NAME", or "ClusterQueue NAME" for a queue without a cohort.
   std::vector<std::string> NotifiedTrees() const;
-  // Returns the inadmissible workloads of these trees to their queues, as far as the trees were notified.
+  // Requeues the inadmissible workloads of those of the trees that were notified.
   void Retry(const std::set<std::string>& trees);
-  // Puts evicted workloads that still hold quota back into their queues, as a settle would.
+  // Releases the quota of evicted workloads and requeues them, as a settle would.
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);
 
  private:
@@ -157,7 +162,7 @@ class Engine {
 
   State state_;
   std::vector<WorkloadId> evicted_;
-  std::vector<Entry> entries_;  // empty between cycles: their memory
+  std::vector<Entry> entries_;  // Empty between cycles; keeps its memory.
 };
 
 }  // namespace kueue

@@ -7,8 +7,8 @@
 namespace kueue {
 namespace {
 
-// A mix of 64 bits, the same in every run (Abseil's hashes are not). What has a name is told by it, and a
-// workload by its serial number: places in tables tell how the state came to be, and change when it is saved.
+// A 64-bit hash that is the same in every process, unlike Abseil's hashes. Objects are identified by name and
+// workloads by serial number, because ids depend on the history of the state and change when it is saved.
 class Mixer {
  public:
   void Add(uint64_t value) {
@@ -25,7 +25,7 @@ class Mixer {
     for (char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
     Add(hash);
   }
-  // Items whose order says nothing; `add(item, mixer)` adds one.
+  // Adds items in an order-independent way. `add(item, mixer)` adds one item.
   template <typename Items, typename AddItem>
   void AddSet(const Items& items, AddItem add) {
     uint64_t sum = 0;
@@ -48,7 +48,7 @@ const std::string& NameOf(const State& state, NodeId node) {
 }
 int64_t SerialOf(const State& state, WorkloadId id) { return id == kNoId ? kNoId : state.At(id).serial; }
 
-// How far a scan of flavors got, and whether it still counts.
+// Adds the position of a flavor scan, and whether it is still valid.
 void AddProgress(const State& state, const Workload& workload, Mixer& mixer) {
   const ScanProgress& progress = *workload.progress;
   const NodeId queue = state.QueueOf(workload);
@@ -146,7 +146,7 @@ void AddLedger(const State& state, const LedgerEntry& entry, Mixer& mixer) {
   mixer.Add(entry.last_update);
 }
 
-// One tree of the cohort forest, or all of them.
+// One tree of the cohort forest, or all trees.
 class Scope {
  public:
   Scope(const State& state, NodeId root) : state_(state), root_(root) {}

@@ -1,4 +1,4 @@
-// One number for all that decides what happens next, so that a state that comes again is recognised.
+// A hash of everything that determines the next decisions, used to detect that a state repeats.
 #ifndef KUEUE_ENGINE_FINGERPRINT_H_
 #define KUEUE_ENGINE_FINGERPRINT_H_
 
@@ -8,11 +8,11 @@
 
 namespace kueue {
 
-// Equal for two states of one engine, or of one that was saved and loaded, from which the same cycles follow
-// while the clock stands still and nothing is applied: who waits where and with what progress, who holds what
-// since when, in which condition. Counters that only grow are left out. The configuration and the objects are
-// not looked at. With a `root`, of the tree of cohorts (or the lone ClusterQueue) alone that it is the root
-// of.
+// Returns a fingerprint. If two states of one engine, possibly saved and loaded, have equal fingerprints, the
+// same cycles follow as long as the time stands still and no object changes. The fingerprint covers pending
+// workloads with their scan progress, quota reservations with their times, and conditions. It ignores
+// counters that only increase, the configuration, and the objects. If `root` is given, it covers only the
+// tree of this root or of this ClusterQueue without a cohort.
 uint64_t Fingerprint(const State& state, NodeId root = kNoId);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// What a created, changed or deleted object does to the engine, but for ClusterQueues and Cohorts (trees.cc).
-// The triggers of retries are those of pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
+// Creation, change and deletion of objects other than ClusterQueues and Cohorts (trees.cc). Retries are
+// triggered as in pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
 #include <algorithm>
 
 #include "engine/changes.h"
@@ -28,7 +28,7 @@ std::vector<NodeId> Engine::ActiveQueues() {
   return active;
 }
 
-// A queue that became active is retried, and its workloads are looked at again.
+// Retries queues that became active, and reconciles their workloads.
 void Engine::ChangeActivity(std::vector<NodeId> before) {
   state_.stale = true;
   for (NodeId node : ActiveQueues()) {
@@ -157,7 +157,7 @@ void Engine::DeleteCheck(const std::string& name) {
 
 namespace {
 
-// The pod templates as a queue would hold them now.
+// Returns the pod templates as a queue would hold them now.
 std::vector<PodTemplate> AdjustedTemplates(const State& state, const Workload& workload) {
   const LocalQueue& local = state.Local(workload.local_queue);
   const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
@@ -181,9 +181,9 @@ bool SameResources(const PodTemplate& a, const PodTemplate& b) {
 
 }  // namespace
 
-// What fills pod templates in changes: pending workloads are counted anew, and one whose templates came out
-// otherwise is queued as if its spec had changed.
-// Mirrors pkg/controller/core/workload_controller.go:queueReconcileForPending.
+// Applies a change to objects that templates are adjusted with. Recomputes the requests of pending workloads;
+// a workload with different templates is requeued as if its spec had changed. Mirrors
+// pkg/controller/core/workload_controller.go:queueReconcileForPending.
 void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change) {
   std::vector<std::pair<WorkloadId, std::vector<PodTemplate>>> before;
   for (WorkloadId id : state_.Living()) {
@@ -201,7 +201,7 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
     if (!IsAdmissible(state_, state_.At(id))) continue;
     const std::vector<PodTemplate> now = AdjustedTemplates(state_, state_.At(id));
     const bool same = std::equal(templates.begin(), templates.end(), now.begin(), now.end(), SameResources);
-    if (NeedsDevices(state_, state_.At(id), now)) {  // its devices are counted at the next settle
+    if (NeedsDevices(state_, state_.At(id), now)) {  // Its devices are counted at the next settle.
       if (!same) NoteChange(state_.At(id));
       continue;
     }

@@ -1,6 +1,5 @@
-// Topologies, nodes and pods as the engine is told of them.
-// Mirrors pkg/controller/tas/{topology_controller,node_controller,pod_usage_controller}.go (kueue
-// ff69552e79).
+// Creation, change and deletion of topologies, nodes and pods. Mirrors
+// pkg/controller/tas/{topology_controller,node_controller,pod_usage_controller}.go (kueue ff69552e79).
 #include <algorithm>
 
 #include "engine/engine.h"

@@ -1,4 +1,4 @@
-// What a created, changed or deleted ClusterQueue or Cohort does to the trees. Mirrors
+// Effects of created, changed and deleted ClusterQueues and Cohorts on the trees. Mirrors
 // pkg/cache/hierarchy/manager.go and pkg/cache/scheduler/{cache,clusterqueue,cohort}.go (kueue ff69552e79).
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 
 namespace kueue {
 
-// The tables take the quotas in when they are rebuilt.
+// The quotas are copied to the tables at the next rebuild.
 void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
@@ -57,7 +57,7 @@ void InternChecks(State& state, ClusterQueue& queue) {
   }
 }
 
-// Workloads that hold quota of a queue may be known before it is
+// Workloads that hold quota of a queue may be created before the queue
 // (pkg/cache/scheduler/cache.go:AddClusterQueue).
 void ChargeQuotaUsers(State& state, NodeId queue) {
   for (WorkloadId id : state.Living()) {
@@ -72,14 +72,15 @@ void ChargeQuotaUsers(State& state, NodeId queue) {
 
 }  // namespace
 
-// The tree that a node is in, and the one that it comes into, allocate anew.
+// Marks the tree of a node and the tree of its new parent as changed.
 void Engine::TouchTree(NodeId node) {
   state_.changed_nodes.push_back(node);
   const NodeId parent = state_.forest().DeclaredParent(node);
   if (parent != kNoId) state_.changed_nodes.push_back(parent);
 }
 
-// Declares a node below the cohort of that name, if there is a name; the tree that it leaves changes, too.
+// Declares a node below the named cohort, or as a root if `parent` is empty. The tree that it leaves changes
+// too.
 void Engine::Attach(NodeId node, const std::string& parent) {
   const NodeId to = parent.empty() ? kNoId : state_.InternCohort(parent);
   TouchTree(node);
@@ -87,8 +88,8 @@ void Engine::Attach(NodeId node, const std::string& parent) {
   state_.forest().SetParent(node, to);
 }
 
-// Whether the tree stays as it is under a new spec of one of its queues. The cohort that nobody declared goes
-// with its only child, and comes back as another.
+// Returns whether a new spec of a queue leaves its tree unchanged. An implicit cohort is deleted together
+// with its only child, so a queue that is its only child always changes the tree.
 bool Engine::IsKept(NodeId node, const ClusterQueueSpec& spec) {
   const ClusterQueueSpec& known = state_.Queue(node).spec;
   if (known.cohort != spec.cohort || !AllocateAlike(known.resource_groups, spec.resource_groups))
@@ -100,7 +101,7 @@ bool Engine::IsKept(NodeId node, const ClusterQueueSpec& spec) {
   return forest.ChildQueues(parent).size() + forest.ChildCohorts(parent).size() > 1;
 }
 
-// Takes a node and its quota out of its tree.
+// Removes a node and its quota from its tree.
 void Engine::Detach(NodeId node) {
   TouchTree(node);
   state_.forest().SetDeclared(node, false);
@@ -143,8 +144,8 @@ void Engine::DeleteClusterQueue(const std::string& name) {
   RemoveTerminated();
 }
 
-// A deleted ClusterQueue stays, and lends its quota, for as long as workloads use it; then it is gone.
-// Mirrors pkg/controller/core/clusterqueue_controller.go:Reconcile and
+// A deleted ClusterQueue remains, and lends its quota, as long as workloads use it. Mirrors
+// pkg/controller/core/clusterqueue_controller.go:Reconcile and
 // pkg/cache/scheduler/cache.go:DeleteClusterQueue.
 bool Engine::RemoveTerminated() {
   std::vector<NodeId> gone;

@@ -15,13 +15,13 @@ namespace {
 
 constexpr Int128 kNano = 1'000'000'000;
 
-// A double as an exact decimal: its shortest digits that read back the same.
+// The shortest decimal that converts back to the same double.
 struct Decimal {
   int64_t digits;
   int exponent;
 };
 
-// Of a text as printf's %e writes it.
+// Parses the output of printf's %e.
 Decimal ParseDecimal(const char* at) {
   int64_t digits = 0;
   int scale = 0;
@@ -46,7 +46,7 @@ Decimal ShortestDecimal(double value) {
   return ParseDecimal(text);
 }
 
-// rest * digits / divisor, where rest < divisor <= 10^36 and digits < 10^18: by long multiplication.
+// Returns rest * digits / divisor by long multiplication, where rest < divisor <= 10^36 and digits < 10^18.
 Int128 MultiplyAndDivide(Int128 rest, int64_t digits, Int128 divisor) {
   Int128 carry = 0, quotient = 0;
   for (Int128 place = 100'000'000'000'000'000; place > 0; place /= 10) {
@@ -58,8 +58,8 @@ Int128 MultiplyAndDivide(Int128 rest, int64_t digits, Int128 divisor) {
   return quotient;
 }
 
-// value * factor, truncated to nano units. A factor of this kind is in [0, 1]; its product is taken in two
-// halves, as it may not fit into 128 bits.
+// Returns value * factor, truncated to nano units. The factor is in [0, 1]. The product is computed in two
+// parts, because it may not fit in 128 bits.
 Int128 Multiply(Int128 nano, double factor) {
   if (factor == 0 || nano == 0) return 0;
   Decimal decimal = ShortestDecimal(factor);
@@ -74,7 +74,7 @@ Int128 Multiply(Int128 nano, double factor) {
   return product;
 }
 
-// The weight of the present over an elapsed time: 1 - 0.5^(elapsed / half-life), 0 without a half-life.
+// Weight of the current usage after an elapsed time: 1 - 0.5^(elapsed / half-life), or 0 without a half-life.
 double Alpha(Time elapsed, Time half_life) {
   if (half_life == 0) return 0.0;
   const double seconds = static_cast<double>(elapsed) / 1e9, half = static_cast<double>(half_life) / 1e9;
@@ -86,7 +86,7 @@ Int128 ToNano(const State& state, ResourceId resource, int64_t amount) {
                                : static_cast<Int128>(amount) * kNano;
 }
 
-// The same in releases that count in whole thousandths: rounded up before, cut after.
+// Variant for releases that count whole thousandths: the amount is rounded up, the product is truncated.
 Int128 MultiplyThousandths(Int128 nano, double factor) {
   constexpr Int128 kThousandth = kNano / 1000;
   constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
@@ -101,7 +101,7 @@ void AddScaled(const State& state, NanoAmounts& sum, const NanoAmounts& amounts,
     sum[resource] += coarse ? MultiplyThousandths(amount, factor) : Multiply(amount, factor);
 }
 
-// What the LocalQueue's admitted workloads use now, over all flavors.
+// Current usage of the LocalQueue's admitted workloads, summed over all flavors.
 NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
   NanoAmounts usage;
   const NodeId node = state.Local(local).cluster_queue;
@@ -117,7 +117,7 @@ NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
   return usage;
 }
 
-// What a LocalQueue has consumed as of now, with what its workloads use since the last time.
+// Consumed usage of a LocalQueue, decayed to the current time.
 NanoAmounts Decayed(const State& state, LocalQueueId local) {
   const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
   const Time half_life = state.config.admission_fair_sharing->usage_half_life_time;
@@ -137,7 +137,7 @@ LedgerEntry& Entry(State& state, LocalQueueId local) {
   return entry;
 }
 
-// What asks for nothing, or counts for nothing without a half-life, owes nothing.
+// A penalty of zero, from a workload without requests or without a half-life, does not count as pending.
 bool OwesAnything(const LedgerEntry& entry) {
   for (const auto& [workload, penalty] : entry.penalties) {
     if (workload == kNoId) return true;
@@ -160,7 +160,7 @@ double WeightedUsage(const State& state, LocalQueueId local) {
   if (!state.config.admission_fair_sharing) return 0;
   const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
   if (weight <= 0) return std::numeric_limits<double>::infinity();
-  // Summed by ascending name, as floating point asks for one order.
+  // Summed in the order of names, because floating-point addition depends on the order.
   std::vector<std::pair<std::string, double>> terms;
   const auto& weights = state.config.admission_fair_sharing->resource_weights;
   for (const auto& [resource, amount] : ConsumedAndOwed(state.ledger[static_cast<size_t>(local)])) {
@@ -182,7 +182,7 @@ NanoAmounts Penalty(const State& state, const NanoAmounts& requests) {
   return penalty;
 }
 
-// What a workload asks for of its ClusterQueue; where penalties are pooled, pods are among it.
+// Requests of a workload for which a penalty is charged. With pooled penalties, pods are included.
 NanoAmounts PenalizedRequests(const State& state, const Workload& workload) {
   const ClusterQueue& queue = state.Queue(workload.admission->cluster_queue);
   const bool counts_pods = state.config.rules.pooled_entry_penalties && queue.covers_pods;
@@ -197,8 +197,8 @@ NanoAmounts PenalizedRequests(const State& state, const Workload& workload) {
   return requests;
 }
 
-// What a pool of penalties is told of a workload's admission, which may be for fewer pods than were pushed
-// (pkg/controller/core/workload_controller.go:updateAfsConsumedUsage before v0.18).
+// Amount subtracted from the pool of penalties when a workload is admitted. It may be for fewer pods than the
+// amount added (pkg/controller/core/workload_controller.go:updateAfsConsumedUsage before v0.18).
 NanoAmounts AdmittedPenalty(const State& state, const Workload& workload) {
   NanoAmounts usage;
   for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
@@ -208,7 +208,7 @@ NanoAmounts AdmittedPenalty(const State& state, const Workload& workload) {
   return Penalty(state, usage);
 }
 
-// Takes an amount out of the pool, which is gone once nothing is left in it.
+// Subtracts an amount from the pool, and removes the pool when it becomes zero.
 void DrainPool(const State& state, LedgerEntry& entry, const NanoAmounts& penalty) {
   NanoAmounts& pool = entry.penalties[kNoId];
   for (const auto& [resource, amount] : penalty) pool[resource] -= amount;
@@ -217,7 +217,7 @@ void DrainPool(const State& state, LedgerEntry& entry, const NanoAmounts& penalt
     entry.penalties.erase(kNoId);
 }
 
-// The first sample takes in what was consumed before (LocalQueueReconciler.initializeAfsIfNeeded).
+// The first sample includes the history (LocalQueueReconciler.initializeAfsIfNeeded).
 void TakeHistoryIn(State& state, LocalQueueId local) {
   LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
   if (entry.is_sampled) return;
@@ -230,7 +230,7 @@ void TakeHistoryIn(State& state, LocalQueueId local) {
   entry.is_sampled = true;
 }
 
-// Whether the usage of the LocalQueue is followed at present.
+// Returns whether the LocalQueue is currently sampled.
 bool IsFollowed(const State& state, LocalQueueId local) {
   const LocalQueue& queue = state.Local(local);
   return queue.IsRunning() && queue.cluster_queue != kNoId && state.forest().IsActive(queue.cluster_queue);

@@ -1,5 +1,5 @@
-// Admission fair sharing: what each LocalQueue has used, decayed over time.
-// Mirrors pkg/util/admissionfairsharing and pkg/cache/queue/afs (kueue ff69552e79).
+// Admission fair sharing: usage of each LocalQueue, decayed over time. Mirrors pkg/util/admissionfairsharing
+// and pkg/cache/queue/afs (kueue ff69552e79).
 #ifndef KUEUE_FAIRNESS_LEDGER_H_
 #define KUEUE_FAIRNESS_LEDGER_H_
 
@@ -7,26 +7,29 @@
 
 namespace kueue {
 
-// Whether the configuration and the queue's admissionScope order it by LocalQueue usage.
+// Returns whether LocalQueue usage orders the queue, according to the configuration and the queue's
+// admissionScope.
 bool UsesAdmissionFairSharing(const State& state, NodeId queue);
 
-// Weighted usage of a LocalQueue, pending penalties included, over its weight; infinite for a weight of 0.
+// Returns the weighted usage of a LocalQueue, including pending penalties, divided by its weight. Infinite if
+// the weight is 0.
 inline double LocalQueueUsage(const State& state, LocalQueueId queue) {
   return state.ledger_usage[static_cast<size_t>(queue)];
 }
-// The weight or the ledger entry of the LocalQueue has changed: works its usage out again.
+// Recomputes the usage of the LocalQueue. Call after its weight or its ledger entry changed.
 void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 
-// Whether a workload of the LocalQueue, which must not be stopped, owes an entry penalty.
+// Returns whether the LocalQueue has a pending entry penalty. Returns false if it is stopped.
 bool HasPendingPenalty(const State& state, LocalQueueId queue);
 
-// Quota was reserved for the workload: its LocalQueue owes an entry penalty until it is admitted.
+// AddPenalty() records an entry penalty when quota is reserved for the workload; it stays pending until the
+// workload is admitted. DropPenalty() removes the penalty.
 void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);
-// The workload was admitted: the penalty becomes consumed usage.
+// Adds the pending penalty to the consumed usage when the workload is admitted.
 void SettlePenalty(State& state, WorkloadId id);
-// Decays every LocalQueue's usage towards what its workloads use now, where a sample is due, and puts its
-// ClusterQueue in the order of it.
+// Samples every LocalQueue whose sample is due: decays its usage towards its current usage and reorders its
+// ClusterQueue.
 void Sample(State& state);
 
 }  // namespace kueue

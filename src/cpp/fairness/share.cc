@@ -15,7 +15,7 @@ double Share::Weighted() const {
 int64_t Share::Rounded() const {
   if (IsZeroWeightBorrowing()) return std::numeric_limits<int64_t>::max();
   const double rounded = std::ceil(Weighted());
-  // 2^63 and more cannot be told in an int64.
+  // Values of 2^63 and above do not fit in an int64.
   return rounded >= 9223372036854775808.0 ? std::numeric_limits<int64_t>::max()
                                           : static_cast<int64_t>(rounded);
 }
@@ -41,7 +41,8 @@ namespace {
 
 using BorrowedAmounts = absl::InlinedVector<std::pair<ResourceId, Amount>, 4>;
 
-// What the node uses beyond its own, over all flavors; the share is told of which flavor resources.
+// Returns the usage of the node above its quota by resource, and stores the borrowed flavor resources in
+// `share`.
 BorrowedAmounts Borrowed(const State& state, NodeId node, Share& share) {
   BorrowedAmounts borrowed;
   for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
@@ -61,7 +62,7 @@ BorrowedAmounts Borrowed(const State& state, NodeId node, Share& share) {
   return borrowed;
 }
 
-// The dominant resource is the one with the highest ratio; of equals the first by name.
+// The dominant resource has the highest ratio; ties are broken by name.
 void TakeDominant(const State& state, NodeId parent, const BorrowedAmounts& borrowed, Share& share) {
   for (const auto& [resource, excess] : borrowed) {
     const Amount lendable = Lendable(state, parent, resource);

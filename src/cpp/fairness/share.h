@@ -1,5 +1,5 @@
-// How much more than its own a node uses: the dominant resource share.
-// Mirrors pkg/cache/scheduler/fair_sharing.go (kueue ff69552e79).
+// Dominant resource share: the usage of a node above its quota. Mirrors pkg/cache/scheduler/fair_sharing.go
+// (kueue ff69552e79).
 #ifndef KUEUE_FAIRNESS_SHARE_H_
 #define KUEUE_FAIRNESS_SHARE_H_
 
@@ -13,26 +13,27 @@ namespace kueue {
 
 struct Share {
   double weight = 1.0;
-  double ratio = 0.0;  // of the dominant resource, in thousandths of what could be borrowed
+  double ratio = 0.0;  // Borrowed amount of the dominant resource, in thousandths of the lendable amount.
   ResourceId dominant = kNoId;
-  bool borrowing = false;  // uses more than its quota of some flavor resource
+  bool borrowing = false;  // Usage exceeds the quota of at least one flavor resource.
   absl::InlinedVector<FlavorResourceId, 4> borrowed;
 
-  // Borrows with weight 0: above every finite share.
+  // Returns whether the node borrows with weight 0. Its share is higher than every finite share.
   bool IsZeroWeightBorrowing() const { return weight == 0 && ratio != 0; }
-  // ratio / weight; infinite for a zero weight that borrows.
+  // Returns ratio / weight, or infinity if a node with weight 0 borrows.
   double Weighted() const;
-  // The value of status.fairSharing.weightedShare: rounded up, INT64_MAX for infinity.
+  // Returns the value of status.fairSharing.weightedShare: rounded up, INT64_MAX for infinity.
   int64_t Rounded() const;
 };
 
-// Below 0 where `a` has the lower share, 0 where they are equal as doubles.
+// Returns a negative number if `a` has the lower share, and 0 if the shares are equal as doubles.
 int CompareShares(const Share& a, const Share& b);
 
-// The share of a queue or Cohort at the current usage; nothing for a root.
+// Returns the share of a queue or Cohort at the current usage. The share of a root is zero.
 Share DominantResourceShare(const State& state, NodeId node);
 
-// Sums per resource what a node may borrow from (the denominators of its share): FS calculateLendable.
+// Returns the total amount of a resource that children of `parent` may borrow, which is the denominator of
+// their shares.
 Amount Lendable(const State& state, NodeId parent, ResourceId resource);
 
 }  // namespace kueue

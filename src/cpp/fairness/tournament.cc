@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNobody = static_cast<size_t>(-1);
 
-// Whether the head asks for something of which the node with the share borrows.
+// Returns whether the head requests a flavor resource that the node with this share borrows.
 bool Borrows(const Head& head, const Share& share) {
   return std::any_of(head.usage, head.usage + head.usage_size, [&share](const FlavorResourceAmount& entry) {
     return entry.amount > Amount(0) &&
@@ -57,8 +57,8 @@ void Tournament::ComputeShares(NodeId root) {
 void Tournament::ComputeSharesOf(size_t index) {
   const Forest& forest = state_.forest();
   const Head& head = heads_[index];
-  // Kueue takes the addition back by removing it, which does not restore what has saturated; undoing is
-  // quicker and otherwise the same.
+  // Kueue subtracts the usage again, which does not restore saturated values. Undoing is faster and gives the
+  // same result if nothing saturates.
   const bool saturates = Saturates(head);
   std::optional<Trial> trial;
   if (!saturates) trial.emplace(state_);

@@ -1,5 +1,5 @@
-// The order in which fair sharing processes the heads of a cycle.
-// Mirrors pkg/scheduler/fair_sharing_iterator.go (kueue ff69552e79).
+// Order in which fair sharing processes the heads of a cycle. Mirrors pkg/scheduler/fair_sharing_iterator.go
+// (kueue ff69552e79).
 #ifndef KUEUE_FAIRNESS_TOURNAMENT_H_
 #define KUEUE_FAIRNESS_TOURNAMENT_H_
 
@@ -12,37 +12,39 @@
 
 namespace kueue {
 
-// One head: where it would be charged, and what decides between equal shares.
+// One head: the queue to charge, and the values that break ties between equal shares.
 struct Head {
   NodeId queue;
   int64_t priority;
   Time queue_time;
   bool is_preemptor;
-  bool fits;                          // without preemption
-  const FlavorResourceAmount* usage;  // what its admission would charge
+  bool fits;  // Fits without preemption.
+  // Usage that an admission would charge. The array must outlive the tournament.
+  const FlavorResourceAmount* usage;
   size_t usage_size;
 };
 
 class Tournament {
  public:
-  // One head a queue; a later one of the same queue replaces the earlier.
+  // One head per queue; a later head of the same queue replaces an earlier one. The references must outlive
+  // the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return !by_queue_.empty(); }
-  // The index of the next head at the current usage. Trees of cohorts, and ClusterQueues without a cohort,
-  // share no quota. Kueue takes them in the random order of a Go map, which matters only where they share
-  // nodes. Here the next tree is that of the first remaining head: heads that fit come first, then earlier
-  // queue times, then names.
+  // Returns the index of the next head at the current usage, and removes it. Cohort trees, and ClusterQueues
+  // without a cohort, share no quota; Kueue processes them in the random order of a Go map, which matters
+  // only if they share nodes. Here, the next tree is that of the first remaining head. Heads that fit come
+  // first, then heads are ordered by queue time and by queue name.
   size_t Pop();
 
  private:
-  struct AncestorShares {  // the shares of one head's ancestors' children, from its queue's parent up
+  struct AncestorShares {  // Shares of the nodes on the path from one head's queue to the root, by parent.
     std::vector<std::pair<NodeId, Share>> at;
   };
   bool IsLeft(size_t index) const;
   void ComputeShares(NodeId root);
-  // Of one head, as if it was admitted.
+  // Computes the shares as if the head were admitted.
   void ComputeSharesOf(size_t index);
-  // Whether the usage of some node would be more than an Amount can hold.
+  // Returns whether admitting the head would make the usage of a node exceed the range of Amount.
   bool Saturates(const Head& head) const;
   size_t RunTournament(NodeId cohort) const;
   bool Less(size_t a, size_t b, NodeId cohort) const;
@@ -50,9 +52,9 @@ class Tournament {
 
   State& state_;
   const std::vector<Head>& heads_;
-  std::map<std::string, size_t> by_queue_;  // the remaining heads, by name
-  std::vector<size_t> order_;               // of all heads
-  size_t next_ = 0;                         // no head before this place in `order_` remains
+  std::map<std::string, size_t> by_queue_;  // Remaining heads by queue name.
+  std::vector<size_t> order_;               // Indexes of all heads, in the order in which trees are selected.
+  size_t next_ = 0;                         // No head before this position of `order_` remains.
   std::vector<AncestorShares> standings_;
 };
 

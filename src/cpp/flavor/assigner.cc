@@ -16,7 +16,7 @@ int64_t RequestOf(const Requests& requests, ResourceId resource) {
   return 0;
 }
 
-// Keeps the order of the resources' hashes.
+// Keeps the requests sorted by the hash of the resource name.
 void SetRequest(const State& state, Requests& requests, ResourceId resource, int64_t amount, bool add) {
   const auto order = [&state](ResourceId id) { return state.resource_order[static_cast<size_t>(id)]; };
   auto at = requests.begin();
@@ -91,7 +91,7 @@ void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
   if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
 }
 
-// In a second pass, what the workload has stays, and only its place is looked for.
+// In a second pass, the workload keeps its flavors and only its placement is computed.
 void FlavorAssigner::TakeAdmitted(PodSetAssignment& result) const {
   const std::string& name = class_.pod_sets[static_cast<size_t>(result.pod_set)].name;
   for (const PodSetAdmission& admitted : workload_.admission->pod_sets) {
@@ -108,7 +108,7 @@ void FlavorAssigner::TakeAdmitted(PodSetAssignment& result) const {
   }
 }
 
-// Fewer pods than were admitted, as they are tried in partial admission (pkg/workload/workload.go:ScaledTo).
+// Scales down to fewer pods than admitted, for partial admission (pkg/workload/workload.go:ScaledTo).
 void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
   result.delayed = DelayedTopology::kNone;
   if (result.count == before) return;
@@ -236,7 +236,7 @@ bool FlavorAssigner::Inherits(const PodSetAssignment& member, const FlavorChoice
          placer_.HasTree(choice.flavor);
 }
 
-// All resources of a pod set; and the same resources of those of its group, whose choices are the same.
+// Sets the mode of all resources of a pod set, and of the same resources of all pod sets in its group.
 void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) const {
   const std::string& group = class_.pod_sets[static_cast<size_t>(pod_set)].group;
   const PodSetAssignment& changed = *assignment.Find(pod_set);
@@ -266,7 +266,7 @@ void FlavorAssigner::PlacePodSets(Assignment& assignment) {
       placer_.Apply(answers, assignment, workload_id_);
     }
   }
-  // Nobody is preempted for the replacement of a node.
+  // Kueue does not preempt workloads to replace a node.
   if (assignment.mode != Mode::kPreempt || !workload_.Status().unhealthy_nodes.empty()) return;
   const auto answers = placer_.Find(assignment.demands, workload_id_, true, replaced_);
   const TopologyAnswer* const failed = placer_.FailureIn(answers, workload_.cls);

@@ -1,5 +1,4 @@
-// Chooses the flavors of a workload.
-// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go (kueue ff69552e79).
+// Flavor assignment of a workload. Mirrors pkg/scheduler/flavorassigner/flavorassigner.go (kueue ff69552e79).
 #ifndef KUEUE_FLAVOR_ASSIGNER_H_
 #define KUEUE_FLAVOR_ASSIGNER_H_
 
@@ -15,18 +14,18 @@
 
 namespace kueue {
 
-// The flavors that a recomputation within a cycle keeps to, by pod set and resource.
+// Flavors that a recomputation within a cycle must use, by pod set and resource.
 using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, FlavorId>, 2>>;
 
-// Whose flavors are chosen, and where.
+// The workload to assign flavors to, and its queue.
 struct AssignmentSubject {
   NodeId queue;
   WorkloadId workload;
-  WorkloadId replaced;              // the elastic slice that the workload takes the place of, or kNoId
-  const NominationMapping* pinned;  // null: any flavor may be chosen
+  WorkloadId replaced;              // Elastic slice that the workload replaces, or kNoId.
+  const NominationMapping* pinned;  // Null: all flavors may be assigned.
 };
 
-// The pod sets of a class that get the same flavors, by their index; most are a group of their own.
+// Indexes of the pod sets of a class that must get the same flavors. Most pod sets are a group of their own.
 using PodSetGroup = absl::InlinedVector<int, 1>;
 std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls);
 
@@ -45,10 +44,11 @@ class FlavorAssigner {
         placer_(placer),
         pinned_(subject.pinned) {}
 
-  // Where `counts` is given, each pod set is scaled to its count. An assignment of before goes.
+  // Computes the assignment and overwrites any previous content. If `counts` is given, pod sets are scaled to
+  // these counts.
   void Assign(Assignment& assignment, const std::vector<int64_t>* counts = nullptr);
 
-  // What the pod set asks for when scaled to `count` pods, without `pods`.
+  // Returns the requests of the pod set scaled to `count` pods, without the resource `pods`.
   static Requests Scaled(const PodSetTotals& totals, int64_t count);
 
  private:
@@ -56,29 +56,30 @@ class FlavorAssigner {
   using Group = PodSetGroup;
 
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
-  // Returns whether every pod set of the group got what it asked for, so that the next group may go on.
+  // Returns whether every pod set of the group got its flavors, so that the next group can be assigned.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
-  // Looks for a flavor of each resource that the group asks for, until one has none.
+  // Searches a flavor for each requested resource of the group; stops at the first resource without one.
   void FindFlavors(const Group& group, const Requests& requests, const Amounts& assumed,
                    PodSetAssignment& found);
-  // Gives each pod set of a group what was chosen for it and the pod set asks for.
+  // Splits the flavors chosen for a group into the assignments of its pod sets.
   void ShareOut(const PodSetAssignment& chosen, absl::Span<PodSetAssignment> members) const;
-  // Counts what was chosen for the pod set as used.
+  // Adds the usage of the pod set to the usage of the assignment.
   void CountAsUsed(const PodSetAssignment& member, Assignment& assignment) const;
-  // The requests for resources of the group: all that there are, or a copy of some in `some`.
+  // Returns the requests for resources of the resource group. The result is `requests` itself, or a filtered
+  // copy in `some`.
   const Requests& OfResourceGroup(const Requests& requests, int resource_group, Requests& some) const;
-  // Adds what is found for the resources of the group to what was found for others; without any flavor that
-  // will do, only what stands in the way is left. Whether there is one.
+  // Searches a flavor for the resources of the resource group and adds the result to `found`. Returns whether
+  // a flavor was found; otherwise `found` contains only the refusals.
   bool FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
                   const Amounts& assumed, PodSetAssignment& found);
-  // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
+  // Evaluates the flavor of `attempt` for the group. Adds to `choices` a choice for each resource that fits.
   GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
                          FlavorAttempt& attempt, Choices& choices, Refusals& refusals);
   GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
                          Refusals& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
-  // What the slice that is replaced holds of a resource: in the pod set at this place, or in that of this
+  // Return what the replaced slice holds: the usage of a resource, its pod set at an index, or its pod set by
   // name.
   int64_t ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const;
   const PodSetAdmission* ReplacedAt(int pod_set) const;
@@ -87,7 +88,8 @@ class FlavorAssigner {
   bool IsBetter(GranularMode a, GranularMode b) const;
   std::optional<Refusal> WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
                                        const LabelKeys* group_keys);
-  // What a pod set that asks for no resource gets: the flavors of its group that have a topology.
+  // Returns whether a pod set without requests inherits the choice: flavors of its group that have a
+  // topology.
   bool Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const;
   void TakeAdmitted(PodSetAssignment& result) const;
   static void Rescale(PodSetAssignment& result, int64_t before);
@@ -108,12 +110,13 @@ class FlavorAssigner {
   const NominationMapping* pinned_;
 };
 
-// How severe a reason not to fit is: among alternatives the least severe counts, among needs the most severe.
+// Returns the severity of a reason for not fitting. Among alternative flavors the least severe reason is
+// reported, among requirements the most severe one.
 int Severity(Reason reason);
 inline Reason MostSevere(Reason a, Reason b) { return Severity(a) >= Severity(b) ? a : b; }
 
-// Whether preemption is asked for room for a request that fits into the lowest subtree of `height` at most.
-// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:fitsResourceQuota, canPreemptWhileBorrowing.
+// Returns whether preemption is considered for a request that fits in a subtree of at most `height`. Mirrors
+// pkg/scheduler/flavorassigner/flavorassigner.go:fitsResourceQuota, canPreemptWhileBorrowing.
 bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
                          const Quota::Height& height);
 

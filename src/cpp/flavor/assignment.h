@@ -1,4 +1,4 @@
-// What the flavor assigner answers: for each pod set the flavor of each resource, or what stands in the way.
+// Result of the flavor assigner: for each pod set, the flavor of each resource or the refusals.
 #ifndef KUEUE_FLAVOR_ASSIGNMENT_H_
 #define KUEUE_FLAVOR_ASSIGNMENT_H_
 
@@ -18,14 +18,14 @@ struct FlavorChoice {
   ResourceId resource;
   FlavorId flavor;
   Mode mode;
-  int borrow;  // borrowing level
-  int tried;   // where the scan of flavors stopped; -1: at the last one
+  int borrow;  // Borrowing level.
+  int tried;   // Index of the flavor at which the scan stopped; -1 if it reached the last flavor.
 };
 
-// One flavor that was looked at, and its worst outcome over the resources asked of it.
+// A flavor that was evaluated, and its worst result over the requested resources.
 struct FlavorAttempt {
   FlavorId flavor;
-  int group;  // the resource group
+  int group;  // Index of the resource group.
   PreemptionMode mode;
   int borrow;
   Reason no_fit_reason;
@@ -33,20 +33,20 @@ struct FlavorAttempt {
 
 using FlavorAttempts = absl::InlinedVector<FlavorAttempt, 1>;
 
-// One pod set that is to be placed in the topology of one flavor.
+// A pod set to be placed in the topology of one flavor.
 struct TopologyDemand {
   int pod_set;
   FlavorId flavor;
   int32_t count;
   bool implied;
 };
-// By name of the flavor, then in the order of pod sets.
+// Sorted by flavor name, then by pod set.
 using TopologyDemands = absl::InlinedVector<TopologyDemand, 1>;
 
 struct PodSetAssignment {
   int pod_set = 0;
   int64_t count = 0;
-  Requests requests;  // including `pods` where the queue covers it
+  Requests requests;  // Includes the resource `pods` if the queue covers it.
   absl::InlinedVector<FlavorChoice, 2> flavors;
   Refusals refusals;
   FlavorAttempts attempts;
@@ -59,7 +59,7 @@ struct PodSetAssignment {
     }
     return nullptr;
   }
-  // Whether the search ended with an error, which counts more than any flavor.
+  // Returns whether the search ended with an error. An error takes precedence over all other refusals.
   bool HasError() const;
   Mode RepresentativeMode() const;
 };
@@ -67,13 +67,13 @@ struct PodSetAssignment {
 using Amounts = absl::InlinedVector<FlavorResourceAmount, 2>;
 
 struct Assignment {
-  absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // in the order of their groups
-  Amounts usage;                                      // what would be charged, less a replaced slice
-  int borrowing = 0;                                  // the highest borrowing level
+  absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // In the order of their groups.
+  Amounts usage;                                      // Usage to charge, minus that of a replaced slice.
+  int borrowing = 0;                                  // Highest borrowing level of all flavors.
   Mode mode = Mode::kNoFit;
   Reason no_fit_reason = Reason::kEmpty;
-  TopologyDemands demands;                    // what is to be placed
-  std::vector<TopologyUsage> topology_usage;  // what its place takes
+  TopologyDemands demands;                    // Pod sets to be placed.
+  std::vector<TopologyUsage> topology_usage;  // Topology usage of the placement.
 
   PodSetAssignment* Find(int pod_set) {
     for (PodSetAssignment& entry : pod_sets) {
@@ -81,14 +81,14 @@ struct Assignment {
     }
     return nullptr;
   }
-  // The facts of every pod set that something stands in the way of; null where nothing does. Where `before`
-  // says the same, it is the answer.
+  // Returns a message with the refusals of all pod sets; null if there are none. Returns `before` itself if
+  // it has the same content.
   Message Facts(ClassId cls, const Message& before) const;
-  // Whether the scan of some resource stopped before its last flavor.
+  // Returns whether the scan for a resource stopped before the last flavor.
   bool HasPendingFlavors() const;
 };
 
-// Adds to the entry of the flavor resource, which is appended where there is none.
+// Adds `amount` to the entry of the flavor resource, or appends a new entry.
 inline void AddTo(Amounts& amounts, FlavorResourceId fr, Amount amount) {
   for (FlavorResourceAmount& entry : amounts) {
     if (entry.fr == fr) {

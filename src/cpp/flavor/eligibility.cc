@@ -17,7 +17,7 @@ bool IsTolerated(const Taint& taint, const PodTemplate& pod, const ResourceFlavo
          std::any_of(flavor.tolerations.begin(), flavor.tolerations.end(), tolerates);
 }
 
-// Only label keys that the flavor itself declares are looked at; or those of the group, where they are given.
+// Only label keys of the flavor are considered or, if given, those in `group_keys`.
 bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, std::string>& labels,
                           const LabelKeys* group_keys) {
   const auto counts = [&](const std::string& key) {
@@ -37,7 +37,7 @@ bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, st
       declared = true;
       matches = matches && SatisfiesRequirement(labels, requirement.key, requirement.op, requirement.values);
     }
-    if (!declared) return true;  // a term that asks nothing of this flavor makes the whole affinity void
+    if (!declared) return true;  // A term without any considered key matches every flavor.
     any_matches = any_matches || matches;
   }
   return pod.affinity_terms.empty() || any_matches;
@@ -59,7 +59,7 @@ std::optional<RefusalKind> TopologyMismatch(const PodSetSpec& pod_set, const Res
   return std::nullopt;
 }
 
-// Tells what keeps the pod set off the flavor, one thing after the other, until `enough` says so.
+// Passes the reasons why the pod set may not use the flavor to `enough`, one by one, until it returns true.
 template <typename Enough>
 void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const TopologyMatch& match,
             const LabelKeys* group_keys, Enough enough) {

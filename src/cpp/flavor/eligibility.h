@@ -1,5 +1,5 @@
-// Whether a pod set may run on a flavor at all: taints, node labels, topology.
-// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:checkFlavorForPodSets (kueue ff69552e79).
+// Whether a pod set may use a flavor, judged by taints, node labels and topology. Mirrors
+// pkg/scheduler/flavorassigner/flavorassigner.go:checkFlavorForPodSets (kueue ff69552e79).
 #ifndef KUEUE_FLAVOR_ELIGIBILITY_H_
 #define KUEUE_FLAVOR_ELIGIBILITY_H_
 
@@ -15,35 +15,36 @@
 
 namespace kueue {
 
-// What of a queue and a flavor counts for a pod set's topology.
+// Properties of a queue and a flavor that affect the topology of a pod set.
 struct TopologyMatch {
-  bool enabled = true;        // the gate TopologyAwareScheduling
-  bool implied = false;       // asked for by the queue, whose flavors all have a topology
-  bool asks_of_group = true;  // the pods request a resource of the flavor's resource group
-  const std::vector<std::string>* levels = nullptr;  // of the flavor's topology; null: unknown
+  bool enabled = true;        // Feature gate TopologyAwareScheduling.
+  bool implied = false;       // Topology requested implicitly by a queue whose flavors all have a topology.
+  bool asks_of_group = true;  // The pods request a resource of the flavor's resource group.
+  const std::vector<std::string>* levels = nullptr;  // Levels of the flavor's topology; null: unknown.
 };
 
-// Whether the pod set itself asks for a topology.
+// Returns whether the pod set requests a topology explicitly.
 inline bool RequestsTopology(const PodSetSpec& pod_set) {
   return pod_set.topology != nullptr && pod_set.topology->is_explicit;
 }
 
-// Whether neither the pod set nor the flavor says anything about where pods may run.
+// Returns whether neither the pod set nor the flavor restricts the nodes.
 inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
   const PodTemplate& pod = *pod_set.pod_template;
   return pod.node_selector.empty() && !pod.has_affinity && !RequestsTopology(pod_set) &&
          flavor.node_taints.empty() && flavor.topology_name.empty();
 }
 
-// The labels that any of the flavors has: what counts in releases with label_keys_of_whole_group.
+// Union of the label keys of several flavors. Used in releases with the rule label_keys_of_whole_group.
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);
 
-// The first thing that keeps the pod set off the flavor; nothing where it may run there. Of its node
-// selection only label keys of the flavor count, or those that are given.
+// Returns the first reason why the pod set may not use the flavor, or nullopt if it may. Ignores node
+// selectors of the pod set whose key is not a label key of the flavor or, if `group_keys` is given, not in
+// `group_keys`.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
-// All of them.
+// Returns all reasons.
 std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 

@@ -1,5 +1,5 @@
-// Workloads that have places already: of which one node failed, or whose elastic slice is replaced.
-// Mirrors pkg/cache/scheduler/{tas_flavor_snapshot,tas_elastic_workloads}.go (kueue ff69552e79).
+// Placement of workloads that keep part of their topology assignment: a node failed, or an elastic slice is
+// replaced. Mirrors pkg/cache/scheduler/{tas_flavor_snapshot,tas_elastic_workloads}.go (kueue ff69552e79).
 #include <algorithm>
 
 #include "flavor/placer.h"
@@ -14,7 +14,7 @@ int32_t PodsIn(const std::vector<DomainCount>& domains) {
   return pods;
 }
 
-// So many pods of those that are placed, from the first domain on.
+// Returns the first `pods` pods of an assignment.
 std::vector<DomainCount> FirstOf(const std::vector<DomainCount>& domains, int32_t pods) {
   std::vector<DomainCount> first;
   for (const DomainCount& entry : domains) {
@@ -56,7 +56,7 @@ bool Placer::ReplaceNode(const Group& group, Search& search) {
   return true;
 }
 
-// An elastic job's new slice keeps the places of the old one, as far as they do.
+// The new slice of an elastic job keeps the placement of the old slice as far as possible.
 std::optional<bool> Placer::PlaceElastic(const TopologyDemand& workers, const TopologyDemand* leader,
                                          Search& search) {
   const WorkloadId id = search.workload;

@@ -1,5 +1,5 @@
-// How well a flavor does: Kueue's modes and the preference between them.
-// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go (kueue ff69552e79).
+// Kueue's assignment modes of a flavor, and the preference between them. Mirrors
+// pkg/scheduler/flavorassigner/flavorassigner.go (kueue ff69552e79).
 #ifndef KUEUE_FLAVOR_MODE_H_
 #define KUEUE_FLAVOR_MODE_H_
 
@@ -11,7 +11,7 @@ namespace kueue {
 
 enum class Mode : uint8_t { kNoFit, kPreempt, kDeferredFit, kFit };
 
-// What the flavor scan distinguishes, low to high.
+// Finer modes used during the flavor scan, from worst to best.
 enum class PreemptionMode : uint8_t { kNoFit, kNoCandidates, kPreempt, kReclaim, kFit };
 
 inline Mode PublicMode(PreemptionMode mode) {
@@ -32,13 +32,13 @@ struct GranularMode {
 inline constexpr GranularMode kWorstMode{PreemptionMode::kNoFit, INT_MAX};
 inline constexpr GranularMode kBestMode{PreemptionMode::kFit, 0};
 
-// Whether `a` is better than `b`. Equal ones are not, so the earlier flavor stays. A flavor without
-// candidates for preemption comes last, unless it competes as the others do
-// (flavors_without_candidates_compete).
+// Returns whether `a` is preferred over `b`. Equal modes are not, so the earlier flavor is kept. A flavor
+// without preemption candidates comes last unless `without_candidates_compete` is set (rule
+// flavors_without_candidates_compete).
 bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility,
                  bool without_candidates_compete = false);
 
-// Whether the scan goes on to the next flavor after one that does as well as `mode`.
+// Returns whether the scan also tries the next flavor, given the mode of the current one.
 bool ShouldTryNextFlavor(GranularMode mode, const FlavorFungibility& fungibility);
 
 }  // namespace kueue

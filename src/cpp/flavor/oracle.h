@@ -1,4 +1,4 @@
-// The question that the choice of a flavor asks of preemption.
+// Interface that the flavor assigner uses to find out whether preemption could help.
 #ifndef KUEUE_FLAVOR_ORACLE_H_
 #define KUEUE_FLAVOR_ORACLE_H_
 
@@ -11,10 +11,10 @@ namespace kueue {
 class PreemptionOracle {
  public:
   virtual ~PreemptionOracle() = default;
-  // Whether the queue's policies let it take anything from anybody.
+  // Returns whether the queue's policies permit any preemption at all.
   virtual bool MayPreempt(NodeId queue) const = 0;
-  // Whether preemption would make room for `amount` in this flavor resource alone (kNoCandidates, kPreempt or
-  // kReclaim), and how far the workload would then borrow.
+  // Simulates preemption for `amount` of this flavor resource alone. Returns the mode (kNoCandidates,
+  // kPreempt or kReclaim) and the resulting borrowing level.
   virtual GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                           Amount amount) = 0;
 };

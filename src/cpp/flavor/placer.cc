@@ -48,7 +48,7 @@ TopologyMatch Placer::MatchOf(NodeId queue, int resource_group, FlavorId flavor,
   return match;
 }
 
-// The pod sets of one flavor that are placed together.
+// Groups the pod sets of one flavor that are placed together.
 absl::InlinedVector<Placer::Group, 1> Placer::GroupsOf(const TopologyDemands& demands, size_t begin,
                                                        size_t end, ClassId cls) const {
   absl::InlinedVector<Group, 1> groups;
@@ -59,7 +59,8 @@ absl::InlinedVector<Placer::Group, 1> Placer::GroupsOf(const TopologyDemands& de
   std::map<std::string, size_t> by_name;
   for (size_t i = begin; i < end; ++i) {
     const std::string& name = state_.Class(cls).pod_sets[static_cast<size_t>(demands[i].pod_set)].group;
-    // A group may have the name that stands for a pod set that is none's, its place.
+    // Kueue uses the index as the group name of an ungrouped pod set, which may equal the name of a real
+    // group.
     const std::string key = name.empty() ? absl::StrCat(i - begin) : name;
     const auto [entry, inserted] = by_name.try_emplace(key, groups.size());
     if (inserted) groups.emplace_back();
@@ -81,7 +82,7 @@ void Placer::Assume(const TopologyDemand& demand, const std::vector<DomainCount>
   }
 }
 
-// Flavors whose leaves are nodes see what the workload has taken of them in another.
+// Makes flavors whose leaves are nodes account for pods of this workload placed in other flavors.
 void Placer::AssumeFromOthers(FlavorId flavor) {
   TopologyCapacity& capacity = state_.topology.made.capacity;
   if (!state_.config.gates.tas_handle_overlapping_flavors || !capacity.Find(flavor)->tree->is_by_node())
@@ -97,7 +98,7 @@ void Placer::Answer(const TopologyDemand& demand, std::vector<DomainCount> domai
   search.answers.push_back({demand.pod_set, demand.flavor, AssignmentOn(tree, std::move(domains)), nullptr});
 }
 
-// Of two pod sets the smaller one is the leader, of equal ones the second.
+// Of two pod sets, the one with fewer pods is the leader; if equal, the second.
 bool Placer::PlaceGroup(const Group& group, bool is_last, Search& search) {
   if (!state_.At(search.workload).Status().unhealthy_nodes.empty()) return ReplaceNode(group, search);
   const TopologyDemand* workers = group[0];
@@ -204,8 +205,8 @@ std::vector<TopologyUsage> Placer::NetUsage(const Assignment& assignment, Worklo
   return usage;
 }
 
-// What releases with topology_usage_by_quota charge within a cycle: what quota counts of a pod, once for each
-// of its resources in a flavor with a topology.
+// Usage charged within a cycle in releases with the rule topology_usage_by_quota: the quota usage of a pod,
+// once for each of its resources in a flavor with a topology.
 std::vector<TopologyUsage> Placer::UsageByQuota(const Assignment& assignment, WorkloadId id) const {
   std::vector<TopologyUsage> usage;
   const Workload& workload = state_.At(id);
@@ -234,7 +235,7 @@ bool Placer::HasRoom(const std::vector<TopologyUsage>& usage) const {
   return std::all_of(usage.begin(), usage.end(), [this](const TopologyUsage& entry) {
     const FlavorCapacity& capacity = *state_.topology.made.capacity.Find(entry.flavor);
     const int32_t leaf = capacity.tree->LeafOf(entry.domain);
-    // Pods that request nothing fit nowhere.
+    // Pods without requests do not fit.
     if (leaf == kNoId || entry.requests.empty()) return false;
     return std::all_of(entry.requests.begin(), entry.requests.end(), [&](const auto& request) {
       const int slot = capacity.tree->SlotOf(request.first);

@@ -1,6 +1,5 @@
-// The flavors of a resource group, one after the other, until one will do.
-// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets, fitsResourceQuota
-// (kueue ff69552e79).
+// Scan of the flavors of a resource group until one is suitable. Mirrors
+// pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets, fitsResourceQuota (kueue ff69552e79).
 #include <algorithm>
 #include <iterator>
 
@@ -47,7 +46,7 @@ std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int res
 
 const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_group,
                                                 Requests& some) const {
-  if (requests.size() == 1) return requests;  // for which it was asked
+  if (requests.size() == 1) return requests;  // The only request is the one whose resource group is scanned.
   const auto is_of_group = [&](const auto& request) {
     return queue_.GroupOf(request.first) == resource_group;
   };
@@ -58,8 +57,8 @@ const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int re
 
 namespace {
 
-// Adds the flavors chosen of a resource group to those of others; without any, the others don't count either.
-// Whether there are any.
+// Adds the flavors chosen for a resource group to those of other groups. If there are none, clears all
+// choices. Returns whether there are any.
 bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, PodSetAssignment& found) {
   if (chosen.empty()) found.flavors.clear();
   for (const FlavorChoice& choice : chosen) {

@@ -1,6 +1,6 @@
-// What is to be placed of a workload, and what its pods demand of nodes.
-// Mirrors pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests and
-// pkg/podset/podset.go:Merge (kueue ff69552e79).
+// Topology requests of a workload, and the requirements of its pods on nodes. Mirrors
+// pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests and pkg/podset/podset.go:Merge
+// (kueue ff69552e79).
 #include <algorithm>
 #include <map>
 
@@ -21,7 +21,7 @@ bool HasUnhealthyNode(const State& state, const Workload& workload, const Topolo
   });
 }
 
-// Adds to `into` what is new; what is there with another value is a conflict, which is told.
+// Adds new entries to `into`. Returns an error if a key exists with another value.
 std::string MergeLabels(const std::map<std::string, std::string>& from, const char* field,
                         std::map<std::string, std::string>& into) {
   for (const auto& [key, value] : from) {
@@ -42,7 +42,7 @@ bool SameToleration(const Toleration& a, const Toleration& b) {
 
 }  // namespace
 
-// The one flavor with a topology among those of the pod set.
+// Finds the single flavor with a topology among the flavors of the pod set, or returns an error.
 std::optional<RefusalKind> Placer::FlavorError(const PodSetAssignment& pod_set, FlavorId& flavor,
                                                std::string& names) const {
   flavor = kNoId;
@@ -112,7 +112,8 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
   return demands;
 }
 
-// The pod's demands as written, with the flavor's tolerations, and with what checks that are ready add.
+// Returns the id of the pod's node demand, including the flavor's tolerations and the updates of ready
+// checks.
 int32_t Placer::DemandIdFor(const TopologyDemand& demand, WorkloadId id,
                             std::shared_ptr<const PlacementFailure>& failure) {
   const Workload& workload = state_.At(id);

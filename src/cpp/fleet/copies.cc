@@ -1,4 +1,4 @@
-// What a dispatcher creates, changes and deletes on workers.
+// Creation, change and deletion of copies on workers.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostSpecs = 1 << 16;
 
-// Whether the copy still exists; its place may have changed.
+// Returns whether the copy still exists, and updates its id.
 bool IsThere(const Engine& engine, Copy& copy) {
   const WorkloadTable& table = engine.state().workloads;
   const bool is_known = static_cast<size_t>(copy.id) < table.size() && !table.IsFree(copy.id) &&
@@ -27,7 +27,7 @@ bool SamePodSet(const PodSetSpec& a, const PodSetSpec& b) {
   return a.pod_template == b.pod_template || SpecShape(*a.pod_template) == SpecShape(*b.pod_template);
 }
 
-// Preemption gates apart (workload.go:isRemoteSpecOutOfSync).
+// Compares specs without preemption gates (workload.go:isRemoteSpecOutOfSync).
 bool SameSpec(const WorkloadSpec& a, const WorkloadSpec& b) {
   return a.queue_name == b.queue_name && a.priority == b.priority && a.priority_class == b.priority_class &&
          a.active == b.active && a.maximum_execution_time_seconds == b.maximum_execution_time_seconds &&
@@ -45,7 +45,7 @@ bool PriorityDiffers(const WorkloadSpec& local, const WorkloadSpec& remote) {
 
 }  // namespace
 
-// Copies that somebody else has deleted are no more.
+// Drops copies that were deleted by others.
 void Dispatcher::ForgetMissing(Local& local) {
   std::vector<Copy>& copies = local.copies;
   copies.erase(std::remove_if(copies.begin(), copies.end(),
@@ -101,7 +101,7 @@ std::shared_ptr<const WorkloadSpec> Dispatcher::SpecForCopy(const std::shared_pt
   return made.second;
 }
 
-// Mirrors workload.go:cloneForCreate. A copy is as old as its dispatch.
+// Mirrors workload.go:cloneForCreate. The creation time of a copy is the time of its dispatch.
 void Dispatcher::Create(Local& local, int32_t cluster) {
   const Workload& workload = WorkloadOf(local);
   Engine& engine = *At(cluster).engine;
@@ -120,7 +120,7 @@ void Dispatcher::Create(Local& local, int32_t cluster) {
   Report(Move::kCreated, local, *made);
 }
 
-// Its job, then the copy: the worker's quota is free at once.
+// Removes the job, then the copy; the worker's quota is released immediately.
 void Dispatcher::Remove(Local& local, int32_t cluster) {
   Copy* const copy = CopyOn(local, cluster);
   if (copy == nullptr) return;
@@ -149,7 +149,7 @@ bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>&
   return true;
 }
 
-// A priority that changed by a WorkloadPriorityClass is copied; returns whether it was.
+// Copies a priority that changed through a WorkloadPriorityClass. Returns whether it did.
 bool Dispatcher::UpdatePriority(const Group& group, Copy& copy) {
   const WorkloadSpec& local = *WorkloadOf(group.local).spec;
   const Workload& remote = WorkloadOf(copy);

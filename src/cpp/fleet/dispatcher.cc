@@ -60,7 +60,7 @@ int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
   return found == check_ids_.end() ? kNoId : static_cast<int32_t>(found - check_ids_.begin());
 }
 
-// All workloads in the order of their keys, those included that were deleted since the last look.
+// Returns all workloads sorted by key, including those deleted since the last reconciliation.
 std::vector<Dispatcher::Turn> Dispatcher::Turns() const {
   std::vector<Turn> turns;
   for (WorkloadId id : manager().Living()) {
@@ -170,7 +170,7 @@ bool Dispatcher::LookIncrementally(Local& local) {
   return NominateNext(local, *clusters);
 }
 
-// The clusters of the check; null where it is not Pending or has its cluster.
+// Returns the clusters of the check, or null if the check is not Pending or its cluster is already chosen.
 const std::vector<int32_t>* Dispatcher::ClustersToNominate(Local& local) const {
   const Workload& workload = WorkloadOf(local);
   const WorkloadCheck* check = CheckOf(workload);
@@ -224,7 +224,7 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
   return true;
 }
 
-// All clusters that are connected, by name; written only if others were nominated.
+// Nominates all connected clusters, sorted by name. Writes only if the nominations change.
 bool Dispatcher::NominateAll(const Group& group) {
   std::vector<int32_t> connected;
   for (int32_t cluster : group.clusters) {

@@ -1,5 +1,5 @@
-// MultiKueue's controllers: a manager's workloads are nominated to clusters, copied there, and run where a
-// copy is admitted first. Mirrors pkg/controller/admissionchecks/multikueue/workload.go and
+// MultiKueue controllers: workloads of a manager are nominated to worker clusters, copied there, and run on
+// the cluster that admits a copy first. Mirrors pkg/controller/admissionchecks/multikueue/workload.go and
 // pkg/controller/workloaddispatcher/incrementaldispatcher.go (kueue ff69552e79).
 #ifndef KUEUE_FLEET_DISPATCHER_H_
 #define KUEUE_FLEET_DISPATCHER_H_
@@ -18,29 +18,32 @@
 
 namespace kueue {
 
-// The gate that copies get with orchestrated preemption.
+// Preemption gate added to copies with orchestrated preemption.
 inline constexpr const char* kMultiKueueGate = "kueue.x-k8s.io/multikueue";
 
 enum class DispatcherKind : uint8_t { kAllAtOnce, kIncremental, kExternal };
 
 struct DispatcherOptions {
   DispatcherKind kind = DispatcherKind::kAllAtOnce;
-  int32_t step = 3;             // clusters of a round
-  Time round = 300 * kSecond;   // how long a round lasts
-  bool in_config_order = true;  // rounds take clusters in the order of the configuration, else by name
+  int32_t step = 3;             // Number of clusters nominated in each round.
+  Time round = 300 * kSecond;   // Duration of a round, in nanoseconds.
+  bool in_config_order = true;  // Nominate clusters in the order of the configuration; otherwise by name.
   Time worker_lost_timeout = 900 * kSecond;
-  Time gate_timeout = 300 * kSecond;  // between the openings of two gates of one workload
-  bool is_virtual_time = false;       // a round ends at its deadline, not only after it
-  bool finds_by_name = false;         // workloads of the same name that others made on workers are copies
+  // Minimum time between opening two gates of one workload, in nanoseconds.
+  Time gate_timeout = 300 * kSecond;
+  bool is_virtual_time = false;  // A round ends at its deadline, not only after it.
+  // Workloads with the same name that others created on workers are treated as copies.
+  bool finds_by_name = false;
 };
 
-// A MultiKueue check and the clusters of its MultiKueueConfig, in order.
+// A MultiKueue admission check and the clusters of its MultiKueueConfig, in order.
 struct CheckClusters {
   std::string check;
   std::vector<int32_t> clusters;
 };
 
-// A cluster is known by its place in a list of these. One without an engine is never connected.
+// A worker cluster, identified by its index in a list of these. A cluster without an engine is never
+// connected.
 struct WorkerCluster {
   std::string name;
   Engine* engine = nullptr;
@@ -48,30 +51,32 @@ struct WorkerCluster {
   Time lost_since = 0;
 };
 
-// A workload of the same name on a worker.
+// A workload with the same name on a worker.
 struct Copy {
   int32_t cluster = kNoId;
   WorkloadId id = kNoId;
   Serial serial = kNoId;
-  std::shared_ptr<const WorkloadSpec> local, made;  // the spec that it was made of, and the one that it got
+  // Spec of the manager's workload from which the copy was created, and spec of the copy.
+  std::shared_ptr<const WorkloadSpec> local, made;
 };
 
-// A workload of the manager that was looked at.
+// A workload of the manager that was reconciled at least once.
 struct Local {
   WorkloadId id = kNoId;
   Serial serial = kNoId;
   std::string key;
-  int32_t config = kNoId;     // its check, by its place in Dispatcher::checks(); kNoId: none, or Rejected
-  bool gone = false;          // deleted, and looked at since
-  std::vector<Copy> copies;   // by cluster
-  std::optional<Time> round;  // when its round of the incremental dispatcher began
-  std::optional<Time> again;  // when time changes the answer of a look
-  int32_t rounds = 0;         // of the incremental dispatcher, so far
+  // Index of its check in Dispatcher::checks(); kNoId: none, or the check is Rejected.
+  int32_t config = kNoId;
+  bool gone = false;          // Deleted, and reconciled since.
+  std::vector<Copy> copies;   // Sorted by cluster.
+  std::optional<Time> round;  // Start of the current round of the incremental dispatcher.
+  std::optional<Time> again;  // Next time at which a reconciliation may give another result.
+  int32_t rounds = 0;         // Number of rounds of the incremental dispatcher so far.
 };
 
 enum class Move : uint8_t { kCreated, kDeleted, kUpdated, kStarted, kStopped, kOpened, kDeactivating };
 
-// Follows what a dispatcher does. Deletions are reported before they happen.
+// Observer of a dispatcher. Deletions are reported before they happen.
 class DispatchListener {
  public:
   virtual ~DispatchListener() = default;
@@ -82,55 +87,58 @@ class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks);
 
-  // What the calls that follow work on; kept by the caller. Names of clusters do not change.
+  // Sets the objects that the following calls work on. The objects must outlive those calls. The names of
+  // clusters must not change.
   void Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener);
 
-  // Looks at all workloads of the manager in the order of their keys, again until nothing changes.
+  // Reconciles all workloads of the manager in the order of their keys, repeatedly until nothing changes.
   void LookAtAll();
-  // One look: of the incremental dispatcher, where that is configured, and of the MultiKueue controller.
-  // Returns whether anything changed.
+  // Reconciles a workload once: runs the incremental dispatcher, if configured, and the MultiKueue
+  // controller. Returns whether anything changed.
   bool Look(WorkloadId id);
-  // The same for a workload that was deleted.
+  // Same as Look(), for a workload that was deleted.
   bool LookAtDeleted(Serial serial);
   // Deletes the copies of deleted workloads on connected clusters.
   void CollectGarbage();
-  // What an external dispatcher writes.
+  // Sets the clusters to which a workload is nominated, on behalf of an external dispatcher.
   void Nominate(WorkloadId id, std::vector<int32_t> clusters);
   void SetConnected(int32_t cluster, bool connected);
-  // Forgets a deleted workload that has no copies.
+  // Removes the record of a deleted workload that has no copies.
   void Forget(Serial serial) { locals_.erase(serial); }
-  // Chooses the clusters of a workload, of those of its check, at each look; nothing: they stay as they are.
+  // Function that selects the clusters of a workload from those of its check, at each reconciliation.
+  // Returning nullopt keeps the current selection.
   using External = std::function<std::optional<std::vector<int32_t>>(const Local&, std::vector<int32_t>)>;
   void SetExternal(External external) { external_ = std::move(external); }
-  // Whether each MultiKueue check is active: any cluster of its configuration is connected.
+  // Updates the state of each MultiKueue check: a check is active if at least one of its clusters is
+  // connected.
   void RefreshChecks();
 
-  // The workload of the last look; null where it has no MultiKueue check.
+  // Returns the workload reconciled last, or null if it has no MultiKueue check.
   const Local* looked() const { return looked_; }
-  // Null for a workload that was never looked at.
+  // Returns null if the workload was never reconciled.
   const Local* Find(Serial serial) const;
-  // The MultiKueue check of a workload; null where it has none.
+  // Returns the MultiKueue check of a workload, or null if it has none.
   const WorkloadCheck* CheckOf(const Workload& workload) const;
   const DispatcherOptions& options() const { return options_; }
   const std::vector<CheckClusters>& checks() const { return checks_; }
   const Workload& WorkloadOf(const Copy& copy) const { return EngineOf(copy).state().At(copy.id); }
 
  private:
-  // A look under way. Copies that it does not see are as if there were none.
+  // A reconciliation in progress. Copies on clusters that are not visible are ignored.
   struct Group {
     Local& local;
     CheckState check;
-    const std::vector<int32_t>& clusters;       // of the check's configuration
-    absl::InlinedVector<int32_t, 8> visible{};  // clusters with a copy, connected, in that order
+    const std::vector<int32_t>& clusters;       // Clusters of the check's configuration.
+    absl::InlinedVector<int32_t, 8> visible{};  // Connected clusters with a copy, in the same order.
   };
 
   struct Turn {
     std::string key;
     Serial serial;
-    WorkloadId id;  // kNoId: deleted
+    WorkloadId id;  // kNoId: deleted.
   };
 
-  // dispatcher.cc: whose turn it is, and nominations.
+  // dispatcher.cc: order of the reconciliations, and nominations.
   std::vector<Turn> Turns() const;
   Local& Of(WorkloadId id);
   int32_t ConfigOf(const WorkloadCheck& check) const;
@@ -157,7 +165,7 @@ class Dispatcher {
   int32_t Best(const Group& group, ConditionType type) const;
   void SetCheck(const Group& group, CheckState state, std::string message);
 
-  // copies.cc: what is on the workers.
+  // copies.cc: copies on the workers.
   void ForgetMissing(Local& local);
   void FindByName(Group& group);
   void See(Group& group);
@@ -181,16 +189,16 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
-  std::vector<std::vector<int32_t>>
-      ranks_;                       // by check and cluster: its place in the configuration; kNoId: none
-  std::vector<CheckId> check_ids_;  // of the manager
+  // By check and cluster: position in the configuration, or kNoId if the configuration lacks the cluster.
+  std::vector<std::vector<int32_t>> ranks_;
+  std::vector<CheckId> check_ids_;  // On the manager.
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;
   DispatchListener* listener_ = nullptr;
   External external_;
   const Local* looked_ = nullptr;
-  std::map<Serial, Local> locals_;  // ordered: runs repeat bit by bit
-  // Specs of copies by those that they were made of, which are kept with them.
+  std::map<Serial, Local> locals_;  // Ordered, so that runs are reproducible.
+  // Specs of copies by the spec from which they were created. Both are kept alive.
   using Made = std::pair<std::shared_ptr<const WorkloadSpec>, std::shared_ptr<const WorkloadSpec>>;
   absl::flat_hash_map<const WorkloadSpec*, Made> specs_;
 };

@@ -1,4 +1,4 @@
-// What a fleet's run notes of jobs and copies.
+// Recording of events of jobs and copies in a fleet.
 #include <algorithm>
 #include <limits>
 
@@ -44,7 +44,7 @@ void FleetRun::OfManager(EventKind kind, int32_t job) {
       if (evicted != nullptr && evicted->reason == Id(Reason::kAdmissionCheck)) Retried(job);
       return Change(job);
     }
-    case EventKind::kCreated:  // or another change
+    case EventKind::kCreated:  // Or another change.
       return Change(job);
     default:
       return;
@@ -81,7 +81,7 @@ void FleetRun::OfWorker(int32_t site, EventKind kind, int32_t job, int32_t by) {
   PlanLook(job, site - 1);
 }
 
-// A run begins on a worker: the manager's job counts as active from now on.
+// Handles the start of a run on a worker: the manager's job counts as active from now on.
 void FleetRun::Started(int32_t site, int32_t job) {
   Fate& fate = At(job);
   if (fate.idle_since >= 0) fate.idle += now_ - fate.idle_since;
@@ -147,7 +147,7 @@ void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
   fate.lost += ended.lost;
   fate.overhead += ended.overhead;
   if (ran && fate.cluster == copy.cluster) Stopped(job);
-  for (const Copy& other : local.copies) {  // an older run, on a worker that has come back, goes on
+  for (const Copy& other : local.copies) {  // An older run continues on a worker that reconnected.
     if (other.cluster == copy.cluster || Site(other.cluster + 1).JobAt(job).started < 0) continue;
     fate.runs = true;
     fate.cluster = other.cluster;

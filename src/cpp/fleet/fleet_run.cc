@@ -1,4 +1,4 @@
-// From moment to moment: what happens in all clusters, looks, and decisions.
+// Main loop of a fleet: events in all clusters, reconciliations, decisions.
 #include "fleet/fleet_run.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace kueue {
 namespace {
 
 constexpr Time kDispatchLoop = 3600 * kSecond;
-constexpr int32_t kMostRetries = 64;  // of one workload within that time, without progress
+constexpr int32_t kMostRetries = 64;  // Retries of one workload within kDispatchLoop, without progress.
 
 }  // namespace
 
@@ -87,7 +87,7 @@ bool FleetRun::Run(int64_t work, Time until) {
 }
 
 Time FleetRun::Next() {
-  while (!calendar_.empty()) {  // looks that are not due any more are no moments
+  while (!calendar_.empty()) {  // Reconciliations that are no longer due do not count as events.
     const Planned& planned = calendar_.Next();
     const bool is_look = planned.kind() != Happening::kChange;
     const Fate& fate = fates_[is_look ? static_cast<size_t>(planned.what) : 0];
@@ -139,7 +139,7 @@ void FleetRun::BeginMoment(Time at) {
   take(Happening::kCycle);
 }
 
-// Connections, and looks in the order of their jobs.
+// Processes connection changes, then reconciliations in the order of their jobs.
 void FleetRun::TakeOwn(Happening last) {
   std::vector<int32_t> looks;
   while (!calendar_.empty() && calendar_.Next().at <= now_ && calendar_.Next().kind() <= last) {
@@ -194,8 +194,8 @@ void FleetRun::Decide() {
   }
 }
 
-// Looks at the jobs that changed in this moment, in the order of their keys; returns whether that changed
-// anything. What a look changes so that another one would act shows as an event once the manager has settled.
+// Reconciles the jobs that changed at the current time, in the order of their keys. Returns whether anything
+// changed. A change that requires another reconciliation produces an event when the manager settles.
 bool FleetRun::LookAtChanged() {
   bool any = false;
   while (!changed_.empty()) {
@@ -218,7 +218,7 @@ bool FleetRun::LookAtChanged() {
   return any;
 }
 
-// Whether the manager has no workload of the job, yet or any more.
+// Returns whether the manager has no workload of the job, because it was not created yet or was deleted.
 bool FleetRun::IsOver(int32_t job) const {
   const WorkloadId id = manager().JobAt(job).workload;
   return id == kNoId || manager().JobOf(id) != job;
@@ -241,7 +241,7 @@ bool FleetRun::LookAt(int32_t job) {
   return changed;
 }
 
-// A finished workload is deleted once it has no copies.
+// Deletes a finished workload once it has no copies.
 void FleetRun::DropFinished(int32_t job, WorkloadId id) {
   const Workload& workload = manager().engine().state().At(id);
   if (!workload.IsFinished() || manager().JobAt(job).state != JobState::kFinished) return;
@@ -272,7 +272,8 @@ void FleetRun::Change(int32_t job) {
   changed_.push_back(job);
 }
 
-// Something changed on a worker: a look is due once the manager sees it, unless one is due earlier.
+// Schedules a reconciliation for the time at which the manager observes a change on a worker, unless an
+// earlier one is scheduled.
 void FleetRun::PlanLook(int32_t job, int32_t cluster) {
   const Time sync = options_.sync[static_cast<size_t>(cluster)];
   if (sync == 0) return Change(job);
@@ -283,7 +284,7 @@ void FleetRun::PlanLook(int32_t job, int32_t cluster) {
   calendar_.Plan(fate.due, Happening::kPodsReady, job, 0);
 }
 
-// A workload that is dispatched again and again without progress.
+// Detects workloads that are dispatched repeatedly without progress.
 void FleetRun::Retried(int32_t job) {
   Fate& fate = At(job);
   ++fate.retries;

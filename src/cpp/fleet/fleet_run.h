@@ -1,5 +1,5 @@
-// A fleet in virtual time: a manager and its workers, each a run of its own, led from moment to moment with
-// the dispatcher between them.
+// Simulation of a fleet: one Simulation for the manager and for each worker, advanced together, with the
+// dispatcher between them.
 #ifndef KUEUE_FLEET_FLEET_RUN_H_
 #define KUEUE_FLEET_FLEET_RUN_H_
 
@@ -23,36 +23,35 @@ struct ConnectionChange {
 struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
-  std::vector<std::string> names;  // of the workers, by number
-  std::vector<Time> sync;          // by worker: until the manager sees a change there
+  std::vector<std::string> names;  // Names of the workers, by number.
+  std::vector<Time> sync;          // By worker: delay until the manager observes a change there.
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
 };
 
 enum class CopyOutcome : int32_t { kWon, kLost, kEvicted, kWithdrawn, kPresent };
 
-// A row for each copy that was removed, or is there at the end. Times are seconds after the start; NaN:
-// never.
+// One row for each copy that was removed or exists at the end. Times are seconds after the start; NaN: never.
 struct CopyTable {
   std::vector<int32_t> job, cluster;
   std::vector<double> made, reserved, admitted, removed;
   std::vector<int32_t> outcome;
-  std::vector<int32_t> preempted;      // evictions by it
-  std::vector<double> preempted_lost;  // seconds that their victims lost
-  std::vector<double> held;            // seconds of quota
-  std::vector<int32_t> assigned;       // what it got last: a code of its worker's recorder
+  std::vector<int32_t> preempted;      // Number of evictions caused by the copy's preemptions.
+  std::vector<double> preempted_lost;  // Work lost by these evictions, in seconds.
+  std::vector<double> held;            // Time for which the copy held quota, in seconds.
+  std::vector<int32_t> assigned;       // Last admission: a code of the worker's recorder.
 };
 
-// What became of a job of the manager, over all its copies.
+// Result of a job of the manager, over all its copies.
 struct Fate {
   Time dispatched = -1, admitted = -1, first_start = -1, end = -1, closed = -1;
-  Time reserved = -1;    // since when it has quota on the manager
-  Time idle_since = -1;  // since when it has it and runs nowhere
+  Time reserved = -1;    // Time of the quota reservation on the manager.
+  Time idle_since = -1;  // Start of the current period with quota on the manager but without a running copy.
   Time idle = 0, done = 0, lost = 0, overhead = 0;
   int32_t copies = 0, starts = 0, retries = 0, rounds = 0;
-  int32_t cluster = kNoId;    // where it runs, or ran last
-  Time due = -1, again = -1;  // when looks at it are planned
-  Time retried_since = -1;    // dispatch loops: when the retries that count began
+  int32_t cluster = kNoId;    // Cluster where the job runs or ran last.
+  Time due = -1, again = -1;  // Times at which reconciliations are scheduled.
+  Time retried_since = -1;    // Detection of dispatch loops: time of the first counted retry.
   int32_t retries_since = 0;
   bool runs = false, changed = false, loops = false;
 };
@@ -62,18 +61,18 @@ class FleetRun : public RunListener, public DispatchListener {
   using External =
       std::function<std::optional<std::vector<int32_t>>(const FleetRun&, int32_t job, std::vector<int32_t>)>;
 
-  // `sites` are the manager and the workers by number, and are used by this alone.
+  // `sites` are the manager followed by the workers in order. This object must be their only user.
   FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options);
   FleetRun(const FleetRun& other);
   FleetRun& operator=(const FleetRun&) = delete;
   ~FleetRun() override = default;
 
-  // Runs for about so much work, not beyond a time; returns whether anything is left.
+  // Runs for about `work` units of work, but not beyond `until`. Returns whether anything is left.
   bool Run(int64_t work, Time until = INT64_MAX);
-  // Runs one moment; returns whether there was one.
+  // Processes the events of one time. Returns whether there were any events.
   bool RunMoment(Time until = INT64_MAX);
   void Close();
-  // What chooses clusters for the dispatcher kExternal.
+  // Sets the function that selects clusters for the dispatcher kExternal.
   void SetExternal(External external);
 
   const std::vector<std::shared_ptr<Simulation>>& sites() const { return sites_; }
@@ -92,7 +91,7 @@ class FleetRun : public RunListener, public DispatchListener {
   void Moved(Move move, const Local& local, const Copy& copy) override;
 
  private:
-  // A copy that is there.
+  // An existing copy.
   struct Open {
     Time made = -1, reserved = -1, admitted = -1, preempted_lost = 0;
     int32_t preempted = 0;
@@ -144,19 +143,20 @@ class FleetRun : public RunListener, public DispatchListener {
   FleetOptions options_;
   Dispatcher dispatcher_;
   std::vector<WorkerCluster> clusters_;
-  std::vector<Fate> fates_;              // by job
-  std::vector<std::vector<Open>> open_;  // by worker's site, by the place of its job there
+  std::vector<Fate> fates_;              // By job.
+  std::vector<std::vector<Open>> open_;  // By worker's site, then by the index of its job there.
   Calendar calendar_;
-  std::vector<int32_t> changed_;  // jobs to look at in this moment
-  std::vector<uint8_t> awake_,
-      entered_;  // by site: it may have something to decide; takes part in this moment
-  std::vector<size_t> present_,
-      due_;                        // sites that take part in this moment; where something happens by itself
-  std::vector<size_t> to_decide_;  // workers that are awake
-  std::vector<Time> next_;         // by site: when something happens by itself
+  std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
+  // By site: whether the site may have decisions to make, and whether it is being processed at the current
+  // time.
+  std::vector<uint8_t> awake_, entered_;
+  // Sites that are processed at the current time, and those of them that have scheduled events.
+  std::vector<size_t> present_, due_;
+  std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
+  std::vector<Time> next_;         // By site: time of its next scheduled event.
   CopyTable table_;
   External external_;
-  std::vector<int32_t> loops_;  // jobs that are dispatched again and again
+  std::vector<int32_t> loops_;  // Jobs in a dispatch loop.
   Time now_ = 0, dispatch_wait_ = 0;
   int64_t work_ = 0, finished_ = 0, made_ = 0;
   bool has_begun_ = false;

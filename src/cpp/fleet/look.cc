@@ -1,4 +1,4 @@
-// One look of the MultiKueue controller, test by test. Mirrors workload.go:Reconcile, reconcileGroup.
+// One reconciliation by the MultiKueue controller. Mirrors workload.go:Reconcile, reconcileGroup.
 #include "absl/strings/str_cat.h"
 #include "fleet/dispatcher.h"
 #include "lifecycle/conditions.h"
@@ -21,7 +21,7 @@ const OpenGate* OpenGateOf(const Workload& workload) {
   return nullptr;
 }
 
-// Conditions are compared in whole seconds.
+// Conditions are compared with a resolution of one second.
 Time SecondOf(const Condition& condition) { return condition.transition / kSecond; }
 
 }  // namespace
@@ -97,7 +97,7 @@ bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
   return true;
 }
 
-// Nothing where the look goes on.
+// Returns nullopt if the reconciliation continues.
 std::optional<bool> Dispatcher::FollowEviction(const Group& group, const Copy& copy) {
   const Workload& workload = WorkloadOf(group.local);
   if (workload.IsEvicted()) return SyncJob(group, copy);
@@ -120,7 +120,7 @@ bool Dispatcher::SyncSpecs(Group& group) {
   return changed;
 }
 
-// The check is Ready, and no admitted copy is to be seen.
+// Called if the check is Ready but no admitted copy is visible.
 bool Dispatcher::LoseAdmitting(const Group& group) {
   const int32_t cluster = WorkloadOf(group.local).Status().dispatched.cluster;
   std::string message = "Admitting remote no longer exists";
@@ -153,7 +153,8 @@ bool Dispatcher::Admit(const Group& group, int32_t cluster) {
   if (group.check == CheckState::kRetry) return false;
   Workload& workload = WorkloadOf(group.local);
   const Dispatched& known = workload.Status().dispatched;
-  if (known.cluster != kNoId && known.cluster != cluster) return false;  // an error: it cannot change
+  // An error in Kueue: the cluster must not change.
+  if (known.cluster != kNoId && known.cluster != cluster) return false;
   if (group.check == CheckState::kReady && known.cluster == cluster) return false;
   Dispatched& dispatched = manager().EditStatus(workload).dispatched;
   dispatched.cluster = cluster;
@@ -177,13 +178,13 @@ bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
   return true;
 }
 
-// Makes the job on the worker, or copies its status; returns whether the manager has something to do at once.
-// Neither is a reason for another look.
+// Creates the job on the worker, or copies its status. Returns whether the manager must act immediately.
+// Neither change requires another reconciliation.
 // Mirrors job_multikueue_adapter.go:SyncJob.
 bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   State& there = EngineOf(copy).state();
   const Workload& remote = there.At(copy.id);
-  if (remote.Status().dispatched.job == JobPlace::kHere) return false;  // it is not ours
+  if (remote.Status().dispatched.job == JobPlace::kHere) return false;  // Not a copy of ours.
   if (remote.Status().dispatched.job == JobPlace::kNone) {
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
     there.MarkDirty(copy.id);
@@ -193,8 +194,8 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   }
   const Dispatched& job = WorkloadOf(group.local).Status().dispatched;
   const Dispatched& running = remote.Status().dispatched;
-  // In virtual time the manager's job is active from the start of the run on, until this tells that it has no
-  // pods: what comes between is a matter of a second or three.
+  // In virtual time, the manager's job is active from the start of the run until this function reports that
+  // it has no pods. The difference is a few seconds.
   if (options_.is_virtual_time && (running.active || !remote.IsEvicted()) && !remote.IsFinished())
     return false;
   if (job.suspended && !running.suspended && !remote.IsFinished()) return false;

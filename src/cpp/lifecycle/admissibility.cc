@@ -8,8 +8,8 @@ namespace kueue {
 
 namespace {
 
-// What a rule finds wrong with the pod templates; empty where nothing is. The class of a workload whose cycle
-// waits may be that of other pod sets than it has now.
+// Returns the errors that a rule finds in the pod templates. The class of a workload in a blocked cycle may
+// belong to an earlier version of its pod sets.
 template <typename Rule>
 std::string Errors(const Workload& workload, const EquivalenceClass& cls, PodTemplates templates, Rule rule) {
   std::vector<std::string> errors;
@@ -57,7 +57,7 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
   }
   if (workload.cls == kNoId) return {};
   const EquivalenceClass& cls = state.Class(workload.cls);
-  // Where no LimitRange fills anything in, both kinds of templates have the same errors.
+  // If no LimitRange adds defaults, both kinds of templates have the same errors.
   const bool as_written = templates == PodTemplates::kAsWritten && !cls.adjusted.empty();
   if (as_written) {
     std::string resources = Errors(workload, cls, templates, ValidateResources);

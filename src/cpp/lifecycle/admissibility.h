@@ -1,5 +1,5 @@
-// The checks of a workload that come before its flavors.
-// Mirrors pkg/workload/resources.go:ValidateAdmissibility (kueue ff69552e79).
+// Checks of a workload that precede flavor assignment. Mirrors
+// pkg/workload/resources.go:ValidateAdmissibility (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_ADMISSIBILITY_H_
 #define KUEUE_LIFECYCLE_ADMISSIBILITY_H_
 
@@ -12,25 +12,26 @@ namespace kueue {
 struct Inadmissibility {
   enum class Kind : uint8_t {
     kNone,
-    kFailedChecks,  // the scheduler's own: some check is in Retry or Rejected
+    kFailedChecks,  // Done by the scheduler only: an admission check is Retry or Rejected.
     kNamespaceMissing,
     kNamespaceMismatch,
     kResources,
     kLimitRange,
   };
   Kind kind = Kind::kNone;
-  std::string what;       // the namespace, or the errors of the pod templates
-  bool of_v0_17 = false;  // told in that release's words
+  std::string what;       // The namespace, or the errors of the pod templates.
+  bool of_v0_17 = false;  // Use the wording of v0.17.
 
   bool IsNone() const { return kind == Kind::kNone; }
-  // What QuotaReserved says while it lasts.
+  // Returns the message of the QuotaReserved condition.
   Message ConditionMessage() const;
 };
 
 inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
-// The scheduler looks at pod templates as the queue holds them, with defaults filled in; the workload
-// controller at those of the API. What only a LimitRange's defaults make wrong, it does not see.
+// Which pod templates are validated. The scheduler uses those in the queue, with defaults filled in. The
+// workload controller uses those of the API, so it does not detect errors caused by the defaults of a
+// LimitRange.
 enum class PodTemplates : uint8_t { kAdjusted, kAsWritten };
 
 Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,

@@ -10,10 +10,11 @@
 namespace kueue {
 namespace {
 
-// An injective text: every part is preceded by its length.
+// Prefixes every part with its length, so that the text is injective.
 void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, part.size(), ":", part, ";"); }
 
-// Workloads made from one template object are told apart by a few numbers; kNoId where that does not do.
+// Fast path: among workloads created from one template object, a few numbers determine the class. Returns
+// kNoId if it does not apply.
 ClassId KnownByTemplate(const State& state, const Workload& workload, const Namespace& space) {
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
   if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Status().reclaimable.empty())
@@ -67,7 +68,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
   return made;
 }
 
-// What tells the class from all others.
+// Returns the key that identifies the class.
 std::string KeyOf(const State& state, const Made& made, const Namespace& space) {
   std::string key = absl::StrCat(made.cls.priority, ";");
   for (size_t i = 0; i < made.cls.pod_sets.size(); ++i) {
@@ -88,7 +89,7 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space) 
   return key;
 }
 
-// Prioritizes the workload; whether its template tells its class.
+// Sets the priority of the workload, and its class if the template determines it. Returns whether it does.
 bool IsKnown(State& state, Workload& workload, const Namespace& space) {
   const WorkloadSpec& spec = *workload.spec;
   workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
@@ -110,7 +111,7 @@ void Classify(State& state, WorkloadId id) {
   auto [entry, inserted] =
       state.class_of_key.try_emplace(KeyOf(state, made, space), static_cast<ClassId>(state.classes.size()));
   if (inserted) {
-    // The class keeps its own template alive, so that its address is no other's.
+    // The class keeps its template alive, so the address is not reused.
     if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
       state.caches.classes[made.cls.pod_sets[0].pod_template.get()].push_back(entry->second);
     }

@@ -14,7 +14,7 @@
 namespace kueue {
 namespace {
 
-// A reason of the observability gate, or the coarse one of before it.
+// Returns the reason of the feature gate UnadmittedWorkloadsObservability, or the coarse reason without it.
 Reason WithFallback(const State& state, Reason granular, Reason fallback) {
   return state.config.gates.unadmitted_workloads_observability ? granular : fallback;
 }
@@ -55,7 +55,7 @@ Message QuotaReservedIn(State& state, NodeId queue) {
   return message;
 }
 
-// Whether any pod set is placed otherwise, or waits for its place otherwise.
+// Returns whether the topology assignment of any pod set, or its delay, differs.
 bool PlacesDiffer(const Admission* before, const Admission& now) {
   const auto same = [](const PodSetAdmission& a, const PodSetAdmission& b) {
     const bool placed = a.topology != nullptr && b.topology != nullptr;
@@ -83,7 +83,8 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
     const Message before = std::make_shared<const MessageBody>(Previously{active->message});
     SetCondition(state, workload, type, false, Reason::kQuotaReserved, before);
   }
-  workload.queue_time = QueueOrderTime(state, workload);  // an eviction that is over orders it no more
+  // The finished eviction no longer affects the queue order.
+  workload.queue_time = QueueOrderTime(state, workload);
   if (!had || moved) state.Record(had ? EventKind::kAssigned : EventKind::kReserved, id);
   state.MarkDirty(id);
 }
@@ -270,7 +271,7 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
 
 namespace {
 
-// What one pod takes of quota.
+// Returns the quota usage of one pod.
 Requests RequestsOfOne(const PodSetAdmission& admitted) {
   Requests requests;
   for (const PodSetAdmission::Resource& entry : admitted.resources) {
@@ -279,8 +280,9 @@ Requests RequestsOfOne(const PodSetAdmission& admitted) {
   return requests;
 }
 
-// Pods in their domains, in each flavor of their pod set (pkg/workload/workload.go:TASUsage). The pod sets
-// are those of the class: what they got may have been decided before they changed.
+// Computes the topology usage: the pods in their domains, for each flavor of their pod set
+// (pkg/workload/workload.go:TASUsage). The pod sets are those of the class, since they may have changed after
+// the assignment was made.
 void ComputeTopologyUsage(State& state, Workload& workload) {
   workload.topology_usage = nullptr;
   const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;

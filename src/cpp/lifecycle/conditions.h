@@ -1,5 +1,5 @@
-// The conditions of a workload, and the transitions between its states.
-// Mirrors pkg/workload/{workload,admissionchecks}.go and pkg/workload/evict/evict.go (kueue ff69552e79).
+// Conditions of a workload, and transitions between its states. Mirrors
+// pkg/workload/{workload,admissionchecks}.go and pkg/workload/evict/evict.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_CONDITIONS_H_
 #define KUEUE_LIFECYCLE_CONDITIONS_H_
 
@@ -9,46 +9,46 @@
 
 namespace kueue {
 
-// Writes a condition; its transition time changes only with its status. Returns whether anything changed.
+// Sets a condition and returns whether anything changed. The transition time changes only with the status.
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   const Message& message);
-// The reason of a condition, or Reason::kEmpty where there is none.
+// Returns the reason of a condition, or Reason::kEmpty if the condition is absent.
 int32_t ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);
 
-// The workload got quota: QuotaReserved is True, and Evicted and Preempted are over.
+// Stores the admission, sets QuotaReserved to True and resets Evicted and Preempted.
 void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission);
-// Takes the admission away and says why; returns whether anything changed.
+// Removes the admission and sets QuotaReserved to False. Returns whether anything changed.
 bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Message& message);
-// Brings Admitted in line with the reservation and the checks; returns whether anything changed.
+// Updates the Admitted condition from the reservation and the checks. Returns whether anything changed.
 bool SyncAdmitted(State& state, WorkloadId id);
-// Marks the workload Evicted and resets its checks. It keeps its quota until its job has stopped.
+// Sets Evicted and resets the checks. The workload keeps its quota until its job has stopped.
 void Evict(State& state, WorkloadId id, Reason reason, const Message& message);
-// The same without the event, for an eviction that an admission ends at once. Returns whether it is a new
-// one.
+// Like Evict(), but records no event. Used if an admission ends the eviction immediately. Returns whether
+// this is a new eviction.
 bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& message);
 
 bool HasAllChecksReady(const Workload& workload);
 bool HasCheckIn(const Workload& workload, CheckState check_state);
-// The checks that a workload of the queue needs: for its admission's flavors, or those that cover all
-// flavors.
+// Returns the checks that a workload of the queue needs: those for the flavors of its admission or, without
+// one, those that apply to all flavors.
 std::vector<CheckId> RequiredChecks(const State& state, NodeId queue, const Workload& workload);
 bool HasAllRequiredChecks(const State& state, NodeId queue, const Workload& workload);
 
-// Whether it may wait in a queue at all.
+// Returns whether the workload may be in a queue.
 bool IsAdmissible(const State& state, const Workload& workload);
 bool IsOnHold(const Workload& workload);
 bool HasAdmissionGate(const State& state, const Workload& workload);
-// Whether no backoff keeps it from the queue.
+// Returns true unless a requeue backoff is running.
 bool IsBackoffExpired(const State& state, const Workload& workload);
-// The timestamp that orders it (Ordering.GetQueueOrderTimestamp).
+// Returns the timestamp used for queue ordering (Ordering.GetQueueOrderTimestamp).
 Time QueueOrderTime(const State& state, const Workload& workload);
 
-// Puts the usage of the workload's admission on its queue's account, or takes it off again.
+// Add or remove the usage of the workload's admission.
 void ChargeAdmission(State& state, WorkloadId id);
 void DischargeAdmission(State& state, WorkloadId id);
-// Recomputes what the admission charges, after reclaimable pods changed. A removal and an addition to the
-// cache.
+// Recomputes the charged usage after reclaimable pods changed. Kueue does this by removing the workload from
+// the cache and adding it again.
 void RefreshCharge(State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -20,7 +20,8 @@
 namespace kueue {
 namespace {
 
-// Whether only time, or another workload's failure, can give the controllers something to do here.
+// Returns whether the workload may need a reconciliation because of the time or of another workload's failure
+// alone.
 bool NeedsWatching(const State& state, const Workload& workload) {
   if (workload.deleted || workload.IsFinished()) return false;
   if (workload.Status().requeue_at || workload.HasQuotaReservation()) {
@@ -35,7 +36,8 @@ bool NeedsWatching(const State& state, const Workload& workload) {
 
 void AfterAdmission(State& state, WorkloadId id) {
   const NodeId node = state.At(id).admission->cluster_queue;
-  if (state.config.rules.pooled_entry_penalties) return;  // only an admission at once was settled
+  // With pooled penalties, only immediate admissions are settled.
+  if (state.config.rules.pooled_entry_penalties) return;
   if (UsesAdmissionFairSharing(state, node)) SettlePenalty(state, id);
 }
 
@@ -57,8 +59,7 @@ void LeaveEverything(State& state, WorkloadId id) {
   ForgetDevices(workload);
   ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
-  // The queue manager does not know a workload whose devices were never counted (workloadAssignedQueues
-  // there).
+  // Kueue's queue manager does not know a workload whose devices were never counted (workloadAssignedQueues).
   if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
@@ -97,8 +98,7 @@ void ReleaseEvicted(State& state, WorkloadId id) {
 
 namespace {
 
-// Brings QuotaReserved and Admitted of a workload that is not admitted up to date; returns whether either
-// changed.
+// Updates QuotaReserved and Admitted of a workload that is not admitted. Returns whether anything changed.
 bool SyncPending(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
   bool changed = !workload.HasQuotaReservation() && SyncQuotaReservedFalse(state, id);
@@ -114,7 +114,7 @@ bool SyncPending(State& state, WorkloadId id) {
 
 namespace {
 
-// The look at a workload after its devices were counted, or none were to be.
+// Reconciles a workload after its devices were counted, or if it has none.
 bool ReconcileCounted(State& state, WorkloadId id) {
   const Outcome outcome =
       state.At(id).spec->active ? ReconcileActive(state, id) : ReconcileInactive(state, id);
@@ -145,7 +145,7 @@ bool ReconcileCounted(State& state, WorkloadId id) {
   return changed || timed_out || exceeded;
 }
 
-// What a look may write to the status of a pending workload.
+// Compares the fields that the reconciliation of a pending workload may change.
 bool SameStatus(const Workload& workload, const std::shared_ptr<const StatusDetails>& status,
                 const absl::InlinedVector<Condition, 3>& conditions) {
   if (workload.status != status || workload.conditions.size() != conditions.size()) return false;
@@ -160,8 +160,8 @@ bool IsRespecified(const Workload& workload) {
   return workload.devices != nullptr && workload.devices->respecified;
 }
 
-// Once its devices are counted, the controller goes on with a workload without the conditions
-// QuotaReserved=False and Requeued=False. They stay in the API unless something else writes the status.
+// After counting the devices, Kueue's controller continues with an object without the conditions
+// QuotaReserved=False and Requeued=False. The API object keeps them unless another change writes the status.
 bool ReconcileWithDevices(State& state, WorkloadId id) {
   const absl::InlinedVector<Condition, 3> before = state.At(id).conditions;
   const std::shared_ptr<const StatusDetails> status = state.At(id).status;
@@ -190,7 +190,7 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
 
 namespace {
 
-// The reason of PodsReady while it is not True: the pods have yet to start, or to come back.
+// Reason of PodsReady while it is not True: the pods have not started yet, or have not recovered.
 Reason NotReadyReason(const Workload& workload, const Condition* known) {
   if (!workload.IsAdmitted() || known == nullptr) return Reason::kWaitForStart;
   const bool recovers = known->status || known->reason == Id(Reason::kWaitForRecovery);
@@ -203,7 +203,7 @@ Reason ReadyReason(const Condition* known) {
   return recovered ? Reason::kRecovered : Reason::kStarted;
 }
 
-// Brings PodsReady in line with the job's pods; returns whether it changed.
+// Updates PodsReady from the job's pods. Returns whether it changed.
 bool SyncPodsReady(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Condition* known = workload.Find(ConditionType::kPodsReady);
@@ -220,7 +220,7 @@ bool SyncPodsReady(State& state, WorkloadId id) {
   return true;
 }
 
-// Whether the pods of an evicted workload's job have ended.
+// Returns whether the pods of an evicted workload's job have terminated.
 bool HasJobStopped(const State& state, const Workload& workload) {
   if (const std::optional<Time>& stops_at = workload.Status().job_stops_at) return *stops_at <= state.now;
   return state.now - workload.Find(ConditionType::kEvicted)->transition >= state.stop_delay;
@@ -235,7 +235,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
   if (workload.Status().dispatched.job != JobPlace::kHere) return ReconcileDispatchedJob(state, id);
   if (!workload.IsEvicted()) return false;
   if (workload.Status().pods_ready)
-    state.EditStatus(workload).pods_ready = false;  // a stopped job's pods are gone
+    state.EditStatus(workload).pods_ready = false;  // A stopped job has no pods.
   if (!workload.HasQuotaReservation()) return false;
   if (!HasJobStopped(state, workload)) return false;
   RemovePodsOf(state, workload);
@@ -259,14 +259,15 @@ void ReleaseWaitingCycle(State& state) {
 
 namespace {
 
-// The rounds of one settle. Whoever was not looked at when it ends, be it by an exception, is looked at by
-// the next.
+// The rounds of one settle. Workloads that were not reconciled when it ends, e.g. because of an exception,
+// are left to the next settle.
 class Rounds {
  public:
   explicit Rounds(State& state) : state_(state) {}
   ~Rounds() {
     for (; next_ < round_.size(); ++next_) state_.MarkDirty(round_[next_]);
-    if (state_.dirty.empty() && state_.dirty.capacity() < round_.capacity()) {  // memory for the next settle
+    // Reuse the memory in the next settle.
+    if (state_.dirty.empty() && state_.dirty.capacity() < round_.capacity()) {
       round_.clear();
       state_.dirty.swap(round_);
     }
@@ -276,7 +277,8 @@ class Rounds {
   Rounds& operator=(const Rounds&) = delete;
 
   void Run() {
-    // The controllers come to rest after a few rounds; ones that do not would keep Kueue busy for ever.
+    // Normally a few rounds are sufficient. If the limit is reached, the controllers would loop indefinitely
+    // in Kueue too.
     for (int round = 0; round < kMostRounds && !state_.dirty.empty(); ++round) {
       Begin();
       for (; next_ < round_.size(); ++next_) {
@@ -289,7 +291,7 @@ class Rounds {
  private:
   static constexpr int kMostRounds = 1000;
 
-  // In the order of namespace/name.
+  // Sorts the workloads of the round by `namespace/name`.
   void Begin() {
     round_.clear();
     round_.swap(state_.dirty);

@@ -1,5 +1,5 @@
-// What Kueue's workload controller and the jobs' controllers do between cycles.
-// Mirrors pkg/controller/core/workload_controller.go:Reconcile and
+// Kueue's workload controller and the controllers of jobs, which run between cycles. Mirrors
+// pkg/controller/core/workload_controller.go:Reconcile and
 // pkg/controller/jobframework/reconciler.go:ReconcileGenericJob (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_CONTROLLERS_H_
 #define KUEUE_LIFECYCLE_CONTROLLERS_H_
@@ -8,34 +8,37 @@
 
 namespace kueue {
 
-// Lets both controllers look at every workload that may need it, in the order of namespace/name, until a
-// round changes nothing. Timeouts, backoffs and limits that have passed by State::now are acted on. With
-// `all_devices`, every pending workload with devices is looked at, whether anything changed for it or not.
+// Runs both controllers on every workload that may need it, in the order of `namespace/name`, until a round
+// changes nothing. Handles timeouts, backoffs and limits that expired by State::now. With `all_devices`,
+// reconciles every pending workload with devices, even if nothing changed for it.
 void Settle(State& state, bool all_devices = false);
 
-// The workload controller's look at one workload; returns whether it changed anything.
+// Runs the workload controller for one workload. Returns whether anything changed.
 bool ReconcileWorkload(State& state, WorkloadId id);
-// Its job's controller: pods' readiness, then the stop if it was evicted.
+// Runs the job controller for one workload: reports the readiness of its pods, and stops the job if the
+// workload was evicted. Returns whether anything changed.
 bool ReconcileJob(State& state, WorkloadId id);
 
-// Whether every workload that holds quota, of whatever queue, has its pods ready.
-// Mirrors pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads.
+// Returns whether all workloads with a quota reservation, in any queue, have their pods ready. Mirrors
+// pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads.
 bool AllPodsReady(const State& state);
-// Lets a cycle that waits for pods go on, with the next one that is asked for, if all are ready now: they
-// need be so for a moment only (WaitForPodsReady there wakes at every change).
+// Releases a blocked cycle if all pods are ready now. The next call that runs a cycle continues it, even if
+// pods are no longer ready by then (Kueue's WaitForPodsReady wakes up at every change).
 void ReleaseWaitingCycle(State& state);
 
-// Completes an eviction: the job has stopped, the quota is given back, and the workload queues again.
+// Completes an eviction whose job has stopped: releases the quota and requeues the workload.
 void ReleaseEvicted(State& state, WorkloadId id);
-// A workload that held quota is pending again: off its queue's account and, unless a backoff runs, queued.
+// Returns a workload that held quota to pending: removes its charge and, unless a backoff is running,
+// enqueues it.
 void ReturnToPending(State& state, WorkloadId id);
-// Gone for good or for now (finished, deactivated, deleted): out of queues and accounts, others are retried.
+// Removes a finished, deactivated or deleted workload from its queue and its charges, and schedules a retry
+// of inadmissible workloads.
 void LeaveEverything(State& state, WorkloadId id);
-// What follows from any write of the workload's status or metadata: one that is over leaves everything once
-// more (and wakes others), one that holds quota is counted anew, and one that waits is added to its queue if
-// it is missing there. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
+// Handles a write of the workload's status or metadata. A finished workload is removed from its queue and its
+// charges, which triggers retries. A workload with quota is charged again. A pending workload is enqueued if
+// it is not in its queue. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
-// The workload's quota became admitted: settles what is owed.
+// Handles the admission of a workload with a quota reservation: settles its pending penalty.
 void AfterAdmission(State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -92,7 +92,7 @@ Reason RefusalReason(const State& state) {
                                                                : Reason::kInadmissible;
 }
 
-// Says why the workload is refused. Its place in a queue stays as it is.
+// Writes why the workload is refused. Its place in a queue does not change.
 bool Refuse(State& state, WorkloadId id, const Message& message, const Message& requeued, bool says_always) {
   bool changed = UnsetQuotaReservation(state, id, RefusalReason(state), message);
   if (changed || says_always) {

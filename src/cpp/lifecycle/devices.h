@@ -1,5 +1,5 @@
-// Workloads that ask for devices: the workload controller counts the devices at each look, and puts the
-// workload into its queue with that count. No event handler does. Mirrors
+// Workloads that request devices. Only the workload controller, not the event handlers, puts such workloads
+// into their queues, with the devices counted at each reconciliation. Mirrors
 // pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
 // pkg/dra/extended_resources.go:NeedsDRAReconcile (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_DEVICES_H_
@@ -11,46 +11,48 @@
 
 namespace kueue {
 
-// Whether the workload controller, and it alone, puts the workload into its queue while it is pending.
+// Returns whether only the workload controller enqueues the workload while it is pending.
 bool NeedsDevices(const State& state, const Workload& workload);
-// The same if its pods were those: some defaults may be filled in.
+// Same as above, for the given pod templates, which may have defaults filled in.
 bool NeedsDevices(const State& state, const Workload& workload, const std::vector<PodTemplate>& templates);
 
-// What the workload is charged for its devices as of now, or why it is refused.
+// Returns the current charge of the workload for its devices, or why it is refused. Never null.
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload);
-// The charge of a pod set as of the last count; null where there is none.
+// Returns the charge of a pod set from the last count, or null if there is none. EditDevices() invalidates
+// the pointer.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
-// The steps of a look at a pending workload that come before all others: whether the look is over, and
-// whether it changed anything.
+// Result of the first steps of reconciling a pending workload. `is_over` ends the reconciliation; `changed`
+// tells whether anything changed.
 struct DeviceLook {
   bool is_over = false;
   bool changed = false;
 };
 DeviceLook LookAtDevices(State& state, WorkloadId id);
 
-// The same of a workload that is only asked about: its devices are counted, or its condition says why they
-// are not.
+// Counts the devices of a hypothetical workload. If the devices cannot be counted, adds a condition with the
+// reason.
 void CountForQuestion(State& state, WorkloadId id);
-// Whether the message is one that such a look leaves.
+// Returns whether the message is one that LookAtDevices() writes.
 bool IsDeviceRefusal(const Message& message);
 
-// For writing; a workload that had none gets an entry.
+// Copies the workload's entry, which other workloads may share, or adds one, and returns a reference to it.
+// The next call for the same workload invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
-// An event that would put an ordinary workload back into its queue, or move it there.
+// Records an event that would requeue or move a workload without devices.
 void NoteChange(Workload& workload);
-// It is in no queue and no LocalQueue's list any more, and nothing is known of its devices.
+// Removes the known devices of a workload that left its queue and the list of its LocalQueue.
 void ForgetDevices(Workload& workload);
-// Its spec changed. Whether it did since the last time that this was asked.
+// NoteSpec() records a change of the spec. TakeNoteOfSpec() returns whether one was recorded, and resets it.
 void NoteSpec(const State& state, Workload& workload);
 bool TakeNoteOfSpec(Workload& workload);
-// It is in no LocalQueue's list any more.
+// Removes the workload from the list of its LocalQueue.
 void Unlist(Workload& workload);
-// The queue has a copy of the workload as the API has it.
+// Records that the copy in the queue now equals the API object.
 void TakeCopyOfApi(Workload& workload);
 
-// The controllers look again at every pending workload with devices, if something changed that devices depend
-// on, or in any case.
+// Marks all pending workloads with devices for reconciliation if a device object changed, or unconditionally
+// if `all` is set.
 void MarkDevicesDirty(State& state, bool all);
 
 }  // namespace kueue

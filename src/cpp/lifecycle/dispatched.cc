@@ -48,8 +48,8 @@ void ForgetDispatch(State& state, Workload& workload, Reason reason, const Messa
 
 namespace {
 
-// Suspends the job, or lets it start; the pods of one that runs here follow at once, but for those that take
-// time to end. Returns whether anything changed.
+// Suspends or unsuspends the job. The pods of a job in this cluster follow immediately, except that
+// terminating pods take time. Returns whether anything changed.
 bool Suspend(State& state, WorkloadId id, bool suspended) {
   const Dispatched& known = state.At(id).Status().dispatched;
   if (known.suspended == suspended) return false;

@@ -1,5 +1,5 @@
-// Workloads that MultiKueue dispatches: jobs that run elsewhere, and preemption gates.
-// Mirrors pkg/workload/workload.go, pkg/controller/jobframework/reconciler.go (kueue ff69552e79).
+// Workloads dispatched by MultiKueue: jobs that run on workers, and preemption gates. Mirrors
+// pkg/workload/workload.go, pkg/controller/jobframework/reconciler.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_DISPATCHED_H_
 #define KUEUE_LIFECYCLE_DISPATCHED_H_
 
@@ -7,21 +7,22 @@
 
 namespace kueue {
 
-// The id of a reason that has no value of Reason.
+// Returns the id of a reason that may not be an enumerator of Reason.
 Reason InternReason(State& state, const char* name);
 
-// Whether a preemption gate of the workload is closed, so that it must not preempt.
+// Returns whether a closed preemption gate forbids the workload to preempt.
 bool HasClosedPreemptionGate(const State& state, const Workload& workload);
-// Opens a preemption gate. A pending workload is tried again if that was the last closed one.
+// Opens a preemption gate. If it was the last closed gate, the workload is retried if it is pending.
 void OpenPreemptionGate(State& state, WorkloadId id, const std::string& gate);
-// Records that a closed gate keeps the workload from preempting; returns whether that is new.
+// Records that a closed gate prevents preemption. Returns whether this is new.
 bool BlockOnPreemptionGates(State& state, WorkloadId id);
 
-// What an eviction does beside the condition: cluster and nominations are cleared, and gates are closed.
+// Performs the part of an eviction that concerns MultiKueue: clears the cluster and the nominations, and
+// closes the gates.
 void ForgetDispatch(State& state, Workload& workload, Reason reason, const Message& message);
 
-// What the controller of a dispatched workload's job does: it suspends and unsuspends the job, and completes
-// an eviction once the job has no pods.
+// Runs the job controller of a dispatched workload: suspends and unsuspends the job, and completes an
+// eviction once the job has no pods. Returns whether anything changed.
 bool ReconcileDispatchedJob(State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -1,5 +1,6 @@
-// Holding quota: admission checks, stopped queues, pods that don't get ready, the limit of execution time.
-// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Reconciliation of workloads with a quota reservation: admission checks, stopped queues, pods that do not
+// become ready, and the execution time limit. Mirrors pkg/controller/core/workload_controller.go (kueue
+// ff69552e79).
 #include "lifecycle/holding.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace kueue {
 namespace {
 
-// The workload's checks in a state: their names, each with what the check says where that is wanted.
+// Returns the names of the workload's checks in a state, each followed by its message if `with_messages` is
+// set.
 std::vector<std::string> ChecksIn(const State& state, const Workload& workload, CheckState check_state,
                                   bool with_messages) {
   std::vector<std::string> names;
@@ -23,7 +25,7 @@ std::vector<std::string> ChecksIn(const State& state, const Workload& workload, 
   return names;
 }
 
-// Withdraws a reservation that is not (yet) an admission.
+// Releases a quota reservation of a workload that is not admitted.
 void Withdraw(State& state, WorkloadId id, Reason granular, const Message& message) {
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? granular : Reason::kInadmissible;
@@ -31,16 +33,16 @@ void Withdraw(State& state, WorkloadId id, Reason granular, const Message& messa
   ReturnToPending(state, id);
 }
 
-// A LocalQueue or ClusterQueue that has a say over a workload with quota.
+// A LocalQueue or ClusterQueue that a workload with quota depends on.
 struct Controlling {
   const std::string& name;
   bool exists;
   StopPolicy policy;
-  Reason evicted_by;                  // the reason of an eviction, and
-  Sentence evicts, missing, stopped;  // what is said of that, and of a reservation that is withdrawn
+  Reason evicted_by;                  // Reason of an eviction.
+  Sentence evicts, missing, stopped;  // Messages of an eviction, and of a released reservation.
 };
 
-// What a stopped or missing queue of either kind does to a workload that holds quota.
+// Evicts a workload, or releases its reservation, if its LocalQueue or ClusterQueue is stopped or missing.
 bool ActOnQueue(State& state, WorkloadId id, const Controlling& queue) {
   const Workload& workload = state.At(id);
   if (workload.IsAdmitted()) {
@@ -64,12 +66,14 @@ bool HasTimedOut(const State& state, const Workload& workload) {
   if (ready == nullptr || ready->reason == Id(Reason::kWaitForStart)) {
     return state.now - workload.Find(ConditionType::kAdmitted)->transition >= config.timeout;
   }
-  return ready->reason == Id(Reason::kWaitForRecovery) && config.recovery_timeout &&
-         state.now - ready->transition >= *config.recovery_timeout;
+  // As in Kueue (pkg/controller/core/core.go:waitForPodsReady), 0 means that there is no limit.
+  const Time recovery = config.recovery_timeout.value_or(0);
+  return ready->reason == Id(Reason::kWaitForRecovery) && recovery > 0 &&
+         state.now - ready->transition >= recovery;
 }
 
-// The n-th backoff: the base, then doubling up to the cap, which does not apply to the first (no jitter
-// here).
+// Returns the n-th backoff: the base, doubled each time up to a cap that does not apply to the first. Without
+// jitter.
 Time Backoff(const WaitForPodsReady& config, int64_t n) {
   Time delay = SaturatingMul(config.backoff_base_seconds, kSecond);
   const Time cap =

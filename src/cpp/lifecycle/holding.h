@@ -1,5 +1,6 @@
-// What its checks, its queues, its pods and its clock do to a workload that holds quota; each returns whether
-// it changed anything. Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Reconciliation of a workload with a quota reservation: its checks, queues, pods and time limits. Each
+// function returns whether anything changed. Mirrors pkg/controller/core/workload_controller.go (kueue
+// ff69552e79).
 #ifndef KUEUE_LIFECYCLE_HOLDING_H_
 #define KUEUE_LIFECYCLE_HOLDING_H_
 

@@ -24,7 +24,7 @@ bool SameTaints(const std::vector<Taint>& a, const std::vector<Taint>& b) {
   });
 }
 
-// Whether anything differs that could let another workload in.
+// Returns whether a change from `a` to `b` cannot make another workload admissible.
 bool SchedulesAlike(const Node& a, const Node& b) {
   return a.labels == b.labels && a.annotations == b.annotations && SameTaints(a.taints, b.taints) &&
          a.unschedulable == b.unschedulable && a.allocatable == b.allocatable && a.ready == b.ready &&
@@ -41,7 +41,7 @@ bool IsOfSomeFlavor(const State& state, const Node& node) {
   return false;
 }
 
-// Whether the pod set has pods on the node; topologies without nodes tell nothing of them.
+// Returns whether the pod set has pods on the node. Always false for topologies without a hostname level.
 bool IsOn(const State& state, const PodSetAdmission& pod_set, const std::string& node) {
   if (!pod_set.topology || pod_set.topology->levels.back() != kHostname) return false;
   const DomainId domain = state.topology.domains.Find(node);
@@ -57,7 +57,7 @@ bool IsOn(const State& state, const Workload& workload, const std::string& node)
                      [&](const PodSetAdmission& pod_set) { return IsOn(state, pod_set, node); });
 }
 
-// Admitted workloads with pods on the node, by namespace/name.
+// Returns the admitted workloads with pods on the node, by `namespace/name`.
 std::map<std::string, WorkloadId> WorkloadsOn(const State& state, const std::string& node) {
   std::map<std::string, WorkloadId> found;
   for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
@@ -69,9 +69,9 @@ std::map<std::string, WorkloadId> WorkloadsOn(const State& state, const std::str
   return found;
 }
 
-// Whether pods run on the node: of the namespace, whoever's they are. Kueue means those of the workload
-// alone, but the second of the two field selectors of its request replaces the first (node_controller.go:
-// hasProgressingPods, pods.go:ListPodsForWorkloadSlice).
+// Returns whether pods of any workload in the namespace run on the node. Kueue intends to list only the pods
+// of the workload, but the second of two field selectors in the request replaces the first
+// (node_controller.go: hasProgressingPods, pods.go:ListPodsForWorkloadSlice).
 bool HasProgressingPods(const State& state, const std::string& ns, const std::string& node) {
   const std::string prefix = ns + "/";
   const std::map<std::string, ClusterPod>& pods = state.topology.pods;
@@ -83,7 +83,7 @@ bool HasProgressingPods(const State& state, const std::string& ns, const std::st
 
 enum class Tolerance : uint8_t { kNone, kTemporary, kPermanent };
 
-// Whether the pod sets on the node tolerate the taint, and for how long.
+// Returns how the pod sets on the node tolerate the taint.
 Tolerance HowTolerated(const Taint& taint, const std::vector<std::vector<Toleration>>& pod_sets) {
   bool permanent = true;
   for (const std::vector<Toleration>& tolerations : pod_sets) {
@@ -98,7 +98,8 @@ Tolerance HowTolerated(const Taint& taint, const std::vector<std::vector<Tolerat
   return permanent ? Tolerance::kPermanent : Tolerance::kTemporary;
 }
 
-// What the pods of each pod set on the node tolerate: their own, their flavors', and what checks add.
+// Returns the tolerations of each pod set on the node: its own, those of its flavors and those added by
+// checks.
 std::vector<std::vector<Toleration>> TolerationsOn(const State& state, const Workload& workload,
                                                    const std::string& node) {
   std::vector<std::vector<Toleration>> all;
@@ -124,7 +125,8 @@ std::vector<std::vector<Toleration>> TolerationsOn(const State& state, const Wor
   return all;
 }
 
-// Whether the workload's pods have to go elsewhere. Mirrors node_controller.go:getWorkloadStatus.
+// Returns whether the workload's pods must be moved from the node. Mirrors
+// node_controller.go:getWorkloadStatus.
 bool IsUnhealthyFor(const State& state, const Node& node, const Workload& workload) {
   const FeatureGates& gates = state.config.gates;
   const bool waits_for_pods = gates.tas_replace_node_on_pod_termination;
@@ -178,8 +180,8 @@ void TakeForeign(State& state, const ClusterPod& pod, int64_t sign) {
   }
 }
 
-// Whether a pod that changed uses less of some resource than before; not where it no longer asks for it at
-// all, as pkg/resources/requests.go:GreaterKeys has it.
+// Returns whether a changed pod requests less of a resource than before. A resource that it no longer
+// requests at all does not count, as in pkg/resources/requests.go:GreaterKeys.
 bool UsesLess(const ClusterPod& before, const ClusterPod& now) {
   return std::any_of(before.requests.begin(), before.requests.end(), [&now](const auto& request) {
     const auto same = [&request](const auto& other) { return other.first == request.first; };
@@ -273,8 +275,8 @@ void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> n
   if (was_foreign && (!is_foreign || before->node != now->node || UsesLess(*before, *now))) {
     state.topology.freed.insert({state.now, before->node});
   }
-  // Pods that fail or leave have their node looked at, whether nodes' own changes have or not; one that goes
-  // while it runs has not. Pods without a node have the one looked at that they are to go to.
+  // Kueue reconciles a node when a pod on it fails or is being deleted, but not when a running pod
+  // disappears. For a pod without a node, it reconciles the node named by its node selector.
   const ClusterPod* const pod = now ? &*now : before ? &*before : nullptr;
   if (pod == nullptr || !state.config.gates.topology_aware_scheduling) return;
   if (!pod->by_topology) return;

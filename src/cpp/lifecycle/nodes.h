@@ -1,5 +1,5 @@
-// What nodes and pods that come, change and go do to workloads: whose node failed, and who is woken.
-// Mirrors pkg/controller/tas/{node_controller,pod_usage_controller,resource_flavor}.go (kueue ff69552e79).
+// Effects of changed nodes and pods on workloads: failed nodes, and retries. Mirrors
+// pkg/controller/tas/{node_controller,pod_usage_controller,resource_flavor}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_NODES_H_
 #define KUEUE_LIFECYCLE_NODES_H_
 
@@ -11,20 +11,21 @@
 
 namespace kueue {
 
-// A node is so from now on; null: it is gone.
+// Creates or replaces a node; null deletes it.
 void ChangeNode(State& state, const std::string& name, std::shared_ptr<const Node> now);
-// A pod is so from now on; nothing: it is gone. `key` is its namespace/name.
+// Creates or replaces a pod; nullopt deletes it. `key` is `namespace/name`.
 void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> now);
-// The pods of a workload are gone with its job.
+// Deletes the pods of a workload whose job has ended.
 void RemovePodsOf(State& state, const Workload& workload);
 
-// Notes the node in, or clears it from, the workloads that have their place on it.
+// Updates the list of failed nodes of each workload that has pods on the node.
 void ReconcileNode(State& state, const std::string& name);
-// What of it was to wait until now: nodes that have not been ready for too long.
+// Reconciles nodes that have not been ready for too long by State::now.
 void ReconcileWaitingNodes(State& state);
-// Wakes who waits for room that foreign pods made; that is looked at every full 10 s.
+// Schedules retries for capacity that pods outside of topology assignments released. Takes effect at
+// multiples of 10 s.
 void NoticeFreedNodes(State& state);
-// Wakes all queues that are active.
+// Schedules a retry for all active queues.
 void WakeActiveQueues(State& state);
 
 }  // namespace kueue

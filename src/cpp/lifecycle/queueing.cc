@@ -14,7 +14,7 @@ bool MayUse(const State& state, NodeId queue, NamespaceId ns) {
 
 namespace {
 
-// Makes a workload that is nowhere an active one of the queue that it is to wait in.
+// Adds a workload to its queue as active. Its place must be kNowhere.
 void Activate(State& state, WorkloadId id) {
   const NodeId queue = state.At(id).queued;
   state.Queue(queue).pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
@@ -25,7 +25,7 @@ void Activate(State& state, WorkloadId id) {
 
 namespace {
 
-// Puts the workload into its queue, or follows a change of it.
+// Adds the workload to its queue, or handles a change of it.
 void Place(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
@@ -48,7 +48,8 @@ void Place(State& state, WorkloadId id, bool changed) {
     return;
   }
   const bool expired = IsBackoffExpired(state, workload);
-  if (inadmissible && !changed && expired && workload.place == QueuePlace::kQueued) return;  // it stays there
+  // It stays inadmissible.
+  if (inadmissible && !changed && expired && workload.place == QueuePlace::kQueued) return;
   if (queued) pending.Erase(state.pending_tables(), id);
   if (changed || !queued) Classify(state, id);
   workload.queued = node;
@@ -70,7 +71,7 @@ void Place(State& state, WorkloadId id, bool changed) {
 
 void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
-  if (NeedsDevices(state, workload)) {  // the workload controller puts it into its queue
+  if (NeedsDevices(state, workload)) {  // The workload controller enqueues it.
     if (changed) NoteChange(workload);
     return;
   }
@@ -93,7 +94,7 @@ bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const
   if (!state.Local(workload.local_queue).IsRunning()) return false;
   const bool waits = workload.place != QueuePlace::kNowhere;
   const DeviceQueueing before = workload.devices ? *workload.devices : DeviceQueueing();
-  // A copy that the scheduler put back has Requeued=False where the API does; the new copy never has.
+  // The scheduler requeues a copy with Requeued=False if the API object has it; the new copy never has it.
   const bool requeued_differs = !before.ignores_requeued && workload.IsFalse(ConditionType::kRequeued);
   const bool changed =
       !waits || before.changed || requeued_differs || !SameCharges(before.charges.get(), charges.get());
@@ -158,7 +159,7 @@ bool HasPendingFlavors(const Workload& workload) {
 
 bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
   Workload& workload = state.At(id);
-  if (workload.place != QueuePlace::kInflight) {  // gone meanwhile
+  if (workload.place != QueuePlace::kInflight) {  // Removed from the queue or requeued in the meantime.
     return workload.place == QueuePlace::kQueued &&
            !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
   }
@@ -230,7 +231,7 @@ void RequeueNotified(State& state) {
   roots.swap(state.to_requeue);
   for (NodeId root : roots) {
     if (state.forest().HasCycle(root)) continue;
-    // A notified queue may have come under another root meanwhile.
+    // The root may have changed since the notification.
     const NodeId now = state.forest().Root(root);
     for (NodeId node : state.forest().QueuesOfTree(now)) {
       const auto may_requeue = [&](LocalQueueId queue) {

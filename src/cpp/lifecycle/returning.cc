@@ -1,5 +1,5 @@
-// Leaving and coming back: backoffs, deactivation and reactivation.
-// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Requeuing of workloads: backoffs, deactivation and reactivation. Mirrors
+// pkg/controller/core/workload_controller.go (kueue ff69552e79).
 #include "lifecycle/returning.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace kueue {
 namespace {
 
-// The latest time that a check in Retry asks to wait for.
+// Returns the latest retry time requested by a check in state Retry.
 std::optional<Time> RetryTime(const Workload& workload) {
   std::optional<Time> latest;
   for (const WorkloadCheck& check : workload.Status().checks) {
@@ -25,7 +25,7 @@ std::optional<Time> RetryTime(const Workload& workload) {
   return latest;
 }
 
-// The reason of an eviction by deactivation, of what caused it.
+// Returns the eviction reason for a deactivation with this cause.
 Reason DeactivationReason(State& state, int32_t cause) {
   if (cause == Id(Reason::kAdmissionCheck)) return Reason::kDeactivatedDueToAdmissionCheck;
   if (cause == Id(Reason::kRequeuingLimitExceeded)) return Reason::kDeactivatedDueToRequeuingLimitExceeded;
@@ -56,8 +56,8 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const std::optional<Time> retry = RetryTime(workload);
   if (!retry || *retry <= state.now) return false;
-  // Kueue writes the time and, once the workload is inactive and evicted, deletes it again, without end until
-  // the time has come; here there is none.
+  // Kueue writes this time and, if the workload is inactive and evicted, deletes it again, repeatedly until
+  // the time has passed. Here it is not written in that case.
   if (!workload.spec->active && workload.IsEvicted()) return false;
   const std::optional<Time>& stored = workload.Status().requeue_at;
   if (stored && *stored >= *retry) return false;
@@ -83,7 +83,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
       if (!NeedsDevices(state, workload)) {
         AddOrUpdate(state, id, /*changed=*/false);
       } else if (IsAdmissible(state, workload)) {
-        AddOrUpdateUncounted(state, id);  // the next look counts its devices again
+        AddOrUpdateUncounted(state, id);  // The next reconciliation counts its devices again.
       }
       return Outcome::kChanged;
     }

@@ -1,5 +1,5 @@
-// Leaving and coming back: what a check in Retry asks to wait for, backoffs, deactivation and reactivation.
-// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Requeuing of workloads: retry delays of checks, backoffs, deactivation and reactivation. Mirrors
+// pkg/controller/core/workload_controller.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_RETURNING_H_
 #define KUEUE_LIFECYCLE_RETURNING_H_
 
@@ -8,13 +8,13 @@
 namespace kueue {
 
 bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
-// Writes Requeued and does what follows from the write; returns whether anything changed.
+// Sets the Requeued condition and handles the write. Returns whether anything changed.
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
-// Of a step after which the controller may be done with the workload for now.
+// Whether the reconciliation continues after a step, stops because of a change, or stops to wait.
 enum class Outcome { kGoOn, kChanged, kWait };
 
-// Takes over the time for which a check in Retry asks; returns whether anything changed.
+// Applies the retry delay requested by a check in state Retry. Returns whether anything changed.
 bool PropagateRetryTime(State& state, WorkloadId id);
 Outcome ReconcileActive(State& state, WorkloadId id);
 Outcome ReconcileInactive(State& state, WorkloadId id);

@@ -42,7 +42,7 @@ bool NeedsSecondPass(const State& state, const Workload& workload) {
 
 namespace {
 
-// The first of several requests counts, until its time has come.
+// Adds a request. Until it is due, further requests for the same workload are ignored.
 bool Ask(State& state, SecondPass pass) {
   std::vector<SecondPass>& passes = state.second_passes;
   const auto waits = [&](const SecondPass& other) {

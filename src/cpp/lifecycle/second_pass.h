@@ -1,5 +1,5 @@
-// Workloads with quota that the scheduler looks at once more: a topology that waited for admission checks, or
-// a node that failed. Mirrors pkg/workload/workload.go:NeedsSecondPass and
+// Second scheduling pass of workloads with a quota reservation: a topology assignment was delayed by
+// admission checks, or a node failed. Mirrors pkg/workload/workload.go:NeedsSecondPass and
 // pkg/cache/queue/{second_pass_queue,manager}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_SECOND_PASS_H_
 #define KUEUE_LIFECYCLE_SECOND_PASS_H_
@@ -11,19 +11,19 @@
 
 namespace kueue {
 
-// Whether pods of an admitted workload have their place on a node that failed.
+// Returns whether an admitted workload has pods on a failed node.
 bool HasUnhealthyAssignment(const State& state, const Workload& workload);
-// Whether the topology of some pod set is yet to be assigned.
+// Returns whether a pod set still waits for its topology assignment.
 bool HasPendingTopology(const Workload& workload);
 bool NeedsSecondPass(const State& state, const Workload& workload);
 
-// Asks for a second pass, after a delay that doubles with every iteration, if it is needed and not asked for
-// yet. Returns whether it did.
+// Requests a second pass if one is needed and none is requested yet. The delay doubles with each iteration.
+// Returns whether a pass was requested.
 bool QueueSecondPass(State& state, WorkloadId id, int iteration);
-// The same after a pass that failed, for the workload as that pass saw it.
+// Requests another pass after a failed one, for the workload as that pass saw it.
 void RepeatSecondPass(State& state, SecondPass pass);
 void ForgetSecondPass(State& state, WorkloadId id);
-// Those whose time has come, each workload once.
+// Removes and returns the passes that are due, at most one for each workload.
 std::vector<SecondPass> TakeSecondPasses(State& state);
 
 }  // namespace kueue

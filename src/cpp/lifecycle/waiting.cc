@@ -1,5 +1,5 @@
-// Waiting for quota: admission gates, and what QuotaReserved says while it is false.
-// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Pending workloads: admission gates, and the QuotaReserved condition while it is false. Mirrors
+// pkg/controller/core/workload_controller.go (kueue ff69552e79).
 #include "lifecycle/waiting.h"
 
 #include "lifecycle/admissibility.h"
@@ -78,8 +78,8 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
     if (changed) state.Record(EventKind::kPending, id);
     return changed;
   };
-  // Kueue's own two writers disagree about a gated workload that something else stands in the way of, too,
-  // and overwrite each other without end; here the gate stays.
+  // If a gated workload is also blocked for another reason, two writers in Kueue overwrite each other's
+  // reason repeatedly. Here the reason stays that of the gate.
   const bool gated = HasAdmissionGate(state, workload);
   if (!state.config.gates.unadmitted_workloads_observability) {
     const QueueBlocker blocker = QueueBlockerOf(state, workload);

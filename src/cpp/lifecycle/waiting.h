@@ -1,5 +1,5 @@
-// Waiting for quota: admission gates, and what QuotaReserved says while it is false.
-// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Pending workloads: admission gates, and the QuotaReserved condition while it is false. Mirrors
+// pkg/controller/core/workload_controller.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_WAITING_H_
 #define KUEUE_LIFECYCLE_WAITING_H_
 
@@ -9,7 +9,7 @@
 
 namespace kueue {
 
-// Why the workload cannot wait in its queue, as the workload controller sees it; kNone: it can. Mirrors
+// Why the workload cannot be queued, as seen by the workload controller; kNone if it can. Mirrors
 // getQueueBlocker.
 struct QueueBlocker {
   enum class Kind : uint8_t {
@@ -20,22 +20,22 @@ struct QueueBlocker {
     kClusterQueueInactive,
   };
   Kind kind = Kind::kNone;
-  std::string queue;  // the name of that LocalQueue or ClusterQueue
+  std::string queue;  // Name of the LocalQueue or ClusterQueue.
 
   bool IsNone() const { return kind == Kind::kNone; }
-  // The reason and the message of QuotaReserved while it lasts.
+  // Return the reason and the message of the QuotaReserved condition.
   Reason ConditionReason() const;
   Message ConditionMessage() const;
 };
 QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
-// Brings QuotaReserved in line with the workload's admission gate; returns whether anything changed.
+// Updates QuotaReserved for the workload's admission gate. Returns whether anything changed.
 bool ReconcileGate(State& state, WorkloadId id);
-// Says in QuotaReserved why the workload waits, where that is not the scheduler's to say; returns whether
-// anything changed.
+// Writes into the QuotaReserved condition why the workload is pending, unless the scheduler does so. Returns
+// whether anything changed.
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
-// Whether a reason says nothing of a scheduling attempt, so that a bypass may replace it
-// (shouldCheckEquivalenceHash).
+// Returns whether a reason does not come from a scheduling attempt, so that bypassing the workload may
+// overwrite it (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason);
 
 }  // namespace kueue

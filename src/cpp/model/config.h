@@ -1,4 +1,4 @@
-// The parts of Kueue's Configuration that decide (group config.kueue.x-k8s.io), and its feature gates.
+// Decision-relevant parts of Kueue's Configuration (API group config.kueue.x-k8s.io) and its feature gates.
 #ifndef KUEUE_MODEL_CONFIG_H_
 #define KUEUE_MODEL_CONFIG_H_
 
@@ -13,9 +13,10 @@
 
 namespace kueue {
 
-// Feature gates that change decisions here, each as its Configuration says or as its release has it.
+// Feature gates that affect admission decisions. Each value comes from the Configuration or, if the
+// Configuration does not set the gate, from the release's default.
 struct FeatureGates {
-  FeatureGates();  // as kFeatureGates has them
+  FeatureGates();  // Initializes every gate from kFeatureGates.
   bool partial_admission;
   bool flavor_fungibility;
   bool flavor_fungibility_preserve_scan_progress;
@@ -54,14 +55,14 @@ struct FeatureGates {
   bool dra_consumable_capacity;
   bool multi_kueue_orchestrated_preemption;
 
-  // Sets the gate of Kueue's name; false where the name is none of these.
+  // Sets the gate with the given Kueue name. Returns false if no gate has this name.
   bool Set(const std::string& name, bool value);
-  // Turns off what depends on a gate that is off.
+  // Turns off every gate that depends on another gate that is off.
   void Resolve();
 };
 
-// A gate by Kueue's name, and whether it is on by default at v0.20 (pkg/features/kube_features.go). Another
-// release says what it has otherwise by setting gates.
+// A feature gate: its name in Kueue, its field and its default in v0.20 (pkg/features/kube_features.go).
+// Other releases override these defaults by setting gates.
 struct FeatureGate {
   const char* name;
   bool FeatureGates::* field;
@@ -131,10 +132,11 @@ struct WaitForPodsReady {
 struct Config {
   FeatureGates gates;
   ReleaseRules rules;
-  std::optional<std::vector<FairSharingStrategy>> fair_sharing;  // present: on
+  // Fair sharing is enabled iff this has a value.
+  std::optional<std::vector<FairSharingStrategy>> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;
-  bool ignore_undeclared_resources = false;  // quotaCheckStrategy: IgnoreUndeclared
+  bool ignore_undeclared_resources = false;  // True for `quotaCheckStrategy: IgnoreUndeclared`.
   std::vector<DeviceClassMapping> device_class_mappings;
 };
 

@@ -1,5 +1,5 @@
-// Devices of Dynamic Resource Allocation (API group resource.k8s.io, version v1): the objects that Kueue
-// reads to count the devices of a workload, and what a workload is charged for them.
+// Dynamic Resource Allocation (API group resource.k8s.io, version v1): the objects that Kueue reads to count
+// the devices of a workload, and the resulting quota charges.
 #ifndef KUEUE_MODEL_DEVICES_H_
 #define KUEUE_MODEL_DEVICES_H_
 
@@ -17,30 +17,31 @@
 
 namespace kueue {
 
-// Configuration.resources.deviceClassMappings. A source charges a counter or a capacity instead of devices.
+// A source of a mapping in Configuration.resources.deviceClassMappings. It charges a counter or a capacity
+// instead of a number of devices.
 struct DeviceSource {
   bool is_capacity = false;
   std::string name, driver;
-  std::string selector;  // a CEL expression
+  std::string selector;  // A CEL expression.
 };
 struct DeviceClassMapping {
-  std::string name;  // the logical resource
+  std::string name;  // Logical resource charged for devices of these classes.
   std::vector<std::string> device_class_names;
-  std::vector<DeviceSource> sources;  // empty: devices are counted
+  std::vector<DeviceSource> sources;  // Empty: the number of devices is charged.
 };
 
-// CEL expressions; one without a value selects by other means than CEL.
+// CEL expressions. An entry without a value is a selector of a kind other than CEL.
 using DeviceSelectors = std::vector<std::optional<std::string>>;
 
 struct DeviceClass {
   DeviceSelectors selectors;
-  std::string extended_resource_name;  // empty: none
+  std::string extended_resource_name;  // Empty: none.
   Time created = 0;
 };
 
 struct DeviceRequest {
   bool first_available = false;
-  bool exactly = false;  // the fields below have values
+  bool exactly = false;  // `exactly` is set, so that the fields below have values.
   std::string device_class_name;
   DeviceSelectors selectors;
   std::string allocation_mode;
@@ -67,14 +68,14 @@ struct DeviceCapacity {
   std::optional<CapacityRequestPolicy> request_policy;
 };
 
-// What an expression of a selector says of a device.
+// Result of evaluating a selector expression on a device.
 struct SelectorAnswer {
   bool matches = false;
-  std::string error;  // of the evaluation; empty: none
+  std::string error;  // Error of the evaluation; empty if it succeeded.
 };
 
-// The answers for one device, by expression, as far as they were asked. They depend on the device alone, so
-// that copies share them, also between threads.
+// Cached answers for one device, keyed by expression. An answer depends only on the expression and the
+// device, so copies of a device share the cache, even across threads. `mutex` guards `answers`.
 struct SelectorMemo {
   std::mutex mutex;
   absl::flat_hash_map<std::string, SelectorAnswer> answers;
@@ -85,9 +86,10 @@ struct SelectorMemoRef {
 
 struct Device {
   std::string name;
-  std::string subject;  // what selectors see of it, as JSON: driver, attributes, capacity
+  std::string subject;  // JSON of the fields visible to selectors: driver, attributes, capacity.
   std::map<std::string, DeviceCapacity> capacity;
-  std::map<std::string, Quantity> counters;  // the largest value among its consumesCounters
+  // For each counter, the largest value among the device's consumesCounters.
+  std::map<std::string, Quantity> counters;
   SelectorMemoRef known;
 };
 
@@ -99,33 +101,35 @@ struct ResourceSlice {
 
 struct DeviceObjects {
   std::map<std::string, std::shared_ptr<const DeviceClass>> classes;
-  std::map<std::string, std::shared_ptr<const ResourceClaimTemplate>> templates;  // by namespace/name
+  std::map<std::string, std::shared_ptr<const ResourceClaimTemplate>> templates;  // By `namespace/name`.
   std::map<std::string, std::shared_ptr<const ResourceSlice>> slices;
 };
 
-// What one pod of a pod set is charged beside its requests, and the extended resources that this replaces.
+// Additional charge of one pod of a pod set, and the extended resources whose requests this charge replaces.
 struct DeviceCharge {
   ResourceList amounts;
   std::set<std::string> replaced;
 };
 bool operator==(const DeviceCharge& a, const DeviceCharge& b);
 
-// Charges by pod set, in their order.
+// Charges of a workload's pod sets, in the order of the pod sets.
 struct DeviceCharges {
   std::vector<DeviceCharge> pod_sets;
   bool IsEmpty() const;
 };
-// Null counts as charges of nothing.
+// Compares two sets of charges. A null pointer is equal to charges without amounts.
 bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 
-// A workload with devices, as the queue manager knows it.
+// Queue manager's view of a workload with devices.
 struct DeviceQueueing {
-  std::shared_ptr<const DeviceCharges> charges;  // of the last success; null: none
-  bool listed = false;   // in the list of its LocalQueue, so that a new ClusterQueue takes it in
-  bool changed = false;  // its spec, reclaimable pods or conditions changed since it was put into its queue
-  // The queue holds a copy without the condition Requeued=False, which the API still has.
+  std::shared_ptr<const DeviceCharges> charges;  // Charges from the last successful computation; null: none.
+  // The workload is in the list of its LocalQueue, from which a new ClusterQueue enqueues workloads.
+  bool listed = false;
+  bool changed = false;  // The spec, reclaimable pods or conditions changed after it was enqueued.
+  // The copy in the queue lacks the condition Requeued=False, which the API object still has.
   bool ignores_requeued = false;
-  // Its spec changed since the condition Admitted was last written, which says of which spec it is.
+  // The spec changed since the Admitted condition, which records the generation of the spec, was last
+  // written.
   bool respecified = false;
 };
 

@@ -1,4 +1,4 @@
-// Dense ids: every name is interned once, and the rules work on integers.
+// Dense integer ids. Every name is interned once; the rules work on integers only.
 #ifndef KUEUE_MODEL_IDS_H_
 #define KUEUE_MODEL_IDS_H_
 
@@ -11,23 +11,24 @@
 
 namespace kueue {
 
-using Time = int64_t;              // nanoseconds since the Unix epoch
-using NodeId = int32_t;            // a ClusterQueue or a Cohort
-using FlavorId = int32_t;          // a ResourceFlavor name
-using ResourceId = int32_t;        // a resource name
-using FlavorResourceId = int32_t;  // a (flavor, resource) pair: a column of the quota tables
-using LocalQueueId = int32_t;      // a namespace/name
+using Time = int64_t;              // Nanoseconds since the Unix epoch.
+using NodeId = int32_t;            // A ClusterQueue or a Cohort.
+using FlavorId = int32_t;          // A ResourceFlavor name.
+using ResourceId = int32_t;        // A resource name.
+using FlavorResourceId = int32_t;  // A (flavor, resource) pair: a column of the quota tables.
+using LocalQueueId = int32_t;      // A `namespace/name`.
 using NamespaceId = int32_t;
-using CheckId = int32_t;     // an AdmissionCheck name
-using ClassId = int32_t;     // a scheduling equivalence class
-using WorkloadId = int32_t;  // a place in the table of workloads; another's once its workload is gone
-using Serial = int64_t;      // a workload's number in the order of submission: never another's
-using DomainId = int32_t;    // a leaf of a topology: a hostname, or all level values joined
+using CheckId = int32_t;     // An AdmissionCheck name.
+using ClassId = int32_t;     // A scheduling equivalence class.
+using WorkloadId = int32_t;  // Index in the workload table; reused after the workload is removed.
+using Serial = int64_t;      // A workload's number in the order of submission; never reused.
+using DomainId = int32_t;    // A leaf of a topology: a hostname, or all level values joined.
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;
 
-// Names in the order of their first use.
+// Maps names to dense ids, in the order in which the names were first interned. References returned by Name()
+// are invalidated by Intern().
 class Interner {
  public:
   int32_t Intern(absl::string_view name) {

@@ -1,4 +1,4 @@
-// Facts that become the text of a condition when someone reads it (text/text.h). The rules write no prose.
+// Facts from which the text of a condition is rendered on demand (text/text.h). The rules contain no prose.
 #ifndef KUEUE_MODEL_MESSAGE_H_
 #define KUEUE_MODEL_MESSAGE_H_
 
@@ -16,40 +16,43 @@
 namespace kueue {
 
 enum class RefusalKind : uint8_t {
-  kExceedsCapacity,     // more than the queue could ever hold
-  kShortOfQuota,        // more than is free now
-  kUndeclaredResource,  // no resource group of the queue covers it
+  kExceedsCapacity,     // More than the queue can ever use.
+  kShortOfQuota,        // More than is available now.
+  kUndeclaredResource,  // No resource group of the queue covers the resource.
   kFlavorNotFound,
   kUntoleratedTaint,
   kNodeAffinity,
-  kNotNominated,         // a recomputation within the cycle keeps to the nominated flavors
-  kReplacedSliceFlavor,  // an elastic job keeps the flavor of the slice it replaces
-  kTopologyRequired,     // the flavor supports topology-aware scheduling only
+  kNotNominated,         // A recomputation within the cycle is limited to the nominated flavors.
+  kReplacedSliceFlavor,  // A slice of an elastic job must keep the flavor of the slice it replaces.
+  kTopologyRequired,     // The flavor supports only topology-aware scheduling.
   kTopologyUnsupported,
   kInvalidSelector,
-  kTopologyUnknown,       // the flavor's topology has no tree
-  kTopologyLevelMissing,  // the topology has not all levels that are asked for
-  kPlacement,             // quota there may be, but no place: `placement`
-  // Errors, which end the search: all but one flavor, or all, of the pod set have no topology ...
+  kTopologyUnknown,       // The flavor's topology has no tree.
+  kTopologyLevelMissing,  // The topology lacks a requested level.
+  kPlacement,             // No domain fits, independently of quota; see `placement`.
+  // All kinds from here on are errors, which end the search. kNoTopologyFlavor: none of the assigned flavors
+  // has a topology. kManyTopologyFlavors: several of them have one; `text` contains their names.
   kNoTopologyFlavor,
-  kManyTopologyFlavors,  // text: their names
-  // ... no flavor of the queue has one; or an elastic job asks for what it may not.
+  kManyTopologyFlavors,
+  // No flavor of the queue has a topology.
   kNoTopologyInformation,
   kElasticRequiredTopology,
   kElasticPreferredTopology,
 };
 inline constexpr size_t kRefusalKinds = CountOf<RefusalKind>();
 
-// One reason why one flavor did not (yet) do.
+// One reason why a flavor was not assigned.
 struct Refusal {
   RefusalKind kind;
   FlavorId flavor = kNoId;
   ResourceId resource = kNoId;
-  // kExceedsCapacity: what earlier pod sets took, what this one asks, the most there can be.
-  // kShortOfQuota: how much more is needed, the amount asked in all, what is available.
-  // kUntoleratedTaint: which of the flavor's taints, as of now.
+  // kExceedsCapacity: usage of earlier pod sets, requested amount, largest amount possible.
+  // kShortOfQuota: missing amount, total requested amount, available amount.
+  // kUntoleratedTaint: index of the taint in the flavor's current taints.
   Amount first, second, third;
-  std::string text;  // kUntoleratedTaint: the taint as of then; kReplacedSliceFlavor: the other flavor's name
+  // kUntoleratedTaint: the taint when the refusal was recorded; kReplacedSliceFlavor: name of the other
+  // flavor.
+  std::string text;
   std::shared_ptr<const PlacementFailure> placement = nullptr;
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
 };
@@ -65,83 +68,83 @@ bool operator==(const PodSetRefusals& a, const PodSetRefusals& b);
 class MessageBody;
 using Message = std::shared_ptr<const MessageBody>;
 
-// Text from outside: of a live cluster, or of a caller.
+// Text from an outside source: a live cluster or the caller.
 struct Literal {
   std::string text;
 };
-// What Kueue says in a sentence of its own, condition by condition; the words are in text/sentences.cc. A
-// saved state knows a sentence by its number, so new ones go to the end.
+// Fixed sentences of Kueue, grouped by condition; their wording is in text/sentences.cc. A saved state stores
+// a sentence by its number, so append new sentences at the end.
 enum class Sentence : uint8_t {
-  // QuotaReserved
+  // Condition QuotaReserved
   kDeactivated,
-  kGated,  // by: the gate
+  kGated,  // Names: the gate.
   kGateCleared,
-  kLocalQueueMissing,  // this and the three below: the name
+  kLocalQueueMissing,  // Names of this and the next three: the queue.
   kLocalQueueInactive,
   kClusterQueueMissing,
   kClusterQueueInactive,
   kPendingEvaluation,
-  kBypassed,  // as an equivalent workload failed
+  kBypassed,  // An equivalent workload was found inadmissible.
   kFailedChecks,
-  kNamespaceMissing,  // the name
+  kNamespaceMissing,  // Names: the namespace.
   kNamespaceMissingOfV017,
   kNamespaceMismatch,
   kNamespaceMismatchOfV017,
-  kInvalidResources,     // the errors
-  kLimitRangesViolated,  // the errors
+  kInvalidResources,     // Names: the errors.
+  kLimitRangesViolated,  // Names: the errors.
   kWaitingForPodsReady,
   kDeferredFit,
   kOverlappingTargets,
   kNoLongerFits,
-  kLocalQueueTerminating,  // this and the three below: the name
+  kLocalQueueTerminating,  // Names of this and the next three: the queue.
   kLocalQueueStopped,
   kClusterQueueTerminating,
   kClusterQueueStopped,
-  // Admitted
+  // Condition Admitted
   kAdmitted,
   kNoReservation,
   kNoReservationNorChecks,
   kChecksNotReady,
   kDelayedTopologyPending,
-  // Evicted
+  // Condition Evicted
   kStoppedByLocalQueue,
   kStoppedByClusterQueue,
-  kChecksRetried,      // each check's name and message
-  kSomeCheckFalse,     // the same, of releases with check_evictions_name_no_state
-  kPodsReadyTimeout,   // the workload
-  kManyNodesFailed,    // their names
-  kNoNodeReplacement,  // the names of the failed nodes
-  // DeactivationTarget
-  kChecksRejected,        // each check's name and message
-  kChecksRejectedByName,  // the checks' names, of releases with check_evictions_name_no_state
+  kChecksRetried,      // Names: each check's name and message.
+  kSomeCheckFalse,     // Replaces kChecksRetried in releases with the rule check_evictions_name_no_state.
+  kPodsReadyTimeout,   // Names: the workload.
+  kManyNodesFailed,    // Names: the nodes.
+  kNoNodeReplacement,  // Names: the failed nodes.
+  // Condition DeactivationTarget
+  kChecksRejected,        // Names: each check's name and message.
+  kChecksRejectedByName,  // Names: the checks. Used in releases with the rule check_evictions_name_no_state.
   kRequeuingLimit,
   kExecutionTime,
-  // Requeued
+  // Condition Requeued
   kLocalQueueRestarted,
   kClusterQueueRestarted,
   kReactivated,
   kBackoffFinished,
-  // PodsReady
+  // Condition PodsReady
   kPodsReady,
   kPodsNotReady,
   kPodFailed,
-  // Finished
+  // Condition Finished
   kJobSucceeded,
   kJobFailed,
-  kReplacedBySlice,  // UID and job UID of the workload that replaces it
-  // QuotaReserved and Requeued, of devices
-  kDevicesRefused,  // the errors
+  kReplacedBySlice,  // Names: UID and job UID of the replacing workload.
+  // Conditions QuotaReserved and Requeued of workloads with devices
+  kDevicesRefused,  // Names: the errors.
   kResourceClaimsUnsupported,
   kDevicesOff,
-  // QuotaReserved and BlockedOnPreemptionGates
+  // Conditions QuotaReserved and BlockedOnPreemptionGates
   kPreemptionGated,
 };
 inline constexpr size_t kSentences = CountOf<Sentence>();
 struct Said {
   Sentence sentence;
-  std::vector<std::string> names;  // that stand in it
+  std::vector<std::string> names;  // Values inserted into the sentence.
 };
-// What stood in a workload's way, pod set by pod set, and how many victims it waits for.
+// Why a workload was not admitted, by pod set, and the number of pending preemptions it waits for.
 struct Refused {
   ClassId cls;
   absl::InlinedVector<PodSetRefusals, 1> pod_sets;
@@ -151,7 +154,7 @@ bool operator==(const Refused& a, const Refused& b);
 struct ReservedIn {
   NodeId cluster_queue;
 };
-// A condition that a new reservation turned off keeps its text behind "Previously: ".
+// Text of a condition that a new reservation set to False: the old text after "Previously: ".
 struct Previously {
   Message before;
 };
@@ -162,15 +165,16 @@ enum class PreemptionReason : uint8_t {
   kInCohortFairSharing,
   kInCohortReclaimWhileBorrowing,
 };
-// Evicted as it was deactivated, and why that was, if it is known.
+// Eviction because the workload was deactivated. `why` is the reason for the deactivation, or null if
+// unknown.
 struct DeactivatedDueTo {
   Message why;
 };
 struct PreemptedBy {
-  Serial preemptor;  // it may be gone
+  Serial preemptor;  // May no longer exist.
   std::string preemptor_uid, preemptor_job_uid;
   PreemptionReason reason;
-  std::vector<NodeId> preemptor_path, preemptee_path;  // from the queue up to the root
+  std::vector<NodeId> preemptor_path, preemptee_path;  // From the queue up to the root.
 };
 
 using MessageKinds =
@@ -182,7 +186,7 @@ class MessageBody : public MessageKinds {
 inline Message Quote(std::string text) {
   return std::make_shared<const MessageBody>(Literal{std::move(text)});
 }
-// A sentence without names: one message for all that say it.
+// Returns the shared message of a sentence without names.
 const Message& Say(Sentence sentence);
 inline Message Say(Sentence sentence, std::vector<std::string> names) {
   return std::make_shared<const MessageBody>(Said{sentence, std::move(names)});

@@ -1,4 +1,4 @@
-// Work that may take long asks periodically whether it is to go on.
+// Interruption points of long computations.
 #ifndef KUEUE_MODEL_POLL_H_
 #define KUEUE_MODEL_POLL_H_
 
@@ -6,8 +6,9 @@
 
 namespace kueue {
 
-// Called by Poll() every so often, on the thread that works; it may throw, and the work then ends where it
-// asked. One for the whole process, given once before any work begins; null: nobody listens.
+// Function that Poll() calls from time to time, on the thread doing the work. It may throw, which aborts the
+// work at that point. There is one listener per process; set it before any work begins. Pass null for no
+// listener.
 using Listener = void (*)();
 void SetListener(Listener listener);
 
@@ -17,11 +18,12 @@ extern thread_local int32_t left;
 void Ask();
 }  // namespace poll_internal
 
-// To be called between steps that leave the state sound, each of about a microsecond or more.
+// Marks an interruption point. Call between steps of about a microsecond or more, at points where the state
+// is consistent.
 inline void Poll() {
   if (--poll_internal::left <= 0) poll_internal::Ask();
 }
-// The same before a step that may take milliseconds.
+// Calls the listener immediately. Use before a step that may take milliseconds.
 inline void PollAtOnce() { poll_internal::Ask(); }
 
 }  // namespace kueue

@@ -1,4 +1,4 @@
-// What is declared of queues, cohorts and flavors: plain values with the defaults of the API (v1beta2).
+// Specs of queues, cohorts and flavors: plain values with the defaults of the API (v1beta2).
 #ifndef KUEUE_MODEL_QUEUE_H_
 #define KUEUE_MODEL_QUEUE_H_
 
@@ -23,10 +23,10 @@ struct ResourceFlavor {
   std::map<std::string, std::string> node_labels;
   std::vector<Taint> node_taints;
   std::vector<Toleration> tolerations;
-  std::string topology_name;  // empty: none
+  std::string topology_name;  // Empty: none.
 };
 
-// Quota of one resource in one flavor; an absent limit is Unlimited.
+// Quota of one resource in one flavor. An absent limit is Unlimited.
 struct ResourceQuota {
   std::string name;
   Amount nominal;
@@ -49,7 +49,7 @@ enum class PreemptionPolicy { kNever, kLowerPriority, kLowerOrNewerEqualPriority
 struct Preemption {
   PreemptionPolicy within_cluster_queue = PreemptionPolicy::kNever;
   PreemptionPolicy reclaim_within_cohort = PreemptionPolicy::kNever;
-  bool borrow_within_cohort = false;  // borrowWithinCohort.policy is LowerPriority
+  bool borrow_within_cohort = false;  // borrowWithinCohort.policy is LowerPriority.
   std::optional<int64_t> max_priority_threshold;
 };
 
@@ -67,15 +67,16 @@ enum class StopPolicy { kNone, kHold, kHoldAndDrain };
 
 struct CheckRule {
   std::string name;
-  std::vector<std::string> on_flavors;  // empty: all flavors of the queue
+  std::vector<std::string> on_flavors;  // Empty: all flavors of the queue.
 };
 
 struct ClusterQueueSpec {
   std::string name;
-  std::string cohort;  // empty: none
+  std::string cohort;  // Empty: none.
   std::vector<ResourceGroup> resource_groups;
   QueueingStrategy queueing_strategy = QueueingStrategy::kBestEffortFIFO;
-  std::optional<LabelSelector> namespace_selector;  // absent: admits nobody
+  // Absent: matches no namespace, so no workload is admitted.
+  std::optional<LabelSelector> namespace_selector;
   FlavorFungibility flavor_fungibility;
   Preemption preemption;
   std::vector<CheckRule> admission_checks;
@@ -86,7 +87,7 @@ struct ClusterQueueSpec {
 
 struct CohortSpec {
   std::string name;
-  std::string parent;  // empty: none
+  std::string parent;  // Empty: none.
   std::vector<ResourceGroup> resource_groups;
   double fair_weight = 1.0;
 };
@@ -96,7 +97,7 @@ struct LocalQueueSpec {
   std::string cluster_queue;
   StopPolicy stop_policy = StopPolicy::kNone;
   double fair_weight = 1.0;
-  std::map<std::string, Int128> consumed;  // status: what its workloads used in the past, in 10^-9 units
+  std::map<std::string, Int128> consumed;  // Past usage from the status, in units of 10^-9.
 };
 
 struct AdmissionCheckSpec {

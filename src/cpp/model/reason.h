@@ -1,4 +1,4 @@
-// Condition types and reasons, spelled as Kueue's API spells them (apis/kueue/v1beta2/workload_types.go).
+// Condition types and reasons, spelled as in Kueue's API (apis/kueue/v1beta2/workload_types.go).
 #ifndef KUEUE_MODEL_REASON_H_
 #define KUEUE_MODEL_REASON_H_
 
@@ -56,7 +56,8 @@ enum class Reason : int32_t {
 };
 constexpr int32_t Id(Reason reason) { return static_cast<int32_t>(reason); }
 
-// The reasons above in the order of their values; others, read from a live cluster, follow them.
+// Returns an interner with the reasons above in the order of their values. Other reasons, read from a live
+// cluster, are appended to it.
 Interner KnownReasons();
 
 Reason ReasonOf(PreemptionReason reason);

@@ -1,5 +1,5 @@
-// What releases of Kueue decide otherwise than the present one, rule by rule. Which release has which of them
-// stands in one table (kueuepy/profiles/rules.py), which says where each lies in Kueue; here they are read.
+// Rules in which older releases of Kueue differ from the current one. The table in kueuepy/profiles/rules.py
+// lists the rules of each release and their location in Kueue's source.
 #ifndef KUEUE_MODEL_RELEASE_H_
 #define KUEUE_MODEL_RELEASE_H_
 
@@ -7,7 +7,8 @@
 
 namespace kueue {
 
-// Each is true where the release asked for still decides so. A field's name is the rule's name in the table.
+// A field is true if the selected release follows the old rule. Field names equal the rule names in the
+// table.
 struct ReleaseRules {
   bool flavorless_quota_needs_all_checks = false;
   bool scan_stops_at_first_missing_resource = false;
@@ -29,7 +30,7 @@ struct ReleaseRules {
   bool devices_by_count_only = false;
   bool device_admin_access_refused = false;
 
-  // Sets the rule of this name; false where there is none.
+  // Enables the rule with this name. Returns false if there is no such rule.
   bool Set(const std::string& name, bool value);
 };
 

@@ -1,5 +1,5 @@
-// What labels are asked for: the one rule behind label selectors and node affinity.
-// Mirrors k8s.io/apimachinery/pkg/labels/selector.go (kueue ff69552e79).
+// Matching of label requirements, shared by label selectors and node affinity. Mirrors
+// k8s.io/apimachinery/pkg/labels/selector.go (kueue ff69552e79).
 #ifndef KUEUE_MODEL_SELECTOR_H_
 #define KUEUE_MODEL_SELECTOR_H_
 
@@ -9,11 +9,12 @@
 
 namespace kueue {
 
-// Whether the labels satisfy the requirement (In, NotIn, Exists, DoesNotExist, Gt, Lt).
+// Returns whether the labels satisfy a requirement. `op` is In, NotIn, Exists, DoesNotExist, Gt or Lt.
 bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
                           const std::string& op, const std::vector<std::string>& values);
 
-// Whether `left` is greater (else: less) than `right`, both read as integers; false where one is none.
+// Returns whether `left` is greater (or, if `greater` is false, less) than `right` as integers. Returns false
+// if either is not an integer.
 bool CompareIntegers(const std::string& left, const std::string& right, bool greater);
 
 struct LabelSelectorRequirement {
@@ -21,7 +22,7 @@ struct LabelSelectorRequirement {
   std::vector<std::string> values;
 };
 
-// All pairs and expressions must hold; an empty selector matches everything.
+// A label selector. All pairs and expressions must match; an empty selector matches everything.
 struct LabelSelector {
   std::map<std::string, std::string> match_labels;
   std::vector<LabelSelectorRequirement> match_expressions;

@@ -1,4 +1,4 @@
-// What is declared of topologies and nodes, what a pod set asks of a topology, and what it got.
+// Specs of topologies and nodes, topology requests of pod sets, and topology assignments.
 #ifndef KUEUE_MODEL_TOPOLOGY_H_
 #define KUEUE_MODEL_TOPOLOGY_H_
 
@@ -16,7 +16,7 @@ namespace kueue {
 
 inline constexpr const char kHostname[] = "kubernetes.io/hostname";
 
-// Resource names and integers: thousandths of cpu, units of all else; sorted by name.
+// Amounts by resource name, sorted by name: thousandths for cpu, units for all other resources.
 using ResourceAmounts = std::map<std::string, int64_t>;
 
 enum class NodeReadiness : uint8_t {
@@ -24,7 +24,7 @@ enum class NodeReadiness : uint8_t {
   kReady,
   kNotReady,
   kUnknown
-};  // status of its condition Ready
+};  // Status of the node's condition Ready.
 
 struct Node {
   std::string name;
@@ -33,31 +33,34 @@ struct Node {
   bool unschedulable = false;
   ResourceAmounts allocatable;
   NodeReadiness ready = NodeReadiness::kMissing;
-  Time ready_since = 0;  // when the condition took its status
-  // What else of it wakes workloads when it changes: type and status of each condition but Ready, and when
-  // its taints were added.
+  Time ready_since = 0;  // Last transition time of the condition Ready.
+  // Other properties whose change wakes up workloads: type and status of each condition except Ready, and the
+  // times at which taints were added.
   std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
-  // Whether it has the condition Ready, and that is not True.
+  // Returns whether the condition Ready is present and is not True.
   bool IsNotReady() const { return ready == NodeReadiness::kNotReady || ready == NodeReadiness::kUnknown; }
 };
 
-// One slice layer of a request: pods come in slices of `size` within one domain of the level.
+// A slice layer of a topology request. Pods are grouped into slices of `size` pods, and each slice must be
+// placed within one domain of `level`.
 struct TopologyLayer {
   std::string level;
   int64_t size = 0;
 };
 
-// A pod set's topologyRequest.
+// topologyRequest of a pod set.
 struct TopologyRequest {
   std::optional<std::string> required, preferred;
   std::optional<bool> unconstrained;
-  std::vector<TopologyLayer> layers;  // outermost first, of whichever of the two forms the API has
-  bool is_explicit = false;           // not only what jobs add for ranks and groups
+  std::vector<TopologyLayer> layers;  // Outermost first. Both API forms of slices are converted to layers.
+  // False if the request holds only what job integrations add for ranks and groups.
+  bool is_explicit = false;
   bool IsSliceOnly() const { return !required && !preferred && !layers.empty(); }
 };
 
-// How many pods go to a domain: of the hostname where that is the lowest level, else of all level values.
+// Number of pods in a domain. The domain is a hostname if that is the lowest level; otherwise it is
+// identified by all its level values.
 struct DomainCount {
   DomainId domain;
   int32_t count;
@@ -68,34 +71,35 @@ inline bool operator==(const DomainCount& a, const DomainCount& b) {
 
 struct TopologyAssignment {
   std::vector<std::string> levels;
-  std::vector<DomainCount> domains;  // in the order of their level values
+  std::vector<DomainCount> domains;  // In the order of their level values.
 };
 inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b) {
   return a.levels == b.levels && a.domains == b.domains;
 }
 
-// Why a pod set could not be placed, as data; the words are the text room's.
+// Why a pod set could not be placed, as data. text/text.h renders it. The comments below list the fields that
+// each kind uses.
 struct PlacementFailure {
   enum class Kind : uint8_t {
     kSliceSizeMissing,
     kNoLevel,
-    kUnknownLevel,          // first
-    kUnknownSliceLevel,     // first
-    kSliceAboveRequest,     // first: of slices, second: of the pod set
-    kUnknownLayerLevel,     // first
-    kLayerNotBelow,         // first is not below second
-    kLayerSizeIndivisible,  // fit: the layer's size, of: its parent's
-    kInvalidPodSetUpdate,   // first: the pod set, second: what is wrong
+    kUnknownLevel,          // first: the level
+    kUnknownSliceLevel,     // first: the level
+    kSliceAboveRequest,     // first: level of the slices, second: level of the pod set
+    kUnknownLayerLevel,     // first: the level
+    kLayerNotBelow,         // first: the layer's level, second: the level that it must be below
+    kLayerSizeIndivisible,  // fit: size of the layer, of: size of its parent
+    kInvalidPodSetUpdate,   // first: the pod set, second: the error
     kNoDomains,             // first: the level
-    kNotFit,                // fit out of `of` pods, or slices
+    kNotFit,                // `fit` out of `of` pods or slices fit
     kLayersNotFit,          // layers
-    kStaleDomain,           // first: its lowest value
+    kStaleDomain,           // first: the lowest value of the domain
     kNoReplacement,         // first: the node
   };
   enum class Exclusion : uint8_t { kNodeSelector, kAffinity, kTopologyDomain, kTaint, kResource };
   struct Excluded {
     Exclusion why;
-    std::string name;  // of the taint or the resource
+    std::string name;  // Name of the taint or of the resource.
     int32_t nodes;
   };
   struct LayerFit {

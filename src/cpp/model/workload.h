@@ -1,4 +1,4 @@
-// A workload: what is declared, and what has become of it.
+// Workloads: spec and status.
 #ifndef KUEUE_MODEL_WORKLOAD_H_
 #define KUEUE_MODEL_WORKLOAD_H_
 
@@ -25,28 +25,28 @@ struct PodSetSpec {
   int64_t count = 1;
   std::optional<int64_t> min_count;
   std::shared_ptr<const PodTemplate> pod_template;
-  std::string group;  // topologyRequest.podSetGroupName; empty: a group of its own
-  std::shared_ptr<const TopologyRequest> topology;  // null: none
-  std::string topology_request;                     // canonical text, part of the equivalence class
+  std::string group;  // topologyRequest.podSetGroupName; empty: the pod set is its own group.
+  std::shared_ptr<const TopologyRequest> topology;  // Null: none.
+  std::string topology_request;  // Canonical text of the request; part of the equivalence class.
 };
 
-// What is declared of a workload; those that are declared alike may share it.
+// Spec of a workload. Workloads with equal specs may share one object.
 struct WorkloadSpec {
   std::string ns = "default", queue_name;
-  std::string job_uid;         // label kueue.x-k8s.io/job-uid
-  bool elastic = false;        // annotation kueue.x-k8s.io/elastic-job
-  std::string admission_gate;  // annotation kueue.x-k8s.io/admission-gated-by
-  std::string replaces;        // annotation of an elastic job's slice: namespace/name of the replaced one
-  int64_t priority = 0;        // spec.priority
-  int64_t priority_boost = 0;  // annotation, with the gate PriorityBoost
-  std::string priority_class;  // group/kind/name of the reference
+  std::string job_uid;         // Label kueue.x-k8s.io/job-uid.
+  bool elastic = false;        // Annotation kueue.x-k8s.io/elastic-job.
+  std::string admission_gate;  // Annotation kueue.x-k8s.io/admission-gated-by.
+  std::string replaces;  // Annotation of a slice of an elastic job: `namespace/name` of the replaced slice.
+  int64_t priority = 0;  // spec.priority
+  int64_t priority_boost = 0;  // Annotation read if the feature gate PriorityBoost is on.
+  std::string priority_class;  // `group/kind/name` of the reference.
   std::vector<std::string> preemption_gates;
   bool active = true;
   std::optional<int64_t> maximum_execution_time_seconds;
   std::vector<PodSetSpec> pod_sets;
 };
 
-// A workload as it is submitted.
+// A workload as submitted.
 struct WorkloadObject {
   std::string name, uid;
   std::optional<Time> created;
@@ -59,20 +59,21 @@ struct WorkloadObject {
 struct Condition {
   ConditionType type;
   bool status;
-  int32_t reason;  // an id of State::reasons; the known ones are the values of Reason
+  int32_t reason;  // Id in State::reasons. Known reasons have the value of the enum Reason.
   Message message;
   Time transition;
 };
 
-using Requests = absl::InlinedVector<std::pair<ResourceId, int64_t>, 3>;  // by ascending hash of the name
+// Sorted by the hash of the resource name (ResourceOrder), ascending.
+using Requests = absl::InlinedVector<std::pair<ResourceId, int64_t>, 3>;
 
-// What one pod set asks for, all counted pods together.
+// Total requests of one pod set, over all counted pods.
 struct PodSetTotals {
   int64_t count = 0;
   Requests requests;
 };
 
-// Whether the topology is assigned only after the admission checks.
+// Whether topology assignment is delayed until the admission checks are ready.
 enum class DelayedTopology : uint8_t { kNone, kPending, kReady };
 
 struct PodSetAdmission {
@@ -80,23 +81,25 @@ struct PodSetAdmission {
   int64_t count = 0;
   struct Resource {
     ResourceId resource;
-    FlavorId flavor;  // kNoId: recorded without a flavor
-    int64_t usage;    // of all pods
+    FlavorId flavor;  // kNoId: recorded without a flavor.
+    int64_t usage;    // Total of all pods.
   };
   std::vector<Resource> resources;
-  std::shared_ptr<const TopologyAssignment> topology;  // null: none (yet)
+  std::shared_ptr<const TopologyAssignment> topology;  // Null: none, or not assigned yet.
   DelayedTopology delayed = DelayedTopology::kNone;
 };
 
-// status.admission, and the usage that it charges.
+// status.admission and the usage charged for it.
 struct Admission {
   NodeId cluster_queue = kNoId;
   std::vector<PodSetAdmission> pod_sets;
 };
 
-// Where the scan of the flavors of each pod set's resources left off (status of the queue, not of the API).
+// Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps it in the queue's
+// internal state, not in the API object.
 struct ScanProgress {
-  std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;  // by pod set; -1: all of them
+  // By pod set; -1: all flavors were tried.
+  std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;
   int64_t generation = 0;
   int64_t cycle = 0;
   ClassId cls = kNoId;
@@ -104,7 +107,7 @@ struct ScanProgress {
 
 enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
 
-// What a check adds to a pod set once it is ready.
+// Changes that a ready check makes to a pod set.
 struct PodSetUpdate {
   std::string name;
   std::map<std::string, std::string> labels, annotations, node_selector;
@@ -112,7 +115,7 @@ struct PodSetUpdate {
 };
 
 struct PodSetUpdates {
-  std::string json;  // empty: none
+  std::string json;  // Empty: none.
   std::vector<PodSetUpdate> list;
 };
 
@@ -123,91 +126,93 @@ struct WorkloadCheck {
   Time transition = 0;
   std::optional<int64_t> requeue_after_seconds;
   std::optional<int64_t> retry_count;
-  std::string pod_set_updates;        // JSON; empty: none
-  std::vector<PodSetUpdate> updates;  // the same
+  std::string pod_set_updates;        // JSON; empty: none.
+  std::vector<PodSetUpdate> updates;  // Parsed form of `pod_set_updates`.
 };
 
 // Where the job of a workload runs (MultiKueue).
 enum class JobPlace : uint8_t {
-  kHere,       // in this cluster
-  kElsewhere,  // of a manager's workload: on a worker
-  kNone,       // of a copy on a worker: the manager has not created it yet
-  kCopied      // of a copy on a worker: the manager has created it there
+  kHere,       // In this cluster.
+  kElsewhere,  // Workload of a manager: the job runs on a worker.
+  kNone,       // Copy on a worker: the manager has not created the job yet.
+  kCopied      // Copy on a worker: the manager has created the job.
 };
 
-// A preemption gate that was opened; one that is not listed is closed.
+// An open preemption gate. Gates that are not listed are closed.
 struct OpenGate {
   std::string name;
   Time since = 0;
 };
 
-// What MultiKueue adds to a workload, of the manager or a copy on a worker. Clusters are known by the
-// dispatcher's numbers.
+// MultiKueue state of a manager's workload or of its copy on a worker. Clusters are numbered by the
+// dispatcher.
 struct Dispatched {
   JobPlace job = JobPlace::kHere;
-  bool suspended = true;  // the job
-  bool active = false;    // the job has pods; on the manager, as last copied from the worker
+  bool suspended = true;  // The job is suspended.
+  bool active = false;    // The job has active pods; on the manager, as last copied from the worker.
   std::vector<int32_t> nominated;
   int32_t cluster = kNoId;  // status.clusterName
   std::vector<OpenGate> open_gates;
 };
 
-// What most workloads never have.
+// Status fields that most workloads never use.
 struct StatusDetails {
-  std::vector<WorkloadCheck> checks;  // by name
+  std::vector<WorkloadCheck> checks;  // Sorted by name.
   std::optional<int64_t> requeue_count;
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
-  std::map<std::string, int64_t> reclaimable;  // pods by pod set
-  bool pods_ready = false;                     // as the job's pods are, reported at the next settle
-  std::vector<std::string> unhealthy_nodes;    // that have pods of its topology assignment
-  std::optional<Time> job_stops_at;  // of an evicted workload; absent: State::stop_delay after its eviction
+  std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
+  bool pods_ready = false;                     // Readiness of the job's pods, reported at the next settle.
+  std::vector<std::string> unhealthy_nodes;    // Failed nodes that hold pods of the topology assignment.
+  // Time at which the job of an evicted workload stops; absent: State::stop_delay after the eviction.
+  std::optional<Time> job_stops_at;
   Dispatched dispatched;
 };
 
 inline const StatusDetails kNoStatusDetails;
 
-// Whether a kQueued one is active or inadmissible, its queue knows (PendingQueue::IsInadmissible); a kDelayed
-// one is inadmissible and waits for its backoff, too.
+// Place of a workload in its queue. A kQueued workload is active or inadmissible
+// (PendingQueue::IsInadmissible). A kDelayed workload is inadmissible and also waits for its requeue backoff.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
-// Pods of a workload in a domain of a flavor's topology.
+// Pods of a workload in one domain of a flavor's topology.
 struct TopologyUsage {
   FlavorId flavor;
   DomainId domain;
   int32_t count;
-  Requests requests;  // of one pod, without `pods`; by name of the resource
+  Requests requests;  // Requests of one pod without the resource `pods`, sorted by resource name.
 };
 
-// All that a workload charges of topologies.
+// All topology usage charged for a workload.
 struct TopologyCharge {
   std::vector<TopologyUsage> entries;
 };
 
 struct Workload {
-  Serial serial = 0;  // its number in the order of submission
+  Serial serial = 0;  // Number in the order of submission.
   std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;
   ClassId cls = kNoId;
-  int64_t priority = 0;  // effective
+  int64_t priority = 0;  // Effective priority.
   Time created = 0;
-  Time queue_time = 0;  // the timestamp that orders it
+  Time queue_time = 0;  // Timestamp used for queue ordering.
   absl::InlinedVector<Condition, 3> conditions;
   std::shared_ptr<const Admission> admission;
-  NodeId charged = kNoId;                                             // the queue whose quota it uses
-  int32_t charged_place = -1;                                         // its place in that queue's list
-  absl::InlinedVector<std::pair<FlavorResourceId, Amount>, 2> usage;  // what it charges
-  NodeId queued = kNoId;                                              // the queue it waits in
+  NodeId charged = kNoId;      // Queue whose quota is charged.
+  int32_t charged_place = -1;  // Index in that queue's list of workloads.
+  absl::InlinedVector<std::pair<FlavorResourceId, Amount>, 2> usage;  // Charged usage.
+  NodeId queued = kNoId;  // Queue in which the workload is pending.
   QueuePlace place = QueuePlace::kNowhere;
   bool owned_by_single_pod = false;
-  bool deleted = false;      // gone, though a cycle that waits may still name it
-  bool evaluated = false;    // has been the head of a cycle since its last change
-  int32_t dirty_place = -1;  // its place among those that the controllers are to look at
+  bool deleted = false;      // Deleted, but a blocked cycle may still refer to it.
+  bool evaluated = false;    // Has been the head of a cycle since its last change.
+  int32_t dirty_place = -1;  // Index in State::dirty; -1: not in it.
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
-  std::shared_ptr<const TopologyCharge> topology_usage;  // charged beside `usage`; null: none
-  std::shared_ptr<const DeviceQueueing> devices;         // null: none were counted since it was pending
+  std::shared_ptr<const TopologyCharge> topology_usage;  // Charged in addition to `usage`; null: none.
+  // Null: no devices were counted since the workload became pending.
+  std::shared_ptr<const DeviceQueueing> devices;
 
   std::string Key() const { return spec->ns + "/" + name; }
   const Condition* Find(ConditionType type) const {

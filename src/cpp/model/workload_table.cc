@@ -6,7 +6,7 @@
 namespace kueue {
 namespace {
 
-constexpr size_t kSlack = 64;  // so many that are gone may be listed in any case
+constexpr size_t kSlack = 64;  // Number of removed workloads that may always remain in `roll_`.
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The workloads that there are. A place in the table is used again once its workload is gone; the serial
-// number of a workload, given in the order of submission, is never another's.
+// Table of all workloads. An index (WorkloadId) is reused after its workload is removed; a serial number is
+// assigned in the order of submission and is never reused.
 #ifndef KUEUE_MODEL_WORKLOAD_TABLE_H_
 #define KUEUE_MODEL_WORKLOAD_TABLE_H_
 
@@ -12,26 +12,27 @@ namespace kueue {
 
 class WorkloadTable {
  public:
-  // Places, those of nobody included: every WorkloadId is below it.
+  // Number of slots, free ones included: an upper bound of all WorkloadIds.
   size_t size() const { return places_.size(); }
   Workload& operator[](size_t place) { return places_[place]; }
   const Workload& operator[](size_t place) const { return places_[place]; }
 
-  // A place for a new workload, which gets the next serial number. Ends the validity of references.
+  // Adds a workload with the next serial number and returns its id. Invalidates references to workloads.
   WorkloadId Add();
-  // Forgets a workload; nothing may refer to it any more.
+  // Removes a workload. No references to its id may remain.
   void Remove(WorkloadId id);
-  // A place for one that is only asked about and has no serial number; it goes by RemoveGuest() before
-  // anything else changes, and leaves nothing behind.
+  // Adds a temporary workload without a serial number, used to answer hypothetical questions. Remove it with
+  // RemoveGuest() before anything else changes; this restores the table. Invalidates references to workloads.
   WorkloadId AddGuest();
   void RemoveGuest(WorkloadId id);
 
-  // Where the workload with this number is; kNoId where it is gone or never was.
+  // Returns the id of the workload with this serial number, or kNoId if it was removed or never existed.
   WorkloadId Find(Serial serial) const;
-  // All that were not removed, in the order of submission; those marked as deleted are among them.
+  // Returns all workloads that were not removed, in the order of submission, including those marked as
+  // deleted.
   std::vector<WorkloadId> InOrder() const;
   size_t living() const { return living_; }
-  // Whether the place is nobody's.
+  // Returns whether the slot is free.
   bool IsFree(WorkloadId id) const { return places_[static_cast<size_t>(id)].spec == nullptr; }
   void Reserve(size_t more) {
     places_.reserve(places_.size() + more);
@@ -52,8 +53,8 @@ class WorkloadTable {
   void FreePlace(WorkloadId id);
 
   std::vector<Workload> places_;
-  std::vector<WorkloadId> free_;  // the last one is taken first
-  std::vector<Listed> roll_;      // ascending; some may be gone
+  std::vector<WorkloadId> free_;  // Used as a stack: the last slot is reused first.
+  std::vector<Listed> roll_;      // Sorted by serial number. Entries of removed workloads may remain.
   Serial next_ = 0;
   size_t living_ = 0;
 };

@@ -1,5 +1,5 @@
-// Any value of the core into plain data and back, field by field. A record is an array of its fields; which
-// fields those are, by name, is written once for each kind of record, so that a later version may add some.
+// Serializes any value of the core, field by field. A record is an array of its fields. The field names of
+// each kind of record are written once, so that later versions can add fields.
 #ifndef KUEUE_PERSIST_ARCHIVE_H_
 #define KUEUE_PERSIST_ARCHIVE_H_
 
@@ -25,7 +25,7 @@
 
 namespace kueue {
 
-// Specialised for values that are not written field by field: `Write(writer, value)` and `Read(reader,
+// Specialized for values that are not written field by field, with `Write(writer, value)` and `Read(reader,
 // &value)`.
 template <typename T>
 struct Codec;
@@ -34,11 +34,11 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration may have values beyond those with a name, which the values of the state refer to.
+// Whether an enumeration may have values without an enumerator, whose meaning is stored in the state.
 template <typename T>
 inline constexpr bool kIsOpen = false;
 
-// Names of the fields of every kind of record, in the order they are written in.
+// Field names by kind of record, in the order in which they are written.
 using Schemas = std::map<std::string, std::string>;
 
 template <typename FieldLists>
@@ -73,8 +73,8 @@ class ArchiveWriter {
     });
   }
 
-  // What pointers point at stands in a pool, equal values once, and their number in its place. What such a
-  // value itself points at comes before it.
+  // Writes the target of a pointer into a pool and the number of the pool entry in place of the pointer.
+  // Equal targets share one entry. Objects that a pool entry refers to precede it in the pool.
   template <typename T>
   void WriteShared(const std::shared_ptr<const T>& pointer) {
     if (!pointer) return out_.Nil();
@@ -93,7 +93,7 @@ class ArchiveWriter {
   }
 
  private:
-  // A field whose type is known to one function alone: a record is a list of these, and no code of its own.
+  // A type-erased field: only `write` depends on its type, so records need no code of their own.
   struct Field {
     const void* at;
     void (*write)(ArchiveWriter&, const void*);
@@ -107,7 +107,7 @@ class ArchiveWriter {
     for (size_t i = 0; i < count; ++i) fields[i].write(*this, fields[i].at);
   }
 
-  // True the first time that it is asked for a kind of record.
+  // Returns true only at the first call for each kind of record.
   template <typename T>
   bool Listed() {
     static const char mark = 0;
@@ -134,7 +134,7 @@ class ArchiveReader {
   }
 
   MsgpackReader& in() { return in_; }
-  // What is wrong with the schemas, if anything.
+  // Returns the error in the schemas, or an empty string.
   const std::string& unknown() const { return unknown_; }
 
   template <typename T>
@@ -191,7 +191,7 @@ class ArchiveReader {
 
  private:
   static constexpr int kMaxDepth = 200;
-  // A field whose type is known to one function alone, as when it is written.
+  // A type-erased field: only `read` depends on its type.
   struct Field {
     void* at;
     void (*read)(ArchiveReader&, void*);
@@ -200,7 +200,7 @@ class ArchiveReader {
   static Field FieldOf(T& field) {
     return {&field, [](ArchiveReader& reader, void* at) { reader.Read(static_cast<T*>(at)); }};
   }
-  // `order`: which of the fields stands there, one after another; a number beyond them was refused before.
+  // Reads the fields in the given order. The caller has already rejected indexes out of range.
   void ReadFields(const Field* fields, size_t count, const std::vector<size_t>& order) {
     for (const size_t place : order) {
       if (place < count) fields[place].read(*this, fields[place].at);
@@ -217,7 +217,7 @@ class ArchiveReader {
     return kind;
   }
 
-  // Reads an entry of the pool, which refers to earlier ones only.
+  // Reads an entry of the pool. It may refer only to earlier entries.
   template <typename T>
   void TakeFromPool(size_t number) {
     if (++depth_ > kMaxDepth) return in_.Fail();
@@ -235,7 +235,7 @@ class ArchiveReader {
     pool_[number].kind = &KindOf<T>();
   }
 
-  // Which field of today's record each field of a written one is.
+  // Returns for each field of the written record its index in the current record.
   const std::vector<size_t>& OrderOf(const std::string& name, const char* fields) {
     const auto known = orders_.find(name);
     if (known != orders_.end()) return known->second;
@@ -262,11 +262,11 @@ class ArchiveReader {
   std::string unknown_;
   std::map<std::string, std::vector<size_t>> orders_;
   std::vector<Shared> pool_;
-  size_t limit_;  // of the entries that may be referred to
+  size_t limit_;  // Number of entries that may be referred to.
   int depth_ = 0;
 };
 
-// What is not specialised below is a record.
+// Default: the value is a record.
 template <typename T>
 struct Codec {
   template <typename Archive>
@@ -286,7 +286,7 @@ struct ListCodec {
     archive.out().Array(list.size());
     for (const typename List::value_type& item : list) archive.Write(item);
   }
-  // Grows with what is read, so that a wrong size costs nothing.
+  // Grows with the data read, so that a wrong size cannot cause a large allocation.
   template <typename Archive>
   static void Read(Archive& archive, List* list) {
     list->clear();
@@ -319,7 +319,7 @@ struct Codec<std::pair<A, B>> {
   }
 };
 
-// Entries of a map in the order of their keys; what a value is does not matter to that.
+// Entries of a map, to be sorted by key. The type of the values is irrelevant for the order.
 template <typename Key>
 using EntriesByKey = std::vector<std::pair<const Key*, const void*>>;
 template <typename Key>
@@ -327,7 +327,7 @@ void SortByKey(EntriesByKey<Key>& entries) {
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return *a.first < *b.first; });
 }
 
-// A map is the list of its entries by ascending key.
+// A map is written as the list of its entries, sorted by key.
 template <typename Map>
 struct MapCodec {
   using Key = typename Map::key_type;

@@ -1,4 +1,4 @@
-// The values of the engine's state that are not written field by field.
+// Codecs of values that are not written field by field.
 #ifndef KUEUE_PERSIST_CODECS_H_
 #define KUEUE_PERSIST_CODECS_H_
 
@@ -10,7 +10,7 @@
 
 namespace kueue {
 
-// Reasons that were read from a live cluster follow those with a name.
+// Reasons read from a live cluster have values above the enumerators.
 template <>
 inline constexpr bool kIsOpen<Reason> = true;
 
@@ -26,7 +26,7 @@ struct Codec<Amount> {
   }
 };
 
-// As its upper and its lower half.
+// Written as its upper and lower half.
 template <>
 struct Codec<Int128> {
   template <typename Archive>
@@ -43,7 +43,7 @@ struct Codec<Int128> {
   }
 };
 
-// As the digits and exponent of its value: [negative, digits, exponent, format].
+// Written as [negative, digits, exponent, format].
 template <>
 struct Codec<Quantity> {
   template <typename Archive>
@@ -70,10 +70,10 @@ struct Codec<Quantity> {
   }
 
  private:
-  static constexpr size_t kMost = 1000;  // a product of quantities is far below
+  static constexpr size_t kMost = 1000;  // Limit of the exponent; products of quantities stay far below it.
 };
 
-// By Kueue's names, so that a release may add gates.
+// Written by Kueue's names, so that releases can add gates.
 template <>
 struct Codec<FeatureGates> {
   template <typename Archive>
@@ -104,7 +104,7 @@ struct Codec<Interner> {
   }
 };
 
-// As its rows: [number of columns, the flavor resources].
+// Written as [number of rows, number of columns, values].
 template <typename Scalar>
 struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
   using Cells = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -129,7 +129,7 @@ struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajo
   }
 };
 
-// What comes before its front is gone.
+// The unused space before the front is not written.
 template <>
 struct Codec<WorkloadRun> {
   template <typename Archive>
@@ -143,7 +143,7 @@ struct Codec<WorkloadRun> {
   }
 };
 
-// As its kind's place among the alternatives, and the record.
+// Written as the index of the alternative, and the record.
 template <>
 struct Codec<MessageBody> {
   template <typename Archive>

@@ -14,13 +14,13 @@
 namespace kueue {
 namespace {
 
-// Tells of every name that came since.
+// Calls `use` for every name in `now` that is not in `start`.
 template <typename Use>
 void ForNew(const Interner& start, const Interner& now, Use use) {
   for (int32_t id = start.size(); id < now.size(); ++id) use(now.Name(id));
 }
 
-// What names alone do not tell: LocalQueues, nodes of the tree, flavor resources and classes.
+// Matches tables with more than names: LocalQueues, nodes of the tree, flavor resources and classes.
 void MatchTables(State& start, const State& now) {
   for (size_t id = start.local_queues.size(); id < now.local_queues.size(); ++id)
     start.InternLocalQueue(now.local_queues[id].ns, now.local_queues[id].name);
@@ -36,7 +36,7 @@ void MatchTables(State& start, const State& now) {
   for (const auto& [key, cls] : now.class_of_key) start.class_of_key.try_emplace(key, cls);
 }
 
-// Gives the state that a waiting cycle started from every name that came since, under the same number.
+// Adds to the start state of a blocked cycle all names added since, with the same ids.
 void MatchNames(State& start, const State& now) {
   using Name = const std::string&;
   ForNew(start.flavor_names, now.flavor_names, [&](Name name) { start.InternFlavor(name); });
@@ -114,7 +114,7 @@ class Compaction {
     });
   }
 
-  // By the new numbers of flavors and resources.
+  // By the new ids of flavors and resources.
   void OrderFlavorResources(const State& state) {
     const auto pair_of = [this, &state](FlavorResourceId fr) {
       const auto& [flavor, resource] = state.flavor_resources[Index(fr)];
@@ -135,7 +135,7 @@ class Compaction {
   size_t PlacesOfWorkloads() const {
     return std::max(state_.workloads.size(), start_ ? start_->workloads.size() : 0);
   }
-  // While a cycle waits, a place is that of one workload in both states.
+  // While a cycle is blocked, an id refers to the same workload in both states.
   Serial SerialOf(WorkloadId id) const {
     const bool is_here = Index(id) < state_.workloads.size() && !state_.workloads.IsFree(id);
     return is_here ? state_.At(id).serial : std::as_const(*start_).At(id).serial;
@@ -166,7 +166,7 @@ class Compaction {
     RenumberWorkloads(state);
     for (NodeId node : state.forest().Queues()) {
       WalkIds(renumbering_, state.Queue(node));
-      state.Queue(node).pending.Tidy(state.workloads);  // its buckets lie by the numbers
+      state.Queue(node).pending.Tidy(state.workloads);  // The order of the buckets depends on the ids.
     }
     for (LocalQueue& local : state.local_queues) WalkIds(renumbering_, local);
     for (LedgerEntry& entry : state.ledger) WalkIds(renumbering_, entry);
@@ -241,7 +241,7 @@ class Compaction {
       free.clear();
       roll.clear();
       for (size_t place = 0; place < places.size(); ++place) {
-        if (places[place].spec == nullptr) {  // of the other state only
+        if (places[place].spec == nullptr) {  // Exists only in the other state.
           places[place].deleted = true;
           free.push_back(static_cast<WorkloadId>(place));
         } else {
@@ -261,7 +261,7 @@ class Compaction {
       if (!workload.deleted) state.workload_of_key[workload.Key()] = id;
     }
     for (WorkloadId& id : state.dirty) renumbering_(IdKind::kWorkload, id);
-    std::sort(state.dirty.begin(), state.dirty.end());  // their order says nothing
+    std::sort(state.dirty.begin(), state.dirty.end());  // The order of this list is arbitrary.
     for (size_t place = 0; place < state.dirty.size(); ++place)
       state.At(state.dirty[place]).dirty_place = static_cast<int32_t>(place);
     for (WorkloadId& id : state.deleted) renumbering_(IdKind::kWorkload, id);
@@ -331,7 +331,7 @@ class Compaction {
 
   State& state_;
   const bool may_end_;
-  std::shared_ptr<State> start_;  // of the cycle that waits, if one does
+  std::shared_ptr<State> start_;  // Start state of the blocked cycle, if any.
   std::vector<State*> states_;
   Marks marks_;
   Renumbering renumbering_;

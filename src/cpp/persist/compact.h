@@ -1,5 +1,4 @@
-// The state without what is gone: names that nothing refers to are forgotten, and what is left is numbered
-// in an order that tells only what there is.
+// Removes unused names from a state and renumbers its ids in a canonical order.
 #ifndef KUEUE_PERSIST_COMPACT_H_
 #define KUEUE_PERSIST_COMPACT_H_
 
@@ -9,17 +8,16 @@
 
 namespace kueue {
 
-// How many names, classes, cells and free places there are: what Compact() may make fewer.
+// Returns the number of names, classes, flavor resources and free slots, which Compact() may reduce.
 size_t EntriesOf(const State& state);
 
-// Numbers everything anew: workloads in the order of submission, ClusterQueues before Cohorts, and names,
-// classes and cells in the order of their texts. No decision depends on these numbers, so what goes on is
-// what would have gone on; two states in which the same is there have the same numbers, whatever was there
-// before. Serial numbers of workloads stay. Ends the validity of all ids. Where it `may_end` in the midst, as
-// Poll() may, a state is left that is of no use.
+// Renumbers all ids: workloads in the order of submission, ClusterQueues before Cohorts, and names, classes
+// and flavor resources by their texts. Decisions do not depend on these ids. States with equal contents have
+// equal ids afterwards, whatever their history. Serial numbers of workloads do not change. Invalidates all
+// ids. If `may_end` is set, a listener may abort the call (see Poll()); the state is then unusable.
 void Compact(State& state, bool may_end = false);
 
-// The names alone, for those who still hold ids.
+// Returns a copy of the names only, for callers that still have old ids.
 State NamesOf(const State& state);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// The fields of every record of the engine's state, for the archive. A list names all fields in the order of
-// their declaration: one that is forgotten doesn't compile.
+// Field lists of all records of the engine's state, for the archive. Each list contains all fields in the
+// order of their declaration; a missing field is a compile error.
 #ifndef KUEUE_PERSIST_FIELD_LISTS_H_
 #define KUEUE_PERSIST_FIELD_LISTS_H_
 
@@ -7,7 +7,7 @@
 
 namespace kueue {
 
-// Types with private fields befriend this class.
+// Types with private fields declare this class as a friend.
 class FieldLists {
  public:
   static std::string NameOf(const MessageBody&) { return "MessageBody"; }
@@ -186,14 +186,14 @@ class FieldLists {
                second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
-  // Caches, which are not saved. Saved states know both by their first names.
+  // Caches are not saved. Saved states use their original names.
   static std::string NameOf(const TopologyCaches&) { return "TopologyShortCuts"; }
   static const char* FieldsOf(const TopologyCaches&) { return ""; }
   template <typename Use>
   static void Visit(const TopologyCaches&, Use use) {
     use();
   }
-  // Caches, which are not saved.
+  // Not saved.
   static std::string NameOf(const Caches&) { return "ShortCuts"; }
   static const char* FieldsOf(const Caches&) { return ""; }
   template <typename Use>
@@ -201,7 +201,7 @@ class FieldLists {
     use();
   }
 
-  // What selectors answered is asked again.
+  // Not saved; answers are computed again.
   static std::string NameOf(const SelectorMemoRef&) { return "SelectorMemo"; }
   static const char* FieldsOf(const SelectorMemoRef&) { return ""; }
   template <typename Use>
@@ -209,7 +209,7 @@ class FieldLists {
     use();
   }
 
-  // Nor of what a run follows.
+  // Not saved.
   static std::string NameOf(const Followed&) { return "Followed"; }
   static const char* FieldsOf(const Followed&) { return ""; }
   template <typename Use>

@@ -1,5 +1,5 @@
-// Every id in the state, by what it is an id of. A record that holds numbers says of each field what it is;
-// one that is forgotten doesn't compile.
+// Visits every id in the state, by kind. A record with integer fields declares the meaning of each field; a
+// missing declaration is a compile error.
 #ifndef KUEUE_PERSIST_IDS_H_
 #define KUEUE_PERSIST_IDS_H_
 
@@ -35,10 +35,10 @@ enum class IdKind : uint8_t {
 };
 inline constexpr size_t kIdKinds = CountOf<IdKind>();
 
-// Goes through a value. `use(kind, id)` sees each id; `use.Keys(kind, container)` sees each container whose
-// keys are ids; `use.Shared(pointer)` sees what others may share.
+// Visits a value. `use(kind, id)` is called for each id, `use.Keys(kind, container)` for each container whose
+// keys are ids, and `use.Shared(pointer)` for each pointer whose target may be shared.
 template <typename T>
-struct Ids {  // by default a record, whose fields are visited
+struct Ids {  // Default: a record, whose fields are visited.
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
     static_assert(!std::is_same_v<T, int32_t>, "say with KUEUE_IDS what this number is");
@@ -72,7 +72,7 @@ template <>
 struct Ids<Amount> : NoIds {};
 template <>
 struct Ids<Quantity> : NoIds {};
-// As they are declared: by names.
+// These specs refer to other objects by name.
 template <>
 struct Ids<WorkloadSpec> : NoIds {};
 template <>
@@ -128,8 +128,8 @@ struct Ids<MessageBody> {
   }
 };
 
-// What a field is: one whose own ids are to be visited, a number that is no id, or ids of one kind, be it
-// one, many, the first of pairs, or the keys of a container.
+// Meaning of a field: a value whose own ids are visited; a number that is not an id; or ids of one kind, as a
+// single id, a list, the first elements of pairs, or the keys of a container.
 namespace field {
 
 template <typename V>
@@ -185,7 +185,7 @@ using Workload = Of<IdKind::kWorkload>;
 using Reason = Of<IdKind::kReason>;
 using Domain = Of<IdKind::kDomain>;
 
-// The same of the values of a map, whose keys are of another kind.
+// Visits the values of a map and its keys, which are ids of another kind.
 template <typename Key, typename Value>
 struct Map {
   template <typename Use, typename V>
@@ -250,7 +250,7 @@ KUEUE_IDS(Event, field::Plain, field::Plain, field::Plain, field::Plain, field::
           field::Plain, field::Plain, field::Plain);
 KUEUE_IDS(PendingQueue::Bucket, field::Class, field::LocalQueue, field::Plain, field::Plain, field::Plain,
           field::Number, field::Plain);
-// Buckets are told by their places, and found anew by PendingQueue::Prune().
+// Buckets refer to each other by index; PendingQueue::Prune() renumbers them.
 KUEUE_IDS(PendingQueue, field::Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
           field::Number, field::Number, field::Plain, field::Number, field::Workload, field::Class,
           field::Workload, field::Number, field::Number);

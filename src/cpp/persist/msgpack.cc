@@ -5,7 +5,7 @@
 namespace kueue {
 namespace {
 
-// Whether the text is UTF-8, as a writer of texts leaves it: no overlong forms, no surrogates.
+// Returns whether the text is valid UTF-8, without overlong forms and surrogates.
 bool IsUtf8(absl::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const auto first = static_cast<uint8_t>(text[at++]);

@@ -1,4 +1,4 @@
-// MessagePack, as much of it as plain data needs: nil, booleans, integers, doubles, texts, bytes and
+// The subset of MessagePack needed for plain data: nil, booleans, integers, doubles, strings, binary data and
 // arrays.
 // https://github.com/msgpack/msgpack/blob/master/spec.md
 #ifndef KUEUE_PERSIST_MSGPACK_H_
@@ -12,7 +12,7 @@
 
 namespace kueue {
 
-// Appends values to a text; each in its shortest form, so that equal values have equal bytes.
+// Appends values to a buffer. Each value is written in its shortest form, so equal values have equal bytes.
 class MsgpackWriter {
  public:
   const std::string& text() const { return text_; }
@@ -23,7 +23,7 @@ class MsgpackWriter {
   void Double(double value);
   void Text(absl::string_view value);
   void Binary(absl::string_view value);
-  // The items follow.
+  // Writes the header of an array; its items must follow.
   void Array(size_t size);
 
  private:
@@ -33,8 +33,9 @@ class MsgpackWriter {
   std::string text_;
 };
 
-// Takes values off the front of a text. After the first value that is missing or of another kind than asked
-// for, the reader has failed: it stays where it is and gives zeros.
+// Reads values from the front of a buffer. At the first missing value or value of an unexpected type, the
+// reader fails: it then keeps its position and returns zeros. The buffer must outlive the reader and the
+// views it returns.
 class MsgpackReader {
  public:
   explicit MsgpackReader(absl::string_view text) : text_(text) {}
@@ -44,16 +45,18 @@ class MsgpackReader {
   bool AtEnd() const { return at_ == text_.size(); }
   absl::string_view Rest() const { return text_.substr(at_); }
 
-  // Whether a nil is next; it is taken.
+  // Consumes a nil if it is the next value. Returns whether the next value was nil.
   bool TakeNil() { return TakeByte(0xc0); }
   bool Bool();
   int64_t Int();
   double Double();
   absl::string_view Text();
   absl::string_view Binary();
-  // Whether an array of this size (below 16) is next; its head is taken.
+  // Consumes the header of an array with this size (less than 16) if it is next. Returns whether it consumed
+  // the header.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
-  // How many items follow: never more than there are bytes left, as each takes one at least.
+  // Returns the number of items that follow. It never exceeds the number of bytes left, since each item takes
+  // at least one byte.
   size_t Array();
 
  private:

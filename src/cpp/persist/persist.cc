@@ -8,14 +8,14 @@ namespace kueue {
 namespace {
 
 constexpr absl::string_view kFormat("kueuepy-state");
-// Grows when the meaning of something that is written changes; a new field is no such change.
+// Increment when the meaning of existing data changes. New fields do not require it.
 constexpr int64_t kVersion = 2;
 
 absl::Status Broken(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("saved state: ", what));
 }
 
-// The schemas, which come before what they describe.
+// Reads the schemas, which precede the data they describe.
 Schemas ReadSchemas(MsgpackReader& in) {
   Schemas schemas;
   for (size_t left = in.Array(); left > 0 && in.ok(); --left) {

@@ -1,4 +1,4 @@
-// The whole state of an engine as plain data, and back: what goes on from there is what would have gone on.
+// Saves and loads the complete state of an engine. A loaded engine continues exactly like the saved one.
 #ifndef KUEUE_PERSIST_PERSIST_H_
 #define KUEUE_PERSIST_PERSIST_H_
 
@@ -10,16 +10,16 @@
 
 namespace kueue {
 
-// MessagePack: ["kueuepy-state", version, [kind of record, its fields]s, what the state points at, the
-// state]. What is gone is left out, and what is there is numbered by what it is (persist/compact.h), so that
-// the bytes tell what there is and what happens next, and nothing of what was there before.
+// Returns MessagePack: ["kueuepy-state", version, list of [kind of record, its fields], pool of shared
+// objects, state]. Removed objects are omitted and ids are canonical (persist/compact.h), so the bytes depend
+// only on the present contents and not on the history.
 std::string SaveState(const State& state);
 
-// The state that was saved. InvalidArgument where the text is not what SaveState writes, FailedPrecondition
-// where it is of a version that this one does not know. Any text is safe to read.
+// Loads a saved state. Returns InvalidArgument if the text was not written by SaveState(), and
+// FailedPrecondition if its version is unknown. Safe for arbitrary input.
 absl::StatusOr<State> LoadState(absl::string_view text);
 
-// What keeps the numbers of the state from referring to one another: empty where nothing does.
+// Returns a description of the first id in the state that refers to nothing, or an empty string.
 std::string BrokenReference(const State& state);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// Whether a state that was read holds together: every number that refers to something does, and the queues
-// and the workloads say the same of each other. With that, no rule reads beyond anything.
+// Checks the consistency of a loaded state: every id refers to an existing object, and queues and workloads
+// refer to each other consistently. This ensures that no rule reads out of bounds.
 #include "persist/references.h"
 
 #include "absl/strings/str_cat.h"
@@ -130,7 +130,7 @@ class References : private ReferenceCheck {
     return kNoId;
   }
 
-  // All tables have the rows and columns of the first, and no trial is open.
+  // Checks that all tables have the same size as the first and that no trial is open.
   template <typename First, typename... Rest>
   void CheckQuota(const First& first, const Rest&... rest) {
     const auto fits = [this](Eigen::Index size, size_t all) {
@@ -228,7 +228,7 @@ class References : private ReferenceCheck {
     if (broken_.empty() && state_.waiting.start != nullptr) CheckWaiting(*state_.waiting.start);
   }
 
-  // A cycle that waits goes on with numbers of the state that it started from.
+  // A blocked cycle continues with ids of its start state.
   void CheckWaiting(const State& start) {
     const State& s = state_;
     Expect(start.waiting.start == nullptr && state_.waiting.passed >= 0, "the waiting cycle");

@@ -1,5 +1,5 @@
-// What the checks of a state that was read have in common: whether a number refers to something, and the
-// first that does not.
+// Base of the checks of a loaded state: verifies that ids refer to existing objects, and keeps the first
+// error.
 #ifndef KUEUE_PERSIST_REFERENCES_H_
 #define KUEUE_PERSIST_REFERENCES_H_
 
@@ -13,7 +13,7 @@ class ReferenceCheck {
  protected:
   explicit ReferenceCheck(const State& state) : state_(state) {}
 
-  // Keeps the first thing that does not hold.
+  // Keeps `what` as the error if it is the first condition that does not hold.
   void Expect(bool holds, const char* what);
   static bool In(int32_t id, size_t size) { return id >= 0 && static_cast<size_t>(id) < size; }
   static bool InOrNone(int32_t id, size_t size) { return id == kNoId || In(id, size); }
@@ -36,8 +36,8 @@ class ReferenceCheck {
   std::string broken_;
 };
 
-// What is broken among the places of workloads, the queues that they wait in, and the workloads themselves;
-// empty if nothing.
+// Returns the first invalid reference among the workload table, the queues and the workloads; empty if there
+// is none.
 std::string BrokenWorkloadReference(const State& state);
 
 }  // namespace kueue

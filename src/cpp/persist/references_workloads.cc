@@ -1,4 +1,4 @@
-// The references of workloads and of the queues that they wait in: both say the same of each other.
+// References between workloads and their queues, which must be mutual.
 #include <vector>
 
 #include "persist/field_lists.h"
@@ -135,7 +135,7 @@ class WorkloadReferences : private ReferenceCheck {
     Expect(fits, "pending workloads");
   }
 
-  // By place: whether it is among the free ones.
+  // Returns for each slot whether it is in the free list.
   template <typename Places, typename Free>
   std::vector<bool> CheckFree(const Places& places, const Free& free) {
     std::vector<bool> is_free(places.size());
@@ -147,7 +147,7 @@ class WorkloadReferences : private ReferenceCheck {
     return is_free;
   }
 
-  // Places and numbers tell of one another, and what nobody has is empty.
+  // Checks that ids and serial numbers refer to each other and that free slots are empty.
   void CheckPlaces() {
     size_t used = 0;
     FieldLists::Visit(state_.workloads, [&](const auto& places, const auto& free, const auto& roll,
@@ -225,7 +225,7 @@ class WorkloadReferences : private ReferenceCheck {
     }
   }
 
-  std::vector<int> seen_;  // how often each workload is in a queue
+  std::vector<int> seen_;  // Number of occurrences of each workload in queues.
 };
 
 }  // namespace

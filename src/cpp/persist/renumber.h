@@ -1,4 +1,4 @@
-// Which ids are used, and what they become.
+// Set of used ids, and their new numbers.
 #ifndef KUEUE_PERSIST_RENUMBER_H_
 #define KUEUE_PERSIST_RENUMBER_H_
 
@@ -22,7 +22,7 @@ inline int32_t KeyOf(int32_t key) { return key; }
 
 inline size_t Index(int32_t id) { return static_cast<size_t>(id); }
 
-// Which ids something refers to.
+// Ids that are referred to.
 class Marks {
  public:
   void operator()(IdKind kind, int32_t id) {
@@ -43,7 +43,7 @@ class Marks {
     const std::vector<bool>& used = used_[static_cast<size_t>(kind)];
     return static_cast<size_t>(id) < used.size() && used[static_cast<size_t>(id)];
   }
-  // Those of a kind, ascending.
+  // Returns the used ids of a kind, ascending.
   std::vector<int32_t> All(IdKind kind) const {
     const std::vector<bool>& used = used_[static_cast<size_t>(kind)];
     std::vector<int32_t> ids;
@@ -58,10 +58,10 @@ class Marks {
   absl::flat_hash_set<const void*> seen_;
 };
 
-// What each id becomes, by kind; kNoId: it is forgotten.
+// New number of each id, by kind; kNoId: the id is dropped.
 class Renumbering {
  public:
-  // The ids of a kind in their new order, out of `size`.
+  // Sets the new order of the ids of a kind, of which there are `size`.
   void Set(IdKind kind, const std::vector<int32_t>& order, size_t size) {
     std::vector<int32_t>& now = now_[static_cast<size_t>(kind)];
     now.assign(size, kNoId);
@@ -87,7 +87,7 @@ class Renumbering {
     for (auto& [key, value] : map) renumbered.emplace(Now(kind, key), std::move(value));
     map.swap(renumbered);
   }
-  // What is shared stays so, and stays itself where nothing in it changes.
+  // Renumbers the target of a pointer. Shared targets stay shared, and unchanged targets are not copied.
   template <typename T>
   void Shared(std::shared_ptr<const T>& pointer) {
     const auto known = made_.find(pointer.get());
@@ -95,7 +95,7 @@ class Renumbering {
       pointer = std::static_pointer_cast<const T>(known->second.second);
       return;
     }
-    const std::shared_ptr<const T> before = pointer;  // kept, so that its address is no other's
+    const std::shared_ptr<const T> before = pointer;  // Kept alive, so that its address is not reused.
     Probe probe{*this, false};
     WalkIds(probe, *before);
     if (probe.changes) {
@@ -107,7 +107,7 @@ class Renumbering {
   }
 
  private:
-  // Whether anything changes.
+  // Tests whether renumbering would change anything.
   struct Probe {
     const Renumbering& renumbering;
     bool changes;

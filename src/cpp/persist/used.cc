@@ -19,7 +19,7 @@ class Marking {
   }
 
  private:
-  // Workloads and ClusterQueues, and what they refer to.
+  // Marks workloads and ClusterQueues, and everything they refer to.
   void MarkWhatIsThere(State& state) {
     for (WorkloadId id : state.workloads.InOrder()) {
       if (may_end_) Poll();
@@ -77,7 +77,7 @@ class Marking {
     }
   }
 
-  // What classes and flavor resources refer to, and what is always there.
+  // Marks what classes and flavor resources refer to, and ids that always exist.
   void MarkNames(const State& state) {
     for (ClassId id : marks_.All(IdKind::kClass)) WalkIds(marks_, state.Class(id));
     for (FlavorResourceId fr : marks_.All(IdKind::kFlavorResource)) {

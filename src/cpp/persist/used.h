@@ -1,4 +1,4 @@
-// Which names, classes and flavor resources something that is there refers to.
+// Finds the names, classes and flavor resources that existing objects refer to.
 #ifndef KUEUE_PERSIST_USED_H_
 #define KUEUE_PERSIST_USED_H_
 
@@ -9,8 +9,8 @@
 
 namespace kueue {
 
-// Of all the states, which have the same ids. Their pending queues forget what is empty. It `may_end` in the
-// midst, as Poll() may.
+// Returns the ids used by any of the states, which must have the same ids. Removes empty buckets from their
+// pending queues. If `may_end` is set, a listener may abort the call (see Poll()).
 Marks UsedIn(const std::vector<State*>& states, bool may_end);
 
 }  // namespace kueue

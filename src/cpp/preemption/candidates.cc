@@ -23,7 +23,8 @@ bool CandidateOrder::operator()(const Candidate& a, const Candidate& b) const {
 const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
   if (sorted_ > i) return items_[i];
   const auto later = [&order](const Candidate& a, const Candidate& b) { return order(b, a); };
-  // The heap lies reversed behind the sorted part, so that its top is taken without moving what is sorted.
+  // The heap is stored in reverse order behind the sorted part, so its top can be removed without moving
+  // sorted items.
   if (!heaped_) {
     std::make_heap(items_.rbegin(), items_.rend() - static_cast<std::ptrdiff_t>(sorted_), later);
     heaped_ = true;
@@ -35,8 +36,8 @@ const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
   return items_[i];
 }
 
-// Lists of up to 12 are sorted as Go's pdqsort does it, by insertion: where LocalQueue usage makes the
-// comparisons intransitive, the result depends on how one sorts.
+// Sorts up to 12 candidates by insertion, as Go's pdqsort does. LocalQueue usage can make the comparison
+// intransitive, and then the result depends on the algorithm.
 void CandidateList::SortAll(const State& state, const CandidateOrder& order) {
   const auto by_uid = [&state](const Candidate& a, const Candidate& b) {
     const Workload &left = state.At(a.workload), &right = state.At(b.workload);

@@ -1,5 +1,4 @@
-// Who may be preempted by whom, and in what order.
-// Mirrors pkg/scheduler/preemption/common (kueue ff69552e79).
+// Preemption candidates and their order. Mirrors pkg/scheduler/preemption/common (kueue ff69552e79).
 #ifndef KUEUE_PREEMPTION_CANDIDATES_H_
 #define KUEUE_PREEMPTION_CANDIDATES_H_
 
@@ -12,22 +11,21 @@
 
 namespace kueue {
 
-// Why a candidate may be taken.
+// Rule by which a candidate may be preempted.
 enum class Variant : uint8_t { kWithinQueue, kHierarchical, kWithoutBorrowing, kWhileBorrowing };
 
 struct Candidate {
   WorkloadId workload;
   Variant variant;
   bool evicted;
-  NodeId common_ancestor;  // the Cohort under which it was found; kNoId within the queue
+  NodeId common_ancestor;  // Cohort under which the candidate was found; kNoId: in the preemptor's own queue.
   int64_t priority;
-  Time reserved;       // when it got its quota; "now" where it has none
-  double queue_usage;  // of its LocalQueue, with admission fair sharing; negative: none
+  Time reserved;       // Time of the quota reservation; the current time if there is none.
+  double queue_usage;  // Usage of the LocalQueue with admission fair sharing; negative: not used.
 };
 
-// The order in which candidates are taken (CandidatesOrdering): evicted ones first, other queues' before the
-// preemptor's own, within one queue the LocalQueue with more usage, then lower priority, later reservation,
-// UID.
+// Order of candidates (CandidatesOrdering): evicted workloads first; other queues before the preemptor's own;
+// within one queue, by higher LocalQueue usage, then lower priority, later reservation and UID.
 class CandidateOrder {
  public:
   CandidateOrder(const State& state, NodeId queue, bool by_usage = true)
@@ -40,7 +38,7 @@ class CandidateOrder {
   bool by_usage_;
 };
 
-// Candidates in order, sorted only as far as they are looked at.
+// A list of candidates that is sorted lazily, only up to the positions that are read.
 class CandidateList {
  public:
   void Clear() {
@@ -51,52 +49,52 @@ class CandidateList {
   void Push(const Candidate& candidate) { items_.push_back(candidate); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
-  // The i-th in order.
+  // Returns the i-th candidate in order. The reference is invalidated by the next non-const call.
   const Candidate& At(size_t i, const CandidateOrder& order);
-  // Sorts all of it, from the order in which queues were pushed, by a sort that no inconsistent comparison
-  // can break.
+  // Sorts all candidates, starting from the order in which they were added by queue. The algorithm tolerates
+  // an inconsistent comparison.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:
-  // The first `sorted_` items are in order; the rest is a heap, reversed, with its top at the back.
+  // The first `sorted_` items are sorted. The rest is a reversed heap with its top at the back.
   std::vector<Candidate> items_;
   size_t sorted_ = 0;
   bool heaped_ = false;
 };
 
-// All workloads of a tree that use one of the contested flavor resources, in the order they would be taken:
-// the same for every preemptor of a cycle, as admitted workloads stay what they are until its end.
+// All workloads of a tree that use a contested flavor resource, in candidate order. The list is shared by all
+// preemptors of a cycle, because admitted workloads do not change during a cycle.
 struct TreeCandidates {
   NodeId root;
   std::vector<FlavorResourceId> contested;
   CandidateList list;
-  // The queues that use more than their own, with every Cohort above them below the root; as of usage
+  // Queues that use more than their own quota, and all Cohorts above them below the root, at the usage of
   // `epoch`.
   std::vector<NodeId> exceeding;
-  std::vector<bool> exceeds;  // by node
+  std::vector<bool> exceeds;  // By node.
   int64_t epoch = -1;
 };
 
-// Lists that keep their memory from search to search.
+// Lists whose memory is reused between searches.
 struct CandidateScratch {
   CandidateList lists[6];
   std::list<TreeCandidates> trees;
-  int64_t epoch = 0;  // changes with every change of usage between searches
+  int64_t epoch = 0;  // Incremented whenever usage changes between searches.
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
-// Whether the workload has one of the flavors of the contested flavor resources assigned, whatever the
-// quantity.
+// Returns whether the workload is assigned one of the flavors of the flavor resources, whatever the amount.
 bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
-// Whether the node uses more than its own quota of one of the contested flavor resources.
+// Returns whether the node uses more than its own quota of any of the flavor resources.
 inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
   return std::any_of(frs.begin(), frs.end(),
                      [&](FlavorResourceId fr) { return quota.IsBorrowing(node, fr); });
 }
-// Whether the node does, and every Cohort between it and `ancestor`; kNoId: up to the root.
+// Returns whether this holds for the node and for all Cohorts between it and `ancestor` (kNoId: up to the
+// root).
 bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
                       const std::vector<FlavorResourceId>& frs);
-// Fills in what the order compares.
+// Returns a candidate with the fields that CandidateOrder compares.
 Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor);
 
 }  // namespace kueue

@@ -1,6 +1,6 @@
-// Preemption without fair sharing: within the queue, reclaim along the tree, borrowing while preempting.
-// Mirrors pkg/scheduler/preemption/preemption.go:classicalPreemptions and pkg/scheduler/preemption/classical
-// (kueue ff69552e79).
+// Preemption without fair sharing: within the queue, by reclaim in the cohort, and with borrowing. Mirrors
+// pkg/scheduler/preemption/preemption.go:classicalPreemptions and pkg/scheduler/preemption/classical (kueue
+// ff69552e79).
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
@@ -10,11 +10,12 @@
 namespace kueue {
 namespace {
 
-// Candidates of other queues under a hierarchical advantage, those without, and the queue's own; evicted ones
-// first.
+// Lists of candidates: other queues where the preemptor has a hierarchical advantage, other queues where it
+// has not, and its own queue. Evicted candidates come first in each list.
 enum List { kHierarchical, kPriority, kSame };
 
-// Whether all of `request` fits into the node's own quota; leaves what is to be asked of its parent.
+// Returns whether all of `request` fits in the node's own quota. Leaves in `request` the rest, which the
+// parent must provide.
 bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
   bool fits = true;
   for (FlavorResourceAmount& entry : request) {
@@ -99,7 +100,8 @@ class ClassicalSearch {
     const NodeId parent = forest.Parent(query_.queue);
     if (parent == kNoId) return;
     if (forest.Parent(parent) == kNoId && !state_.config.admission_fair_sharing) {
-      // All others meet the queue at the root: one list serves every preemptor of the tree.
+      // The lowest common ancestor with all other queues is the root, so one list serves every preemptor of
+      // the tree.
       tree_ = &Tree(parent);
       if (tree_->epoch != scratch_.epoch) FindExceeding(*tree_);
       tree_list_ = advantage ? kHierarchical : kPriority;
@@ -144,7 +146,7 @@ class ClassicalSearch {
     }
   }
 
-  // Whether an entry of the tree's list may be taken from another queue by this preemptor.
+  // Returns whether this preemptor may preempt a candidate from the tree's list in another queue.
   bool MayBeTaken(const Candidate& candidate) const {
     const Workload& workload = state_.At(candidate.workload);
     return tree_->exceeds[static_cast<size_t>(workload.charged)] && workload.charged != query_.queue &&
@@ -172,7 +174,7 @@ class ClassicalSearch {
     }
   }
 
-  // How a candidate of another queue counts where the preemptor has no hierarchical advantage.
+  // Returns the variant of a candidate in another queue if the preemptor has no hierarchical advantage.
   Variant VariantOf(const Workload& candidate) const {
     const Preemption& rules = queue_.spec.preemption;
     if (!rules.borrow_within_cohort || candidate.priority >= preemptor_.priority) {
@@ -188,7 +190,7 @@ class ClassicalSearch {
     });
   }
 
-  // Whether to try with borrowing, and without, in the order of trying.
+  // Returns the attempts in order: true for an attempt with borrowing, false for one without.
   absl::InlinedVector<bool, 2> Attempts() {
     const bool forbidden = !queue_.spec.preemption.borrow_within_cohort;
     const bool no_others = !HasAny(kHierarchical) && !HasAny(kPriority);
@@ -197,7 +199,7 @@ class ClassicalSearch {
     return {true, false};
   }
 
-  // Whether taking the candidate still gives back what was borrowed.
+  // Returns whether preempting the candidate still reclaims borrowed quota.
   bool IsValid(const Candidate& candidate, bool borrow) const {
     const NodeId queue = state_.At(candidate.workload).charged;
     if (queue == query_.queue) return true;
@@ -221,7 +223,8 @@ class ClassicalSearch {
     return {};
   }
 
-  // Whether any entry of the tree's list could be taken. As others leave, no more of them can.
+  // Returns whether any candidate of the tree's list may be preempted. Preempting others never adds
+  // candidates.
   bool OffersAny(bool borrow) const {
     const Preemption& rules = queue_.spec.preemption;
     const bool by_priority = borrow && tree_list_ == kPriority;
@@ -248,7 +251,7 @@ class ClassicalSearch {
     if (tree_->exceeding.empty() || only_own) return false;
     for (size_t i = 0; i < tree_->list.size(); ++i) {
       const Candidate& listed = tree_->list.At(i, tree_order_);
-      if (evicted && !listed.evicted) return false;  // evicted ones come first
+      if (evicted && !listed.evicted) return false;  // Evicted candidates come first.
       if (listed.evicted != evicted || !MayBeTaken(listed)) continue;
       Candidate candidate = listed;
       if (tree_list_ == kPriority) candidate.variant = VariantOf(state_.At(candidate.workload));
@@ -257,8 +260,8 @@ class ClassicalSearch {
     return false;
   }
 
-  // Removes the candidate if that is allowed; returns whether the request fits then, with the targets made
-  // minimal.
+  // Preempts the candidate if that is allowed. Returns whether the request then fits; in this case the
+  // targets are reduced to those needed.
   bool Take(const Candidate& candidate, bool borrow, std::vector<Target>& targets) {
     if (!IsValid(candidate, borrow)) return false;
     Discharge(state_, query_, candidate.workload);
@@ -279,8 +282,8 @@ class ClassicalSearch {
     }
   }
 
-  // Whether the request could stay within the queue's nominal quota once the queue's own candidates have
-  // left.
+  // Returns whether the request would stay within the queue's nominal quota after preempting all candidates
+  // of the queue itself.
   bool FitsWithinNominal() {
     const Trial trial(state_);
     for (bool evicted : {true, false}) {
@@ -292,7 +295,7 @@ class ClassicalSearch {
     });
   }
 
-  // Writes down which candidates of other queues some attempt may take.
+  // Records in the trace which candidates of other queues an attempt may preempt.
   void Note(bool only_borrowing) {
     const bool within_nominal = !only_borrowing && FitsWithinNominal();
     const auto note = [&](WorkloadId id, Variant variant) {
@@ -325,7 +328,7 @@ class ClassicalSearch {
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;
-  TreeCandidates* tree_ = nullptr;  // stands for the list `tree_list_` where it is set
+  TreeCandidates* tree_ = nullptr;  // If set, represents the list `tree_list_`.
   List tree_list_ = kPriority;
   SearchTrace* const trace_;
 };

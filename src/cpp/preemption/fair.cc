@@ -1,6 +1,6 @@
-// Preemption under fair sharing: a tournament of shares picks the queue that gives a workload up.
-// Mirrors pkg/scheduler/preemption/preemption.go:fairPreemptions and pkg/scheduler/preemption/fairsharing
-// (kueue ff69552e79).
+// Preemption with fair sharing: a tournament of shares selects the queue that loses a workload. Mirrors
+// pkg/scheduler/preemption/preemption.go:fairPreemptions and pkg/scheduler/preemption/fairsharing (kueue
+// ff69552e79).
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 
 using CandidatesByQueue = std::map<NodeId, std::vector<Candidate>>;
 
-// Chooses, again and again, the queue that is to lose its next candidate.
+// Repeatedly selects the queue that loses its next candidate.
 class TargetQueues {
  public:
   TargetQueues(const State& state, NodeId preemptor, const std::vector<Candidate>& candidates)
@@ -38,7 +38,7 @@ class TargetQueues {
   }
   void Drop(NodeId queue) { pruned_.insert(queue); }
 
-  // kNoId where nothing is left to take.
+  // Returns kNoId if there are no candidates left.
   NodeId Next() {
     const Forest& forest = state_.forest();
     if (forest.Parent(preemptor_) == kNoId) {
@@ -101,7 +101,8 @@ class TargetQueues {
     return best;
   }
 
-  // What is borrowed where nobody can lend makes no share.
+  // Returns whether the node counts as borrowing. The ratio is 0 if a resource is borrowed that no node can
+  // lend.
   bool Borrows(const Share& share) const {
     return state_.config.rules.zero_shares_do_not_borrow ? share.ratio != 0 : share.borrowing;
   }
@@ -109,7 +110,7 @@ class TargetQueues {
   const State& state_;
   const NodeId preemptor_;
   const CandidateOrder head_order_;
-  CandidatesByQueue remaining_;  // the next one at the back
+  CandidatesByQueue remaining_;  // The next candidate is at the back.
   std::set<NodeId> pruned_, ancestors_;
 };
 
@@ -127,8 +128,8 @@ class FairSearch {
     const std::vector<Candidate> candidates = Collect();
     if (candidates.empty()) return {};
     const std::vector<FairSharingStrategy>& strategies = *state_.config.fair_sharing;
-    // Kueue takes the addition of the request back by removing it, which does not restore what has saturated:
-    // the rest of the cycle sees what is left. Undoing is quicker and otherwise the same.
+    // Kueue subtracts the request again, which does not restore saturated values, and the rest of the cycle
+    // sees the difference. Undoing is faster and gives the same result if nothing saturates.
     const bool leaks = state_.quota.IsOnTrial() && Saturates();
     std::optional<Trial> trial;
     if (!leaks) trial.emplace(state_);
@@ -203,7 +204,7 @@ class FairSearch {
     return FitsNow();
   }
 
-  // The nodes right below the lowest common ancestor, on the preemptor's side and on the target's.
+  // Returns the children of the lowest common ancestor on the preemptor's and on the target's side.
   std::pair<NodeId, NodeId> AlmostCommonAncestors(NodeId target) const {
     const Forest& forest = state_.forest();
     std::set<NodeId> above;
@@ -231,7 +232,7 @@ class FairSearch {
     return false;
   }
 
-  // Takes the first candidate of the queue for which the strategy holds; the others before it are tried
+  // Takes the first candidate of the queue that satisfies the strategy. The candidates before it are tried
   // later.
   bool TakeByStrategy(TargetQueues& queues, NodeId queue, FairSharingStrategy strategy) {
     const auto [ours, theirs] = AlmostCommonAncestors(queue);

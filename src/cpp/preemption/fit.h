@@ -1,4 +1,4 @@
-// What both kinds of preemption share: charging, the fit test, and putting back whom it can spare.
+// Functions shared by both preemption algorithms: charging, the fit test, and removal of unneeded targets.
 #ifndef KUEUE_PREEMPTION_FIT_H_
 #define KUEUE_PREEMPTION_FIT_H_
 
@@ -8,19 +8,19 @@
 
 namespace kueue {
 
-// Adds a workload's usage to, or takes it from, the tables.
+// Add or remove the workload's usage of quota and topologies.
 void Charge(State& state, WorkloadId id);
 void Discharge(State& state, WorkloadId id);
-// The same of what the query looks at: of quota alone where nothing is to be placed.
+// Same as above, but topology usage is changed only if the query includes pod sets to place.
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
-// Whether the request fits now; without `borrow` it must stay within the queue's nominal quota, too.
+// Returns whether the request fits now. Without `borrow`, it must also stay within the queue's nominal quota.
 // Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Drops the targets that are not needed, scanning backwards from the last but one. A dropped target's place
-// is taken by the last one, so the order of the targets may change. Mirrors fillBackWorkloads.
+// Removes targets that are not needed, going backwards from the last but one. The last target takes the
+// position of a removed one, so the order may change. Mirrors fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
 }  // namespace kueue

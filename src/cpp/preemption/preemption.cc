@@ -122,7 +122,8 @@ std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assign
       }
     }
   }
-  // By index, as Kueue does: totals are in the order of the spec, assignments in that of the pod set groups.
+  // Matched by index, as in Kueue: totals are in the order of the spec, assignments in the order of pod set
+  // groups.
   for (size_t i = 0; i < cls.totals.size() && i < assignment.pod_sets.size(); ++i) {
     int64_t count = assignment.pod_sets[i].count;
     if (replaced != kNoId && state_.At(replaced).admission &&

@@ -1,5 +1,4 @@
-// Whom a workload would have to preempt.
-// Mirrors pkg/scheduler/preemption (kueue ff69552e79).
+// Search for the workloads to preempt. Mirrors pkg/scheduler/preemption (kueue ff69552e79).
 #ifndef KUEUE_PREEMPTION_PREEMPTION_H_
 #define KUEUE_PREEMPTION_PREEMPTION_H_
 
@@ -20,44 +19,46 @@ struct Target {
   PreemptionReason reason;
 };
 
-// A question: who must leave so that `request` fits into `queue`, where the flavor resources of `contested`
-// are short?
+// Search for targets so that `request` fits in `queue`, given that the flavor resources in `contested` are
+// insufficient.
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
   std::vector<FlavorResourceId> contested;
   Amounts request;
-  // What must have a place, too; null: nothing.
+  // Pod sets that must be placed as well; null: none.
   const TopologyDemands* topology = nullptr;
   Placer* placer = nullptr;
   WorkloadId replaced = kNoId;
 };
 
-// One comparison of shares by a rule of fair sharing: whether the candidate's queue may lose it.
+// A comparison of shares by a fair sharing strategy, which decides whether the candidate may be preempted.
 struct FairComparison {
   WorkloadId candidate;
   FairSharingStrategy strategy;
-  NodeId ours, theirs;  // the nodes compared, right below the lowest common ancestor
-  Share our_share;      // with the request
-  Share their_share;    // before the candidate leaves
-  Share final_share;    // after it left; compared by LessThanOrEqualToFinalShare
+  NodeId ours, theirs;  // The compared nodes: children of the lowest common ancestor.
+  Share our_share;      // Share including the request.
+  Share their_share;    // Share with the candidate.
+  Share final_share;    // Share without the candidate; used by LessThanOrEqualToFinalShare.
   bool holds;
 };
 
-// What a search saw, for explanations.
+// Record of a search, for explanations.
 struct SearchTrace {
-  std::vector<FairComparison> comparisons;  // with fair sharing
-  // Without: the candidates of other queues, those that it may take, and those that it may not, because with
-  // them gone the preemptor would have to borrow.
+  std::vector<FairComparison> comparisons;  // With fair sharing.
+  // Without fair sharing: candidates of other queues that may be preempted, and those that may not because
+  // the preemptor would have to borrow.
   std::vector<WorkloadId> allowed, needing_to_borrow;
 };
 
-// Searches for targets on the usage tables of `state`, and leaves them as it found them.
+// Searches for targets by changing the usage tables of `state` temporarily; they are restored before each
+// call returns. `state` must outlive the Preemptor.
 class Preemptor : public PreemptionOracle {
  public:
   explicit Preemptor(State& state) : state_(state), placer_(state) {}
 
-  // The targets for an assignment whose mode is Preempt, in Kueue's order; none where preemption cannot help.
+  // Returns the targets for an assignment with mode Preempt, in Kueue's order; empty if preemption cannot
+  // help.
   std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment,
                               WorkloadId replaced);
   std::vector<Target> Search(const PreemptionQuery& query);
@@ -65,21 +66,23 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Workloads that are no candidates while a recomputation assumes that they have left.
+  // Excludes workloads from the candidates, while a recomputation treats them as already preempted.
   void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
     already_preempted_ = std::move(already_preempted);
     Forget();
   }
   Placer& placer() { return placer_; }
-  // Where every search writes down what it saw; nullptr: nowhere.
+  // Sets the trace in which searches record their steps; nullptr disables tracing. The trace must outlive the
+  // searches.
   void SetTrace(SearchTrace* trace) { trace_ = trace; }
-  // A new cycle: what was collected of the trees' workloads no longer holds.
+  // Starts a new cycle and drops the collected candidates.
   void BeginCycle() {
     placer_.BeginCycle();
     scratch_.trees.clear();
     Forget();
   }
-  // A search on unchanged usage gives the same targets; whoever changes usage must call this.
+  // Drops remembered results. Must be called after usage changed, because a repeated search returns the
+  // remembered targets.
   void Forget() {
     remembered_ = false;
     ++scratch_.epoch;
@@ -99,7 +102,7 @@ class Preemptor : public PreemptionOracle {
   std::vector<Target> last_targets_;
 };
 
-// Whether the queue can always get its nominal quota back (pkg/scheduler/preemption/policy.go).
+// Returns whether the queue can always reclaim its nominal quota (pkg/scheduler/preemption/policy.go).
 inline bool CanAlwaysReclaim(const ClusterQueue& queue) {
   return queue.spec.preemption.reclaim_within_cohort == PreemptionPolicy::kAny;
 }

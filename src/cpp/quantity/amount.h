@@ -1,5 +1,5 @@
-// Amount: an int64 of quota or usage where INT64_MAX means Unlimited.
-// Mirrors pkg/resources/amount.go (kueue ff69552e79).
+// Amount: an int64 of quota or usage, in which INT64_MAX means Unlimited. Mirrors pkg/resources/amount.go
+// (kueue ff69552e79).
 #ifndef KUEUE_QUANTITY_AMOUNT_H_
 #define KUEUE_QUANTITY_AMOUNT_H_
 
@@ -10,29 +10,30 @@ namespace kueue {
 
 __extension__ using Int128 = __int128;
 
-// a + b, clamped to the range of int64.
+// Returns a + b, clamped to the range of int64.
 inline int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
   return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-// a - b, clamped: on overflow the sign of b decides the side.
+// Returns a - b, clamped to the range of int64. On overflow, the sign of b determines the bound.
 inline int64_t SaturatingSub(int64_t a, int64_t b) {
   int64_t difference;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
   return b > 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
-// a * b, clamped by the sign of the true product.
+// Returns a * b, clamped to the range of int64.
 inline int64_t SaturatingMul(int64_t a, int64_t b) {
   int64_t product;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
   return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-// Thousandths for cpu, units for every other resource. All arithmetic saturates; Unlimited is sticky:
-// Unlimited + x = Unlimited, Unlimited - Unlimited = 0, Unlimited - x = Unlimited, x - Unlimited = INT64_MIN.
+// An amount in thousandths for cpu and in units for every other resource. All arithmetic saturates, and
+// Unlimited is absorbing: Unlimited + x = Unlimited, Unlimited - Unlimited = 0, Unlimited - x = Unlimited, x
+// - Unlimited = INT64_MIN.
 class Amount {
  public:
   constexpr Amount() = default;

@@ -14,7 +14,7 @@ constexpr int kLimbDigits = 9;
 constexpr uint32_t kPowers[kLimbDigits] = {1,       10,        100,        1'000,      10'000,
                                            100'000, 1'000'000, 10'000'000, 100'000'000};
 
-// The quotient rounded towards minus infinity.
+// Integer division rounded towards minus infinity.
 int FloorDivide(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 }  // namespace
@@ -163,7 +163,7 @@ void Decimal::RoundAwayFromZero(int limbs) {
   const size_t dropped = std::min(static_cast<size_t>(fraction_ - limbs), limbs_.size());
   limbs_.erase(limbs_.begin(), limbs_.begin() + static_cast<std::ptrdiff_t>(dropped));
   fraction_ = limbs;
-  // What is dropped is never zero: the lowest limb behind the point is not.
+  // The dropped part is never zero, because the lowest limb behind the decimal point is nonzero.
   Decimal step;
   step.limbs_.push_back(1);
   step.fraction_ = limbs;

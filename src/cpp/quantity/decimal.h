@@ -1,4 +1,4 @@
-// Decimal: an exact decimal number of any size.
+// Decimal: an exact decimal number of arbitrary size.
 #ifndef KUEUE_QUANTITY_DECIMAL_H_
 #define KUEUE_QUANTITY_DECIMAL_H_
 
@@ -10,25 +10,25 @@
 
 namespace kueue {
 
-// Limbs of nine decimal digits, least significant first, `fraction_` of them behind the point: a nano is one
-// limb, so rounding to nano and to whole units drops limbs, and no operation rescales. Always in lowest form
-// (no leading zero limb, no trailing one behind the point, no negative zero), so equal numbers have equal
-// members.
+// Stored as limbs of nine decimal digits, least significant first; the lowest `fraction_` limbs are behind
+// the decimal point. One limb covers the range down to nano, so rounding to nano or to whole units drops
+// whole limbs and no operation has to rescale. The representation is normalized (no leading zero limb, no
+// trailing zero limb behind the point, no negative zero), so equal numbers have equal members.
 class Decimal {
  public:
   Decimal() = default;
   explicit Decimal(int64_t value);
 
-  // The number that the digits write, times 10^exponent. `integer` and `fraction` hold digits only.
+  // Returns the number `integer.fraction` * 10^exponent. `integer` and `fraction` contain digits only.
   static Decimal FromDigits(absl::string_view integer, absl::string_view fraction, int exponent);
 
   bool IsZero() const { return limbs_.empty(); }
   bool IsNegative() const { return negative_; }
   bool IsInteger() const { return fraction_ == 0; }
 
-  // -1, 0 or 1 as *this is less than, equal to or greater than `other`.
+  // Returns -1, 0 or 1 if *this is less than, equal to or greater than `other`.
   int Compare(const Decimal& other) const;
-  // Compare() of the magnitudes.
+  // Compares the absolute values as Compare() does.
   int CompareMagnitude(const Decimal& other) const;
 
   Decimal operator-() const;
@@ -37,25 +37,26 @@ class Decimal {
   friend Decimal operator*(const Decimal& a, const Decimal& b);
   Decimal& operator+=(const Decimal& other) { return *this = *this + other; }
 
-  // Multiplies in place; `factor` is below 2^32.
+  // Multiplies in place.
   void Scale(uint32_t factor);
-  // Divides in place and is true where that leaves no remainder; otherwise nothing changes. An integer only.
+  // Divides in place and returns true if there is no remainder; otherwise leaves the number unchanged and
+  // returns false. The number must be an integer.
   bool DivideExactly(uint32_t divisor);
 
-  // Rounds the magnitude up, away from zero, to 9 * `limbs` digits behind the point.
+  // Rounds away from zero to 9 * `limbs` digits behind the decimal point.
   void RoundAwayFromZero(int limbs);
 
-  // The least integer not below (for negatives: not above) the number, clamped to the range of int64.
+  // Rounds away from zero to an integer and clamps it to the range of int64.
   int64_t ToInt64() const;
 
-  // |value| = digits * 10^exponent. The digits end in no zero; those of zero are "0".
+  // Absolute value as digits * 10^exponent. The digits have no trailing zero, except "0" for zero.
   struct Digits {
     std::string digits;
     int exponent;
   };
   Digits ToDigits() const;
 
-  // How many limbs are in use: what time and memory of a product grow with.
+  // Returns the number of limbs. Time and memory of a product grow with it.
   size_t size() const { return limbs_.size(); }
 
   friend bool operator==(const Decimal& a, const Decimal& b) {
@@ -63,7 +64,7 @@ class Decimal {
   }
 
  private:
-  // Powers of 10^9 that the number may have digits at: [Low(), High()).
+  // Range [Low(), High()) of powers of 10^9 that may have nonzero digits.
   int Low() const { return -fraction_; }
   int High() const { return static_cast<int>(limbs_.size()) - fraction_; }
   uint32_t Limb(int power) const;

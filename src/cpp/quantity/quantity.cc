@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int kExa = 18;
 
-// The suffix of 10^exponent in DecimalSI; an exponent of the table's range.
+// Returns the DecimalSI suffix of 10^exponent. The exponent must be in the range of the table.
 absl::string_view DecimalSuffix(int exponent) {
   static constexpr absl::string_view kSuffixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
   return kSuffixes[exponent / 3 + 3];
@@ -43,7 +43,7 @@ std::string BinaryText(Decimal value) {
                       kSuffixes[power]);
 }
 
-// value / 2^bits, to the nearest integer, ties to even.
+// Returns value / 2^bits, rounded to the nearest integer, ties to even.
 absl::uint128 ShiftToNearest(absl::uint128 value, int bits) {
   if (bits <= 0) return value;
   const absl::uint128 half = absl::uint128(1) << (bits - 1);
@@ -58,13 +58,13 @@ int BitWidth(absl::uint128 value) {
   return high != 0 ? 128 - absl::countl_zero(high) : 64 - absl::countl_zero(absl::Uint128Low64(value));
 }
 
-// unscaled / 10^places, rounded to 64 bits and then to a double; places is at most 9.
+// Returns unscaled / 10^places, rounded to 64 bits and then to a double. `places` is at most 9.
 double Divide(uint64_t unscaled, int places) {
   uint64_t divisor = 1;
   for (int i = 0; i < places; ++i) divisor *= 10;
   const int shift = 128 - BitWidth(unscaled);
   const absl::uint128 dividend = absl::uint128(unscaled) << shift;
-  // At least 98 bits of quotient; what is left over only has to be seen in the last one.
+  // The quotient has at least 98 bits. The remainder only has to set the last bit.
   absl::uint128 quotient = dividend / divisor;
   if (dividend % divisor != 0) quotient |= 1;
   const int excess = BitWidth(quotient) - 64;
@@ -133,7 +133,8 @@ std::string ResourceQuantityString(absl::string_view resource, int64_t value, bo
     return Quantity(std::move(cores)).ToText();
   }
   if (!as_bytes && !IsByteValued(resource)) return Quantity(value).ToText();
-  // Read back, a text without a binary suffix is a decimal one, and written as such.
+  // Parsing the result again would turn a text without a binary suffix into a decimal quantity, so format it
+  // as one.
   return Quantity::Parse(Quantity(value, QuantityFormat::kBinarySI).ToText())->ToText();
 }
 

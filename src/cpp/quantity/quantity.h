@@ -1,6 +1,6 @@
-// Quantity: Kubernetes' way to write an amount of a resource, and the integers that scheduling counts with.
-// Mirrors k8s.io/apimachinery/pkg/api/resource/quantity.go,
-// pkg/resources/{amount,requests,resource_formatter}.go (kueue ff69552e79).
+// Quantity: a Kubernetes resource quantity, and its conversion to the integers used for scheduling. Mirrors
+// k8s.io/apimachinery/pkg/api/resource/quantity.go, pkg/resources/{amount,requests,resource_formatter}.go
+// (kueue ff69552e79).
 #ifndef KUEUE_QUANTITY_QUANTITY_H_
 #define KUEUE_QUANTITY_QUANTITY_H_
 
@@ -14,15 +14,15 @@
 
 namespace kueue {
 
-// What a text may be at most, so that the cost of reading it is bounded. The reference knows no such limits.
-constexpr int kMaxQuantityText = 64;        // bytes
-constexpr int kMaxQuantityDigits = 40;      // without leading zeros
-constexpr int kMaxQuantityExponent = 1000;  // of e or E, in magnitude
+// Limits on the text of a quantity; they bound the cost of parsing. Kubernetes has no such limits.
+constexpr int kMaxQuantityText = 64;        // Bytes.
+constexpr int kMaxQuantityDigits = 40;      // Digits without leading zeros.
+constexpr int kMaxQuantityExponent = 1000;  // Absolute value of the exponent after `e` or `E`.
 
-// How the text of a value is written; it never counts in comparisons.
+// Format used to print a value. Comparisons ignore it.
 enum class QuantityFormat : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 
-// An exact number with the format of the text it was read from.
+// An exact number with the format of the text from which it was parsed.
 class Quantity {
  public:
   Quantity() = default;
@@ -31,10 +31,10 @@ class Quantity {
   explicit Quantity(Decimal value, QuantityFormat format = QuantityFormat::kDecimalSI)
       : value_(std::move(value)), format_(format) {}
 
-  // Reads what Go's parser reads, oddities as "." and "Gi" (both zero) included; the stricter pattern of the
-  // API's schema is not checked here. More than nine digits behind the point round up, away from zero. A
-  // binary suffix caps the magnitude at 2^63-1. InvalidArgument where the text is no quantity or exceeds the
-  // limits above.
+  // Parses a quantity as Go's parser does, including "." and "Gi" (both zero). The stricter pattern of the
+  // API schema is not checked here. More than nine digits behind the decimal point are rounded away from
+  // zero. With a binary suffix, the absolute value is capped at 2^63-1. Returns InvalidArgument if the text
+  // is not a quantity or exceeds the limits above.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
   const Decimal& value() const { return value_; }
@@ -42,14 +42,15 @@ class Quantity {
   bool IsZero() const { return value_.IsZero(); }
   bool IsNegative() const { return value_.IsNegative(); }
 
-  // The canonical text: the largest suffix that leaves no fraction. A multiple of 10^21 keeps the suffix E,
-  // where the reference drops the power.
+  // Returns the canonical text, which uses the largest suffix that leaves no fraction. Multiples of 10^21
+  // keep the suffix E; Kubernetes would drop the power of ten.
   std::string ToText() const;
 
-  // The nearest double, rounded to 64 bits first where the reference does (quantity.go:AsFloat64Slow).
+  // Returns the nearest double. Rounds to 64 bits first in the same cases as Kubernetes
+  // (quantity.go:AsFloat64Slow).
   double AsDouble() const;
 
-  // A zero takes over the format of what is added or subtracted.
+  // Addition and subtraction. If one operand is zero, the result has the format of the other operand.
   Quantity& operator+=(const Quantity& other);
   Quantity& operator-=(const Quantity& other);
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
@@ -70,20 +71,20 @@ class Quantity {
   QuantityFormat format_ = QuantityFormat::kDecimalSI;
 };
 
-// The text that the reference prints for a quantity read from `text`: some texts that are not canonical
-// ("+5", "1.500", "12E6") are kept as they are. Parse() must have accepted the text.
+// Returns the text that Kubernetes prints for a quantity parsed from `text`. Some non-canonical texts ("+5",
+// "1.500", "12E6") are kept unchanged. Requires that Parse() accepts the text.
 std::string PrintedText(absl::string_view text);
 
-// A request or usage as an integer: thousandths of cpu, units of all else, rounded up and clamped to int64
-// (pkg/resources/requests.go:ResourceValue).
+// Converts a request or usage to an integer: thousandths for cpu, units for all other resources, rounded up
+// and clamped to the range of int64 (pkg/resources/requests.go:ResourceValue).
 int64_t ResourceValue(absl::string_view resource, const Quantity& quantity);
 
-// A quota as an amount: as ResourceValue, but Unlimited from (2^63-1)/1000 cores or 2^63-1 units on
-// (pkg/resources/amount.go:AmountFromQuantity).
+// Converts a quota to an amount. Like ResourceValue, but values of at least (2^63-1)/1000 cores or 2^63-1
+// units become Unlimited (pkg/resources/amount.go:AmountFromQuantity).
 Amount AmountFromQuantity(absl::string_view resource, const Quantity& quantity);
 
-// The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString). `as_bytes`:
-// written with binary suffixes, as memory is, whatever the resource's name.
+// Formats an integer used for scheduling (pkg/resources/resource_formatter.go:ResourceQuantityString). If
+// `as_bytes` is set, uses binary suffixes, as for memory, whatever the resource's name.
 std::string ResourceQuantityString(absl::string_view resource, int64_t value, bool as_bytes = false);
 
 }  // namespace kueue

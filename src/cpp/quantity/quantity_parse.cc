@@ -1,5 +1,4 @@
-// Reading a quantity. Mirrors k8s.io/apimachinery/pkg/api/resource/quantity.go:ParseQuantity (kueue
-// ff69552e79).
+// Quantity parser. Mirrors k8s.io/apimachinery/pkg/api/resource/quantity.go:ParseQuantity (kueue ff69552e79).
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -15,14 +14,15 @@ namespace {
 
 constexpr absl::string_view kSuffixes = "n u m k M G T P E Ki Mi Gi Ti Pi Ei or e<exponent>";
 
-// The parts of a text: sign, digits before the point (without leading zeros), digits behind it, suffix.
+// Parts of a quantity text: sign, digits before the decimal point (without leading zeros), digits behind it,
+// suffix.
 struct Parts {
   bool negative = false;
   bool has_digits = false;
   absl::string_view integer, fraction, suffix;
 };
 
-// What a suffix means: times 10^exponent, or 2^exponent.
+// Meaning of a suffix: a factor of 10^exponent or, for kBinarySI, 2^exponent.
 struct Scale {
   QuantityFormat format;
   int exponent;
@@ -41,7 +41,7 @@ absl::string_view WithoutLeadingZeros(absl::string_view digits) {
   return first == absl::string_view::npos ? absl::string_view() : digits.substr(first);
 }
 
-// Letters, a sign, digits, and nothing more.
+// Returns whether the text consists of letters, a sign and digits, in this order.
 bool IsSuffixShaped(absl::string_view text) {
   const size_t letters = text.find_first_not_of("eEinumkKMGTP");
   if (letters == absl::string_view::npos) return true;
@@ -68,7 +68,7 @@ std::optional<Parts> Split(absl::string_view text) {
   return parts;
 }
 
-// The exponent behind an e or E; beyond the limit some number that is beyond it, too.
+// Returns the exponent after `e` or `E`. If it exceeds the limit, returns any number that exceeds it too.
 std::optional<int> ReadExponent(absl::string_view text) {
   const bool negative = text.front() == '-';
   if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
@@ -104,7 +104,7 @@ absl::Status Refuse(absl::string_view text, const Text&... why) {
                                                  shorten ? "..." : "", "\": ", why...));
 }
 
-// Where no digits were written, the reference reads zero, save on its slow path.
+// Kubernetes reads a text without digits as zero, except on its slow path.
 bool LacksDigits(const Parts& parts, const Scale& scale) {
   const bool binary = scale.format == QuantityFormat::kBinarySI;
   return !parts.has_digits && (binary ? scale.exponent >= 50 : scale.exponent < -9);
@@ -160,7 +160,7 @@ std::string PrintedText(absl::string_view text) {
   bool kept;
   if (scale.format == QuantityFormat::kBinarySI) {
     const bool small = parts.fraction.empty() && 14 - size - scale.exponent * 3 / 10 >= 0;
-    // A number is a multiple of eight as its last three digits are.
+    // A number is a multiple of eight iff its last three digits are.
     const int last = std::atoi(digits.substr(size < 3 ? 0 : digits.size() - 3).c_str());
     kept = small && last % 8 != 0;
   } else {

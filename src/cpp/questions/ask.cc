@@ -32,7 +32,7 @@ HypotheticalWorkload::~HypotheticalWorkload() {
 
 namespace {
 
-// A cycle that waits has nominated its heads, and goes on from where it began.
+// A blocked cycle has already nominated its heads and will be replayed from its start state.
 const std::shared_ptr<const ScanProgress>& ProgressOf(const State& state, WorkloadId id) {
   const bool in_waiting_cycle = state.waiting.start != nullptr && state.At(id).place == QueuePlace::kInflight;
   return (in_waiting_cycle ? *state.waiting.start : state).At(id).progress;
@@ -52,7 +52,8 @@ Entry Nominated(State& state, WorkloadId id, Search search) {
 
 namespace {
 
-// Which checks a workload needs depends on the flavors that it would get.
+// Checks whether all required checks are ready. They depend on the flavors that the workload would be
+// assigned.
 bool WouldBeAdmitted(State& state, WorkloadId id, const DecisionRecord& decision) {
   std::shared_ptr<const Admission> admission = decision.admission;
   Workload& workload = state.At(id);

@@ -1,4 +1,4 @@
-// What a cycle would answer about one workload, of the engine or not.
+// Decision that a cycle would make about a single workload, which may be hypothetical.
 #ifndef KUEUE_QUESTIONS_ASK_H_
 #define KUEUE_QUESTIONS_ASK_H_
 
@@ -12,8 +12,8 @@
 
 namespace kueue {
 
-// A workload that takes part for as long as this lives, in no queue and known to nobody. No other may come or
-// go meanwhile.
+// Adds a hypothetical workload to the state for the lifetime of this object. It is in no queue and cannot be
+// found by its key. No other workload may be added or removed meanwhile. `state` must outlive this object.
 class HypotheticalWorkload {
  public:
   HypotheticalWorkload(State& state, const WorkloadObject& object);
@@ -28,20 +28,22 @@ class HypotheticalWorkload {
   const WorkloadId id_;
 };
 
-// Where a search of flavors begins: where the next cycle's would go on, or at the first flavor.
+// Start of the flavor scan: where the next cycle would continue it, or at the first flavor.
 enum class Search : uint8_t { kGoesOn, kAnew };
 
-// Whether the next cycle's search goes on in the midst.
+// Returns whether the next cycle would continue a flavor scan that an earlier cycle began.
 bool IsSearchUnderWay(const State& state, WorkloadId id);
-// The workload as a cycle that has it alone would nominate it now; changes nothing that shows.
+// Returns the entry that a cycle with this workload as its only head would produce now. Leaves no visible
+// changes.
 Entry Nominated(State& state, WorkloadId id, Search search);
 
-// The decision about a workload as of now; changes nothing that shows. Its message of a hypothetical workload
-// can be rendered only while that lives.
+// Returns the current decision about a workload. Leaves no visible changes. The message for a hypothetical
+// workload can be rendered only while the workload exists.
 DecisionRecord Answer(State& state, WorkloadId id, Search search = Search::kGoesOn);
 
-// A count of the pod set that would be admitted while one more would not; with `preempting`, one that others
-// would have to leave for does as well. INT32_MAX where nothing ends it. The pod set must exist.
+// Returns a count of the pod set that would be admitted although one more pod would not. With `preempting`,
+// counts that need preemption are accepted too. Returns INT32_MAX if every count would be admitted. `pod_set`
+// must be a valid index.
 int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting);
 
 }  // namespace kueue

@@ -50,7 +50,7 @@ Obstacle::Kind KindOf(QueueBlocker::Kind kind) {
   return Obstacle::Kind::kNone;
 }
 
-// A workload that is on hold, or that waits for pods to be ready, is told so by its condition.
+// The condition records whether a workload is on hold or waits for pods to become ready.
 Obstacle HoldUpOf(const State& state, const Workload& workload) {
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;
@@ -63,7 +63,7 @@ Obstacle HoldUpOf(const State& state, const Workload& workload) {
   return {};
 }
 
-// A workload with devices waits in its queue from the first success of counting them on.
+// A workload with devices is in its queue only after they were counted successfully.
 Obstacle UncountedDevices(const State& state, const Workload& workload) {
   const bool waits = workload.place != QueuePlace::kNowhere || workload.HasQuotaReservation();
   if (waits || !NeedsDevices(state, workload)) return {};
@@ -74,7 +74,7 @@ Obstacle UncountedDevices(const State& state, const Workload& workload) {
   return {Obstacle::Kind::kDevicesUncounted, "", Reason::kPendingEvaluation, nullptr};
 }
 
-// The admission that an entry's assignment would come to.
+// Returns the admission that the entry's assignment would produce.
 std::shared_ptr<const Admission> AdmissionBy(const State& state, const Entry& entry) {
   auto admission = std::make_shared<Admission>();
   admission->cluster_queue = entry.queue;
@@ -117,7 +117,7 @@ DecisionRecord Decided(const State& state, const Entry& entry) {
     record.admission = workload.admission;
     record.admitted = workload.IsAdmitted();
   }
-  if (entry.second_pass > 0 && record.verdict == Verdict::kPending) {  // it keeps its quota
+  if (entry.second_pass > 0 && record.verdict == Verdict::kPending) {  // The workload keeps its quota.
     record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
     record.message = entry.message;
   } else if (const Condition* condition = workload.Find(ConditionType::kQuotaReserved)) {

@@ -1,4 +1,4 @@
-// How a head of a cycle fared, as facts that outlast the cycle.
+// Result of a cycle for one head, as facts that remain valid after the cycle.
 #ifndef KUEUE_QUESTIONS_DECISION_H_
 #define KUEUE_QUESTIONS_DECISION_H_
 
@@ -14,32 +14,33 @@ namespace kueue {
 
 enum class Verdict : uint8_t { kPending, kPreempting, kAdmitted };
 
-// Who leaves, and whose quota that gives back.
+// A preemption target, and the queue whose quota it frees.
 struct TargetRecord {
   std::string workload;
   PreemptionReason reason;
   NodeId queue;
 };
 
-// One head of a cycle, told by its key: the workload may be gone when it is looked at.
+// Decision about one head of a cycle. Identifies the workload by its key, since it may be removed before the
+// record is read.
 struct DecisionRecord {
   std::string workload;
   NodeId queue = kNoId;
   Verdict verdict = Verdict::kPending;
-  bool admitted = false;  // with kAdmitted: no admission check is outstanding
+  bool admitted = false;  // With kAdmitted: all admission checks are ready.
   int borrowing = 0;
-  int32_t reason = 0;  // an id of State::reasons
+  int32_t reason = 0;  // An id in State::reasons.
   Message message;
   std::shared_ptr<const Admission> admission;
   std::vector<TargetRecord> targets;
-  std::vector<std::pair<int, FlavorAttempt>> attempts;  // by pod set
+  std::vector<std::pair<int, FlavorAttempt>> attempts;  // By pod set.
 };
 
-// How an entry ended, read off the engine after its cycle or off a nomination that changed nothing.
+// Create a record from an entry: Decided() after its cycle, Asked() from a nomination that changed nothing.
 DecisionRecord Decided(const State& state, const Entry& entry);
 DecisionRecord Asked(const State& state, const Entry& entry);
 
-// What keeps a workload out of every cycle; kNone: nothing does.
+// Why no cycle considers a workload; kNone: there is no obstacle.
 struct Obstacle {
   enum class Kind : uint8_t {
     kNone,
@@ -50,14 +51,14 @@ struct Obstacle {
     kClusterQueueInactive,
     kGated,
     kOnHold,
-    kPodsReady,  // a cycle waits until all pods are ready
+    kPodsReady,  // A cycle is blocked until all pods are ready.
     kDevicesRefused,
-    kDevicesUncounted,  // the workload controller has yet to look at it
+    kDevicesUncounted,  // The workload controller has not counted the devices yet.
   };
   Kind kind = Kind::kNone;
-  std::string queue;  // of the four kinds that name one
+  std::string queue;  // Name of the queue, for the kinds that refer to one.
   Reason reason = Reason::kEmpty;
-  Message message;  // as its controller writes both
+  Message message;  // `reason` and `message` as the workload's controller writes them.
 
   bool IsNone() const { return kind == Kind::kNone; }
 };

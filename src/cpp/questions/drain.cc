@@ -9,7 +9,7 @@
 namespace kueue {
 namespace {
 
-// A queue and a flavor resource of which it has more than it may have.
+// A queue that uses more of a flavor resource than it may.
 struct Excess {
   NodeId queue = kNoId;
   FlavorResourceId fr = kNoId;
@@ -26,7 +26,7 @@ Excess FindExcess(const State& state) {
   return {};
 }
 
-// Queues that borrow the flavor resource in the tree of the excess; the queue itself where none does.
+// Returns the queues of the tree that borrow the flavor resource, or the queue itself if none does.
 std::vector<NodeId> Debtors(const State& state, const Excess& excess) {
   std::vector<NodeId> debtors;
   if (state.quota.IsBorrowing(excess.queue, excess.fr)) return {excess.queue};
@@ -53,7 +53,7 @@ WorkloadId Next(const State& state, const Excess& excess, const std::vector<Work
   return first == candidates.end() ? kNoId : first->workload;
 }
 
-// Takes back whoever can be spared, the last one first. Returns the rest, in order.
+// Removes workloads that are not needed, last first. Returns the others in order.
 std::vector<WorkloadId> WithoutSpared(State& state, const std::vector<WorkloadId>& leaving) {
   std::vector<WorkloadId> needed;
   for (size_t i = leaving.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// Who would have to leave for every queue to be within its quota again.
+// Workloads that would have to be evicted to bring every queue within its quota.
 #ifndef KUEUE_QUESTIONS_DRAIN_H_
 #define KUEUE_QUESTIONS_DRAIN_H_
 
@@ -8,9 +8,9 @@
 
 namespace kueue {
 
-// Kueue evicts nobody when quota shrinks (reserved quota stays). These are the workloads that a preemptor
-// would take to bring every queue back to what it may have: of queues that borrow first, by lower priority
-// and later reservation; none of them can be spared. Changes nothing.
+// Kueue evicts no workload when quota is reduced. Returns the workloads that a preemptor would select to
+// bring every queue back to its allowed usage: those of borrowing queues first, then by lower priority and
+// later reservation. Each of them is necessary. Leaves no visible changes.
 std::vector<WorkloadId> MustLeave(State& state);
 
 }  // namespace kueue

@@ -21,7 +21,7 @@ NodeFacts FactsOf(const Quota& quota, NodeId node, FlavorResourceId fr) {
           quota.RawAvailable(node, fr)};
 }
 
-// The node whose quota or borrowing limit decides how much `queue` may still have.
+// Returns the node whose quota or borrowing limit determines how much `queue` may still use.
 std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, FlavorResourceId fr) {
   const Forest& forest = quota.forest();
   NodeId node = queue;
@@ -35,7 +35,7 @@ std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, FlavorResourc
   return {node, Limit::kQuota};
 }
 
-// Mirrors pkg/cache/scheduler/resource_node.go:available (kueue ff69552e79), read backwards.
+// Inverse of pkg/cache/scheduler/resource_node.go:available (kueue ff69552e79).
 std::vector<Shortage> Shortages(const FlavorResourceFacts& facts) {
   std::vector<Shortage> found;
   const Amount zero(0);
@@ -103,7 +103,7 @@ class QuotaUsers {
   std::vector<QuotaUserFacts> found_;
 };
 
-// How much there is for the queue, and what sets the limit.
+// Computes how much is available to the queue, and what limits it.
 void SetLimits(const Quota& quota, NodeId queue, FlavorResourceFacts& facts) {
   const FlavorResourceId fr = facts.fr;
   facts.available = quota.Available(queue, fr);
@@ -201,7 +201,7 @@ class FlavorExplainer {
     }
   }
 
-  // Whether the flavor was tried and chosen, and how far it got.
+  // Sets whether the flavor was tried and chosen, and with which result.
   static void SetAttempt(const PodSetAssignment& assignment, FlavorFacts& flavor) {
     for (const FlavorAttempt& attempt : assignment.attempts) {
       if (attempt.flavor != flavor.flavor || attempt.group != flavor.resource_group) continue;
@@ -234,7 +234,7 @@ class FlavorExplainer {
     }
   }
 
-  // What keeps the first of the pod sets that it does not suit out of the flavor.
+  // Sets the reasons why the first pod set that may not use the flavor is ineligible.
   void SetIneligible(const PodSetGroup& group, const LabelKeys* keys, FlavorFacts& flavor) {
     const FlavorId id = flavor.flavor;
     for (int member : group) {
@@ -254,7 +254,7 @@ class FlavorExplainer {
     }
   }
 
-  // Of two pod sets the smaller one is the leader, of equal ones the second, as when they are placed.
+  // As in the placement, the pod set with fewer pods is the leader; if equal, the second.
   void AddPlace(const PodSetGroup& group, FlavorFacts& flavor) {
     std::vector<TopologyDemand> demands;
     for (int member : group) {
@@ -360,7 +360,7 @@ Facts ExplainWaiting(State& state, WorkloadId id) {
 
 namespace {
 
-// One resource that a workload holds in the queue, in the flavor that it was given.
+// Returns the facts for one resource used by an admitted workload, in its assigned flavor.
 FlavorFacts FactsOfHeld(State& state, NodeId queue, const PodSetAdmission::Resource& held) {
   FlavorFacts flavor;
   flavor.flavor = held.flavor;

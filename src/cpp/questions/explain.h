@@ -1,4 +1,4 @@
-// Why a workload waits, where it would go, or whose quota it has: the facts behind an answer, without prose.
+// Facts that explain why a workload is pending, where it would be placed, or whose quota it uses.
 #ifndef KUEUE_QUESTIONS_EXPLAIN_H_
 #define KUEUE_QUESTIONS_EXPLAIN_H_
 
@@ -15,64 +15,66 @@
 
 namespace kueue {
 
-// One node on the way from a queue up to its root, in one flavor resource.
+// A node on the path from a queue to its root, for one flavor resource.
 struct NodeFacts {
   NodeId node;
   Amount nominal, subtree, usage;
-  Amount guaranteed;  // never lent to the parent
+  Amount guaranteed;  // Never lent to the parent.
   Amount borrowing_limit, lending_limit;
-  Amount available;  // to the node, with all that its ancestors would lend; negative where over-admitted
+  // Available to the node, including all that its ancestors would lend. Negative if quota is over-admitted.
+  Amount available;
 };
 
-// What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one flavor
-// resource.
+// Quota and usage of one flavor resource in a queue of the tree, or in a Cohort with a quota or limit of its
+// own.
 struct QuotaUserFacts {
   NodeId node;
-  NodeId meets;    // the lowest node that is above both it and the queue in question
-  Amount nominal;  // of a Cohort: with all below it
+  NodeId meets;    // Lowest common ancestor of this node and the explained queue.
+  Amount nominal;  // For a Cohort: including all descendants.
   Amount usage;
-  Amount borrowed;  // beyond that
-  Amount lends;     // of what it may lend, the part that it does not use itself
+  Amount borrowed;  // Usage above `nominal`.
+  Amount lends;     // Part of the lendable quota that the node does not use.
 };
 
-// Which number ends the search for capacity on the way up.
+// Which number limits the capacity on the path to the root.
 enum class Limit : uint8_t { kQuota, kBorrowingLimit };
 
-// A node whose quota or borrowingLimit is too small for a request, and by how much.
+// A node whose quota or borrowingLimit is too small for a request, and the missing amount.
 struct Shortage {
   NodeId node;
   Limit limit;
   Amount amount;
 };
 
-// One flavor resource of a request, against what there is.
+// A request for one flavor resource, compared with the available amount.
 struct FlavorResourceFacts {
   FlavorResourceId fr;
-  Amount before;  // taken by earlier pod sets of the same workload
-  Amount asked;   // with those
+  Amount before;  // Amount used by earlier pod sets of the same workload.
+  Amount asked;   // Including `before`.
   Amount available, potential;
-  NodeId where;  // the node whose number binds
+  NodeId where;  // Node whose quota or limit is binding.
   Limit limit;
-  bool may_preempt;             // whether preemption is considered at all in this flavor resource
-  Amount missing;               // what would have to become free; more than asked beyond quota
-  std::vector<NodeFacts> path;  // from the queue up to the root
-  // The nodes, from the queue up, whose quota or borrowingLimit would all have to grow for the request to
-  // fit. What is unlimited cannot grow: there may be none though the request is short.
+  bool may_preempt;  // Whether preemption is considered for this flavor resource.
+  Amount missing;    // Amount that would have to be released. Exceeds `asked` if quota is over-admitted.
+  std::vector<NodeFacts> path;  // From the queue up to the root.
+  // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. May
+  // be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
-  std::vector<QuotaUserFacts> quota_users;   // that hold some or lend some
-  std::vector<WorkloadId> sufficient_alone;  // each of which alone would make room by leaving; at most a few
+  std::vector<QuotaUserFacts> quota_users;  // Nodes that use the flavor resource or lend it.
+  // Workloads whose removal alone would be sufficient; limited to a few.
+  std::vector<WorkloadId> sufficient_alone;
   bool IsShort() const { return asked > available; }
 };
 
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;                    // the search looked at it
-  bool chosen = false;                   // for some resource
-  FlavorAttempt attempt;                 // where it was tried
-  std::vector<Refusal> ineligible;       // all that keeps the pods off
-  std::vector<FlavorResourceFacts> frs;  // of the resources asked for
-  // Where the pods would go, of the first pod set of a group; null where no topology places them.
+  bool tried = false;                    // The flavor was evaluated.
+  bool chosen = false;                   // The flavor was chosen for at least one resource.
+  FlavorAttempt attempt;                 // Set if `tried`.
+  std::vector<Refusal> ineligible;       // All reasons why the pods may not use the flavor.
+  std::vector<FlavorResourceFacts> frs;  // Facts about the requested resources.
+  // Topology placement of the first pod set of a group; null if the pods get no topology assignment.
   std::shared_ptr<const PlaceFacts> place;
 };
 
@@ -81,27 +83,27 @@ struct PodSetFacts {
   std::string name;
   int64_t count;
   Requests requests;
-  std::vector<ResourceId> undeclared;  // covered by no resource group
+  std::vector<ResourceId> undeclared;  // Resources that no resource group covers.
   std::vector<FlavorFacts> flavors;
 };
 
-// Why a workload that holds what is contested leaves or stays.
+// Why a workload that uses a contested flavor resource is or is not preempted.
 enum class CandidateVerdict : uint8_t {
   kTaken,
-  kNotNeeded,    // it may be taken, and the request fits without
-  kNotEnough,    // it may be taken, and even with all others there is no room
-  kQueueNever,   // withinClusterQueue is Never
-  kCohortNever,  // reclaimWithinCohort is Never
-  kPriority,     // the policy asks for a lower priority
-  kNotNewer,     // of equal priority, and not newer
+  kNotNeeded,    // May be preempted, but the request fits without it.
+  kNotEnough,    // May be preempted, but even preempting all such candidates is not sufficient.
+  kQueueNever,   // withinClusterQueue is Never.
+  kCohortNever,  // reclaimWithinCohort is Never.
+  kPriority,     // The policy requires a lower priority.
+  kNotNewer,     // Equal priority, and not newer.
   kQueueIsNotBorrowing,
   kCohortIsNotBorrowing,
-  kShare,  // no rule of fair sharing lets its queue lose it
+  kShare,  // No fair sharing strategy permits the preemption.
   kQueueIsInactive,
-  // With it gone the preemptor would have to borrow, and
-  kBorrowNever,      // borrowWithinCohort is Never
-  kBorrowPriority,   // that asks for a lower priority
-  kBorrowThreshold,  // its priority is above maxPriorityThreshold
+  // If this candidate is preempted, the preemptor has to borrow, which borrowWithinCohort forbids:
+  kBorrowNever,      // The policy is Never.
+  kBorrowPriority,   // The candidate's priority is not lower than the preemptor's.
+  kBorrowThreshold,  // The candidate's priority is above maxPriorityThreshold.
 };
 inline constexpr size_t kCandidateVerdicts = CountOf<CandidateVerdict>();
 
@@ -109,47 +111,47 @@ struct CandidateFacts {
   WorkloadId workload;
   NodeId queue;
   CandidateVerdict verdict;
-  PreemptionReason reason;                  // with kTaken
-  std::vector<FlavorResourceAmount> holds;  // of the contested flavor resources
+  PreemptionReason reason;                  // Set with kTaken.
+  std::vector<FlavorResourceAmount> holds;  // Usage of contested flavor resources.
   std::vector<FairComparison> comparisons;
 };
 
 struct ShareFacts {
   NodeId node;
   Share share;
-  Amount borrowed, lendable;  // of the dominant resource
+  Amount borrowed, lendable;  // Of the dominant resource.
 };
 
 struct Facts {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
-  Entry entry;                // a search of all flavors as of now; of a workload that holds quota, nothing
-  std::optional<Entry> next;  // what the next cycle would answer, where a search is under way
+  Entry entry;  // Result of a complete flavor scan; unused for a workload with a quota reservation.
+  std::optional<Entry> next;  // Result of the next cycle, if a flavor scan is in progress.
   std::vector<PodSetFacts> pod_sets;
   std::vector<FlavorResourceId> contested;
-  std::vector<CandidateFacts> candidates;  // the taken ones first, in order; at most kMostCandidates others
-  std::vector<int> counts;                 // of all candidates, by verdict
-  std::vector<ShareFacts> shares;          // from the queue up, below the root
+  std::vector<CandidateFacts> candidates;  // Targets first, in order, then at most kMostCandidates others.
+  std::vector<int> counts;                 // Number of all candidates by verdict.
+  std::vector<ShareFacts> shares;          // Ordered from the queue upwards, without the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 
-// What a cycle would answer about a waiting workload, and why. Changes nothing that shows. One that was never
-// queued needs a class as long as the facts are read (TemporaryClass).
+// Explains a pending workload: the decision that a cycle would make, and its reasons. Leaves no visible
+// changes. For a workload that was never queued, keep a TemporaryClass as long as the facts are read.
 Facts ExplainWaiting(State& state, WorkloadId id);
-// What a workload with quota holds, and from whom it comes.
+// Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id);
 
-// Path, holders and limit of one flavor resource for a queue that asks for so much.
+// Returns the path, users and limits of one flavor resource for a request of `asked` in the queue.
 FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
                                           Amount asked);
-// Who holds what is contested, and why each of them leaves or stays; fills `contested`, `candidates` and
-// `counts`.
+// Explains for each workload that uses a contested flavor resource whether it is preempted. Fills in
+// `contested`, `candidates` and `counts`.
 void ExplainPreemption(State& state, Facts& facts);
-// The shares of a queue and of the Cohorts above it, but for the root; of all active queues and the Cohorts
-// there are.
+// Return the shares of a queue and of its ancestor Cohorts except the root, or of all active queues and all
+// Cohorts.
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
-// Who preempted the workload last, kNoId where nobody did or it is not known.
+// Returns the workload that preempted this one last, or kNoId if there is none or it is unknown.
 WorkloadId PreemptorOf(const State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -9,7 +9,7 @@
 namespace kueue {
 namespace {
 
-// The flavor resources that are short in a flavor that preemption was considered for.
+// Returns the insufficient flavor resources in flavors for which preemption was considered.
 std::vector<FlavorResourceId> Contested(const Facts& facts) {
   std::vector<FlavorResourceId> contested;
   for (const PodSetFacts& pod_set : facts.pod_sets) {
@@ -53,9 +53,9 @@ class CandidateVerdicts {
   }
 
  private:
-  // Searches once more, and keeps what the search writes down. With fair sharing that is the one for the
-  // whole assignment; without, each flavor resource that is short is searched for apart, and a candidate that
-  // one search may take may leave.
+  // Repeats the search and records its steps. With fair sharing, one search covers the whole assignment.
+  // Without it, each insufficient flavor resource is searched separately, and a candidate is allowed if any
+  // of these searches allows it.
   void Trace() {
     Preemptor preemptor(state_);
     preemptor.SetTrace(&trace_);
@@ -84,7 +84,7 @@ class CandidateVerdicts {
     return asked;
   }
 
-  // The lowest node above the queue that is above the preemptor's, too.
+  // Returns the lowest common ancestor of the queue and the preemptor's queue.
   NodeId MeetingNode(NodeId queue) const {
     const Forest& forest = state_.forest();
     std::vector<NodeId> above;
@@ -155,15 +155,15 @@ class CandidateVerdicts {
   const ClusterQueue& queue_;
   absl::flat_hash_set<WorkloadId> targets_;
   SearchTrace trace_;
-  absl::flat_hash_map<WorkloadId, std::vector<const FairComparison*>> comparisons_of_;  // by candidate
-  absl::flat_hash_set<WorkloadId> needs_to_borrow_;  // no search may take them
+  absl::flat_hash_map<WorkloadId, std::vector<const FairComparison*>> comparisons_of_;  // By candidate.
+  absl::flat_hash_set<WorkloadId> needs_to_borrow_;  // Not allowed in any search.
 };
 
 }  // namespace
 
 void ExplainPreemption(State& state, Facts& facts) {
   facts.contested = Contested(facts);
-  // Without anything that is short, room in a topology may still cost targets.
+  // Targets may be needed for topology capacity alone, even if all quotas are sufficient.
   if (!facts.contested.empty() || !facts.entry.targets.empty()) CandidateVerdicts(state, facts).Run();
 }
 

@@ -17,7 +17,7 @@ using Exclusion = PlacementFailure::Exclusion;
 
 constexpr int kMostTried = 500;
 
-// Of the pods that a domain could hold, those in whole slices, beside a leader where one is needed.
+// Returns the number of pods in whole slices that a domain fits, next to a leader if one is needed.
 int32_t Holds(const Counts& counts, const PlacementParameters& parameters, int level) {
   if (parameters.leaders > 0 && counts.leaders == 0) return 0;
   if (level > parameters.slice_level) return parameters.leaders > 0 ? counts.pods_with_leader : counts.pods;
@@ -25,7 +25,7 @@ int32_t Holds(const Counts& counts, const PlacementParameters& parameters, int l
   return slices * parameters.slice_size;
 }
 
-// By domain: what is first in the way in those of its leaves that hold no pod, and in how many of them.
+// By domain: for leaves that fit no pod, the first reason and the number of leaves.
 class Exclusions {
  public:
   Exclusions(const State& state, const FlavorCapacity& capacity, const CountTable& table)
@@ -62,7 +62,7 @@ class Exclusions {
   std::vector<std::map<std::pair<Exclusion, std::string>, int32_t>> all_;
 };
 
-// Of one level, at most kMostDomains; those that hold most come first.
+// Returns at most kMostDomains domains of a level, those that fit most pods first.
 std::vector<DomainFacts> DomainsThatHoldMost(const TopologyTree& tree, int level,
                                              const PlacementParameters& parameters, const CountTable& now,
                                              const CountTable& empty) {
@@ -78,7 +78,7 @@ std::vector<DomainFacts> DomainsThatHoldMost(const TopologyTree& tree, int level
   return found;
 }
 
-// Whether the workload has pods in the flavor's tree, as those that its capacity knows of.
+// Returns whether the workload has pods in the flavor's tree.
 bool UsesTree(const State& state, const Workload& workload, FlavorId flavor, const TopologyTree& tree) {
   if (!workload.topology_usage) return false;
   const bool shares = state.config.gates.tas_handle_overlapping_flavors && tree.is_by_node();
@@ -120,7 +120,7 @@ int32_t PlaceExplainer::Largest(FlavorCapacity& capacity, PlacementQuery query,
   const TopologyTree::Range top = capacity.tree->Level(0);
   for (int32_t domain = top.begin; domain < top.end; ++domain) total += counts.At(domain).pods;
   int64_t fits = 0, above = std::min<int64_t>(total, std::numeric_limits<int32_t>::max() - size) / size + 1;
-  while (above - fits > 1) {  // in slices
+  while (above - fits > 1) {  // Binary search over the number of slices.
     const int64_t middle = fits + (above - fits) / 2;
     query.count = static_cast<int32_t>(middle * size);
     (Place(capacity, query, gates, state_.resource_names).failure ? above : fits) = middle;
@@ -224,7 +224,7 @@ std::vector<LeafUse> LeafUses(State& state, FlavorId flavor) {
 
 namespace {
 
-// The requests with one pod more among them, by name of the resource.
+// Adds one unit of the resource `pods` to the requests, sorted by resource name.
 PodAmounts WithPod(const State& state, PodAmounts requests) {
   const auto pods = std::find_if(requests.begin(), requests.end(),
                                  [&state](const auto& one) { return one.first == state.pods; });

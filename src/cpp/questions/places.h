@@ -1,5 +1,4 @@
-// What a topology has, who is where in it, and why the pods of a workload find no place: facts, without
-// prose.
+// Facts about topologies: the domains, the pods placed in them, and why the pods of a workload do not fit.
 #ifndef KUEUE_QUESTIONS_PLACES_H_
 #define KUEUE_QUESTIONS_PLACES_H_
 
@@ -13,42 +12,46 @@
 
 namespace kueue {
 
-// How many alternatives an answer lists at most.
+// Maximum number of alternatives in an answer.
 inline constexpr size_t kMostAlternatives = 6;
 
-// One domain, and how many pods of a pod set it would hold in whole slices, beside a leader if there is one.
+// A domain, and the number of pods of a pod set that fit in it. Only whole slices count. If the pod set has a
+// leader, the leader must fit as well.
 struct DomainFacts {
-  int32_t domain;  // of the flavor's tree
+  int32_t domain;  // Index in the flavor's tree.
   int level;
-  int32_t pods, pods_if_empty;  // the latter as if no topology had placed any pod
+  int32_t pods, pods_if_empty;  // `pods_if_empty` ignores the usage of pods placed by topology assignments.
   std::vector<PlacementFailure::Excluded>
-      excluded;  // leaves in it that hold none, by what is first in the way
+      excluded;  // Leaves in the domain that fit no pod, by the first reason.
 };
 inline constexpr size_t kMostDomains = 1000;
 
-// A pod set, or a leader and its workers, in the topology of one flavor.
+// Placement of a pod set, or of a leader and its workers, in the topology of one flavor.
 struct PlaceFacts {
-  int pod_set = 0;  // of the workers
+  int pod_set = 0;  // Pod set of the workers.
   int leader = kNoId;
   FlavorId flavor = kNoId;
-  int32_t count = 0;  // of workers
+  int32_t count = 0;  // Number of workers.
   bool implied = false;
-  const TopologyRequest* request = nullptr;                   // of the workers; null: none
-  PlacementParameters parameters;                             // as resolved; see `unresolved`
-  bool unresolved = false;                                    // the request makes no sense in this topology
-  std::shared_ptr<const PlacementFailure> failure, if_empty;  // null: there is a place now; in the empty tree
-  std::vector<DomainCount> workers, leaders;                  // that place
-  int32_t largest = 0, largest_if_empty = 0;  // the most workers that would have a place, in whole slices
-  int32_t most_on_a_node = 0;  // the most workers that a single leaf would hold if it was empty
-  // From the highest level down to the one that is asked for; those that hold most first, at most
-  // kMostDomains of each level.
+  // Request of the workers; null: none. The workload's spec owns the request.
+  const TopologyRequest* request = nullptr;
+  PlacementParameters parameters;  // Valid unless `unresolved`.
+  bool unresolved = false;         // The request is invalid for this topology.
+  // Failure in the current and in the empty tree; null: the pods fit.
+  std::shared_ptr<const PlacementFailure> failure, if_empty;
+  std::vector<DomainCount> workers, leaders;  // Current placement, if the pods fit.
+  int32_t largest = 0, largest_if_empty = 0;  // Largest number of workers that would fit, in whole slices.
+  int32_t most_on_a_node = 0;  // Largest number of workers that would fit in a single empty leaf.
+  // From the highest level down to the requested one. Sorted by decreasing number of pods within each level,
+  // and limited to kMostDomains per level.
   std::vector<DomainFacts> domains;
-  int32_t nearest = kNoId;  // of a required level, the domain that holds most
-  // Workloads each of which alone would make room by leaving; at most a few.
+  int32_t nearest = kNoId;  // With a required level: the domain in which most pods fit.
+  // Workloads whose removal alone would be sufficient; limited to a few.
   std::vector<WorkloadId> sufficient_alone;
 };
 
-// Explains the pod sets of one workload one after the other, each beside those before it.
+// Explains the pod sets of one workload one after another. Each is placed in addition to those passed to
+// Assume(). All references must outlive this object.
 class PlaceExplainer {
  public:
   PlaceExplainer(State& state, Placer& placer, WorkloadId workload)
@@ -57,15 +60,16 @@ class PlaceExplainer {
   PlaceExplainer(const PlaceExplainer&) = delete;
   PlaceExplainer& operator=(const PlaceExplainer&) = delete;
 
-  // `leader` is null, or of the same flavor.
+  // `leader` is null or has the same flavor.
   PlaceFacts Explain(const TopologyDemand& workers, const TopologyDemand* leader);
-  // Its pods are where they have a place, for all that come after.
+  // Treats the pods as placed for all later pod sets.
   void Assume(const PlaceFacts& facts);
 
  private:
-  // Where there is a place now, or why there is none.
+  // Computes the current placement or the reason why there is none.
   void SetPlace(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
-  // What the domains hold, how many pods would have a place, and who would make room.
+  // Computes the pods per domain, the numbers of pods that would fit, and the workloads whose removal is
+  // sufficient.
   void AddRoom(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
   void AddDomains(FlavorCapacity& capacity, PlacementQuery query, PlaceFacts& facts) const;
   int32_t Largest(FlavorCapacity& capacity, PlacementQuery query, const PlaceFacts& facts) const;
@@ -77,18 +81,18 @@ class PlaceExplainer {
   const WorkloadId workload_;
 };
 
-// So many pods of a workload that holds quota in one leaf of a flavor's tree.
+// Pods of a workload with a quota reservation in one leaf of a flavor's tree.
 struct LeafUse {
   int32_t leaf;
   WorkloadId workload;
   int32_t pods;
-  PodAmounts requests;  // of one of them
+  PodAmounts requests;  // Of one pod.
 };
-// In the order of leaves, then of the workloads' submission.
+// Sorted by leaf, then by order of submission.
 std::vector<LeafUse> LeafUses(State& state, FlavorId flavor);
 
-// How many pods that ask for so much each domain of the flavor's tree would hold; they tolerate what the
-// flavor does, and are not choosy otherwise. `requests` are without `pods`.
+// Returns for each domain of the flavor's tree the number of pods with these requests that fit. The pods have
+// the flavor's tolerations and no other requirements. `requests` do not include the resource `pods`.
 std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty);
 
 }  // namespace kueue

@@ -1,4 +1,4 @@
-// The ClusterQueues that may have a head: Kueue asks all of them for one (pkg/cache/queue/manager.go:heads,
+// ClusterQueues that may have a head. Kueue instead polls every queue (pkg/cache/queue/manager.go:heads,
 // kueue ff69552e79).
 #ifndef KUEUE_QUEUE_CANDIDATES_H_
 #define KUEUE_QUEUE_CANDIDATES_H_
@@ -11,11 +11,11 @@
 
 namespace kueue {
 
-// A cycle looks at these alone, so that queues where nobody waits cost it nothing. A queue without a head may
-// be among them for a while; one with a head always is.
+// A cycle visits only these queues, so that empty queues cost nothing. Every queue with a head is in the set;
+// the set may also contain queues without a head.
 class HeadCandidates {
  public:
-  // All queues may have a head: there are others than before, or nothing is known of them.
+  // Resets the set to all queues. Call when the set of queues changed.
   void Forget() { place_.clear(); }
 
   void Add(NodeId queue) {
@@ -24,21 +24,21 @@ class HeadCandidates {
     words_[place / 64] |= uint64_t{1} << (place % 64);
   }
 
-  // Whether Take would look at the queue.
+  // Returns whether Take would visit the queue.
   bool Has(NodeId queue) const {
     if (place_.empty()) return true;
     const auto place = static_cast<uint32_t>(place_[static_cast<size_t>(queue)]);
     return (words_[place / 64] >> (place % 64) & 1) != 0;
   }
 
-  // Whether there is none.
+  // Returns whether the set is empty.
   bool IsEmpty() const {
     return !place_.empty() &&
            std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
   }
 
-  // Looks at the candidates in the order of `queues`, which are all that there are; those stay of which
-  // `look` says so.
+  // Calls `look` for each candidate in the order of `queues`, which must be all ClusterQueues. Removes the
+  // candidates for which `look` returns false.
   template <typename Look>
   void Take(const std::vector<NodeId>& queues, Look look) {
     if (place_.empty()) AddAll(queues);
@@ -61,8 +61,9 @@ class HeadCandidates {
     }
   }
 
-  std::vector<int32_t> place_;   // by node, among all ClusterQueues by name; empty: nothing is known
-  std::vector<uint64_t> words_;  // a bit a place
+  // By node: position in the list of all ClusterQueues sorted by name. Empty: all queues are candidates.
+  std::vector<int32_t> place_;
+  std::vector<uint64_t> words_;  // One bit per position.
 };
 
 }  // namespace kueue

@@ -1,4 +1,4 @@
-// The invariants of a PendingQueue, recomputed from scratch.
+// Invariants of a PendingQueue, recomputed from scratch.
 #ifndef KUEUE_QUEUE_CHECK_H_
 #define KUEUE_QUEUE_CHECK_H_
 
@@ -9,14 +9,14 @@
 
 namespace kueue {
 
-// What a queue holds, as found by looking at every bucket.
+// Contents of a queue, found by visiting every bucket.
 struct PendingContents {
   std::vector<WorkloadId> active, inadmissible, delayed;
-  std::vector<std::string> problems;  // one text for each invariant that does not hold
+  std::vector<std::string> problems;  // One description per violated invariant.
 };
 
-// Looks at everything in the queue: runs in order, classes and times as the workloads have them, the heap of
-// the buckets' heads, the counts, and the lists of what is inadmissible.
+// Inspects the whole queue: the order of the runs, the classes and times of their workloads, the heap of
+// bucket heads, the counts, and the lists of inadmissible workloads.
 PendingContents Inspect(const PendingQueue& queue, const WorkloadTable& workloads);
 
 }  // namespace kueue

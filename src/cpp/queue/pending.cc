@@ -33,7 +33,7 @@ int32_t PendingQueue::BucketOf(const Workload& workload) {
   return bucket_of_[key] = static_cast<int32_t>(buckets_.size()) - 1;
 }
 
-// Before buckets grow, those of nobody go; where that frees less than half, they grow all the same.
+// Removes empty buckets before the vector grows. If this frees less than half of it, the vector grows anyway.
 void PendingQueue::MakeRoom() {
   constexpr size_t kFew = 16;
   const size_t room = std::max(kFew, buckets_.capacity());
@@ -69,7 +69,7 @@ void PendingQueue::Prune() {
 
 void PendingQueue::Tidy(const WorkloadTable& workloads) {
   Prune();
-  // What is in order is a heap, too.
+  // A sorted array is a heap.
   std::sort(heads_.begin(), heads_.end(), [&](int32_t a, int32_t b) { return HeadLess(workloads, a, b); });
   for (size_t place = 0; place < heads_.size(); ++place)
     buckets_[Index(heads_[place])].place_in_heads = static_cast<int32_t>(place);
@@ -266,7 +266,7 @@ const Reason* PendingQueue::InadmissibleReason(ClassId cls) const {
 
 void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
   inadmissible_classes_[cls] = reason;
-  // Apart: moving a run takes its bucket out of the heap.
+  // Collected first, because moving a run removes its bucket from the heap.
   absl::InlinedVector<int32_t, 8> of_class;
   for (auto it = bucket_of_.lower_bound({cls, 0}); it != bucket_of_.end() && it->first.first == cls; ++it) {
     if (!buckets_[Index(it->second)].active.empty()) of_class.push_back(it->second);
@@ -312,7 +312,7 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
     UpdateHead(tables.workloads, index);
   }
   inadmissible_buckets_.resize(still_inadmissible);
-  // Kueue wakes them in the order of a map, which is none; here it is that of submission.
+  // Kueue requeues them in the random order of a map; here they are requeued in the order of submission.
   std::sort(requeued.begin(), requeued.end(), [&](WorkloadId a, WorkloadId b) {
     return At(tables.workloads, a).serial < At(tables.workloads, b).serial;
   });
@@ -350,7 +350,8 @@ int PendingQueue::PositionOf(const WorkloadTable& workloads, const std::vector<d
   const Workload& workload = At(workloads, id);
   const bool is_first = PreemptorWaits(workloads) && preemptor == id;
   const double own = usage[Index(workload.local_queue)];
-  // The order of the queue, but for the preemptor of another workload's: it keeps runs in order.
+  // Queue order, except that a sticky preemptor other than `id` is not moved to the front. This keeps the
+  // runs sorted.
   const auto goes_before = [&](WorkloadId other) {
     const double theirs = usage[Index(At(workloads, other).local_queue)];
     if (by_usage && theirs != own) return theirs < own;

@@ -1,6 +1,6 @@
-// The workloads that wait in one ClusterQueue: active ones in order, inadmissible ones until they are
-// requeued. Mirrors pkg/cache/queue/{cluster_queue,pending_workloads,inadmissible_workloads}.go (kueue
-// ff69552e79).
+// Pending workloads of one ClusterQueue: active workloads in queue order, and inadmissible workloads until
+// they are requeued. Mirrors pkg/cache/queue/{cluster_queue,pending_workloads,inadmissible_workloads}.go
+// (kueue ff69552e79).
 #ifndef KUEUE_QUEUE_PENDING_H_
 #define KUEUE_QUEUE_PENDING_H_
 
@@ -18,11 +18,13 @@
 
 namespace kueue {
 
-// Workloads are held by equivalence class and LocalQueue: a class is inadmissible, and a queue requeued, by
-// moving whole runs, whatever their length. With admission fair sharing a heap beside them tells who is next.
+// Workloads are grouped into buckets by equivalence class and LocalQueue. When a class becomes inadmissible
+// or a queue is requeued, whole runs are moved instead of single workloads. With admission fair sharing, a
+// separate heap determines the next workload.
 class PendingQueue {
  public:
-  // The workloads, and each LocalQueue's usage, which orders them with admission fair sharing.
+  // The workload table, and the usage of each LocalQueue, by which workloads are ordered with admission fair
+  // sharing.
   struct Tables {
     WorkloadTable& workloads;
     const std::vector<double>& usage;
@@ -30,51 +32,53 @@ class PendingQueue {
 
   enum class As { kActive, kInadmissible, kDelayed };
 
-  // Puts a workload that is nowhere into its place.
+  // Adds a workload whose place is kNowhere.
   void Insert(Tables tables, WorkloadId workload, As as);
-  // Takes a workload out, from wherever it is in this queue.
+  // Removes a workload from this queue, whatever its place.
   void Erase(Tables tables, WorkloadId workload);
-  // An active workload is replaced by its equal.
+  // Restores the heap order after an active workload was replaced by an equal one.
   void Touch(Tables tables, WorkloadId workload);
-  // Follows an active workload through a change of what it is ordered by, which `change` makes.
+  // Calls `change`, which changes the fields that order an active workload, and moves the workload
+  // accordingly.
   void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
-  // Whether the workload waits here to be requeued (it must be in this queue).
+  // Returns whether the workload is inadmissible, i.e. waits to be requeued. It must be in this queue.
   bool IsInadmissible(const WorkloadTable& workloads, WorkloadId workload) const;
 
-  // Makes the first active workload the one in flight; kNoId where there is none. The workloads of the
-  // LocalQueue with the lowest usage come first, if they are ordered by that; then the sticky one; then by
-  // priority, time, UID. Usage that changed counts from the next Reorder on, or where `has_pending_penalty`
-  // says that a LocalQueue of this queue has a pending penalty.
+  // Makes the first active workload the one in flight and returns it; returns kNoId if there is none. If
+  // usage orders the queue, the workloads of the LocalQueue with the lowest usage come first. The sticky
+  // workload comes next, then the order is by priority, time and UID. A change of usage takes effect at the
+  // next Reorder(), or in this call if `has_pending_penalty` returns true for a LocalQueue of this queue.
   WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty);
-  // Puts the active workloads in the order of their LocalQueues' usage as of now.
+  // Reorders the active workloads by the current usage of their LocalQueues.
   void Reorder(Tables tables);
 
-  // Makes inadmissible every active workload of the class, and those that come until the next
-  // QueueInadmissible.
+  // Makes all active workloads of the class inadmissible, and also those that are added before the next
+  // QueueInadmissible().
   void MarkInadmissible(Tables tables, ClassId cls, Reason reason);
-  // The reason that a class was inadmissible with; nullptr where it was not.
+  // Returns the reason for which the class was marked inadmissible, or nullptr if it is not. The next
+  // non-const call invalidates the pointer.
   const Reason* InadmissibleReason(ClassId cls) const;
-  // Moves inadmissible workloads back: those of LocalQueues that `may_requeue` and whose backoff has
-  // `expired`.
+  // Makes inadmissible workloads active again if `may_requeue` is true for their LocalQueue and, for delayed
+  // workloads, `expired` is true for their backoff.
   void QueueInadmissible(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_requeue,
                          absl::FunctionRef<bool(WorkloadId)> expired);
 
-  // Active and inadmissible workloads together, in the order of the queue as of now, and the head of a cycle
-  // that waits.
+  // Returns active and inadmissible workloads and the workload in flight, in the current queue order.
   std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const std::vector<double>& usage) const;
-  // How many of those go before the workload, which waits here; and the first of them, kNoId where nobody
-  // waits. Both look at one workload a class, not at all.
+  // PositionOf() returns the number of those workloads that precede `id`, which must be in this queue.
+  // First() returns the first of them, or kNoId if there is none. Both inspect buckets, not every workload.
   int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
   WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
-  // The active workloads as the heap holds them, which decides what follows once usage has changed; none
-  // unless usage orders them.
+  // Returns the active workloads in heap order. This order affects the next heads after usage has changed.
+  // Empty unless usage orders the queue.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
-  // How many active and inadmissible workloads there are of each class, those in flight with the active ones.
+  // Returns the numbers of active and inadmissible workloads by class. The workload in flight counts as
+  // active.
   std::map<ClassId, std::pair<int, int>> CountByClass(const WorkloadTable& workloads) const;
-  // Forgets buckets of nobody.
+  // Removes empty buckets.
   void Prune();
-  // The same, and brings the others into an order that does not tell how they came to be.
+  // Like Prune(), and also brings the remaining buckets into an order that is independent of their history.
   void Tidy(const WorkloadTable& workloads);
 
   bool HasActive() const { return !heads_.empty(); }
@@ -84,13 +88,14 @@ class PendingQueue {
   WorkloadId inflight() const { return inflight_; }
   void ForgetInflight() { inflight_ = kNoId; }
 
-  // The workload that waits for its victims to leave; a sticky one goes before all others.
+  // The workload that waits for its preemption victims to stop. If `sticky`, it precedes all other workloads.
   WorkloadId preemptor = kNoId;
   bool sticky = false;
-  // Whether LocalQueue usage orders the workloads; as the ClusterQueue said when it was created.
+  // Whether LocalQueue usage orders the workloads, as the ClusterQueue specified when it was created.
   bool by_usage = false;
-  // Pops that found a workload, and what that was when inadmissible ones were last moved back: Kueue counts
-  // the others as well, and asks only whether they were moved back since the pop of a workload in flight.
+  // `pop_cycle` is the number of pops that returned a workload. `queue_inadmissible_cycle` is the value of
+  // `pop_cycle` when inadmissible workloads were last requeued. Kueue also counts unsuccessful pops, but uses
+  // the numbers only to check whether workloads were requeued since the pop of the workload in flight.
   int64_t pop_cycle = 0;
   int64_t queue_inadmissible_cycle = -1;
 
@@ -125,10 +130,11 @@ class PendingQueue {
   void ListAsInadmissible(int32_t bucket);
 
   std::vector<Bucket> buckets_;
-  absl::btree_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;  // those of a class side by side
-  std::vector<int32_t> heads_;                 // buckets with active workloads: a binary heap by their first
-  UsageHeap heap_;                             // the active workloads, where usage orders them
-  std::vector<int32_t> inadmissible_buckets_;  // buckets that may have inadmissible workloads
+  absl::btree_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;  // Buckets of a class are adjacent.
+  // Buckets with active workloads: a binary heap ordered by their first workload.
+  std::vector<int32_t> heads_;
+  UsageHeap heap_;                             // Active workloads, if usage orders the queue.
+  std::vector<int32_t> inadmissible_buckets_;  // Buckets that may contain inadmissible workloads.
   std::vector<WorkloadId> delayed_;
   absl::flat_hash_map<ClassId, Reason> inadmissible_classes_;
   WorkloadId inflight_ = kNoId;
@@ -136,7 +142,7 @@ class PendingQueue {
   int inadmissible_count_ = 0;
 };
 
-// Whether `a` goes before `b` by priority, time and UID; of equals, the one submitted first.
+// Returns whether `a` precedes `b` by priority, time and UID; ties are broken by order of submission.
 bool GoesBefore(const Workload& a, const Workload& b);
 
 }  // namespace kueue

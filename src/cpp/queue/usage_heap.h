@@ -1,5 +1,5 @@
-// The binary heap of a queue that is ordered by LocalQueue usage.
-// Mirrors pkg/util/heap/heap.go over Go's container/heap (kueue ff69552e79).
+// Binary heap of a queue that is ordered by LocalQueue usage. Mirrors pkg/util/heap/heap.go over Go's
+// container/heap (kueue ff69552e79).
 #ifndef KUEUE_QUEUE_USAGE_HEAP_H_
 #define KUEUE_QUEUE_USAGE_HEAP_H_
 
@@ -13,15 +13,15 @@
 
 namespace kueue {
 
-// Usage changes under a heap that is put in order again only at times, so which workload it gives next
-// depends on where each of them stands: here every step moves exactly what Go's heap moves. `less` is the
-// order of two workloads as of now.
+// Usage changes while the heap is reordered only occasionally, so the next workload depends on the exact
+// layout of the heap. Every operation therefore performs the same swaps as Go's heap. `less` compares two
+// workloads by their current order.
 class UsageHeap {
  public:
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
   WorkloadId Front() const { return items_.front(); }
-  // From the front on, as the heap holds them.
+  // In heap order, the front first.
   const std::vector<WorkloadId>& items() const { return items_; }
 
   template <typename Less>
@@ -36,7 +36,7 @@ class UsageHeap {
     Up(items_.size() - 1, less);
   }
 
-  // What the workload is ordered by has changed.
+  // Restores the heap order after the fields that order the workload changed.
   template <typename Less>
   void Fix(WorkloadId workload, Less less) {
     const size_t place = place_.at(workload);
@@ -74,7 +74,7 @@ class UsageHeap {
     }
   }
 
-  // Whether it moved.
+  // Returns whether the item moved.
   template <typename Less>
   bool Down(size_t start, size_t end, Less less) {
     size_t place = start;

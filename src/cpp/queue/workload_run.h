@@ -1,4 +1,4 @@
-// Workloads of one equivalence class and LocalQueue, in the order they are served.
+// Workloads of one equivalence class and LocalQueue, in queue order.
 #ifndef KUEUE_QUEUE_WORKLOAD_RUN_H_
 #define KUEUE_QUEUE_WORKLOAD_RUN_H_
 
@@ -10,8 +10,8 @@
 
 namespace kueue {
 
-// A sorted array with a moving front. Arrivals come nearly in order and departures nearly at the front, so
-// both ends are cheap; anywhere else the shorter side moves.
+// A sorted array with a movable front. Insertions are mostly at the end and removals mostly at the front, so
+// both are cheap. An operation at another position moves the shorter side.
 class WorkloadRun {
  public:
   struct Item {
@@ -69,7 +69,7 @@ class WorkloadRun {
     Trim();
   }
 
-  // Gives the workloads new places, in which nothing that orders them changes.
+  // Replaces the workload ids. The new ids must not change the order.
   template <typename Place>
   void Renumber(Place place) {
     items_.erase(items_.begin(), items_.begin() + Offset());
@@ -77,7 +77,7 @@ class WorkloadRun {
     for (Item& item : items_) item.workload = place(item.workload);
   }
 
-  // Takes all of `other` in: the fewer come to the others, who stay where they are.
+  // Moves all items of `other` into this run, by inserting the shorter run into the longer one.
   void Absorb(const WorkloadTable& workloads, WorkloadRun& other) {
     if (size() < other.size()) {
       std::swap(items_, other.items_);
@@ -99,7 +99,7 @@ class WorkloadRun {
     return workloads[static_cast<size_t>(a.workload)].serial <
            workloads[static_cast<size_t>(b.workload)].serial;
   }
-  // Frees the unused space before the front, once it is large.
+  // Frees the unused space before the front once it is large.
   void Trim() {
     if (empty()) {
       items_.clear();

@@ -6,7 +6,7 @@
 namespace kueue {
 namespace {
 
-// Keeps what is there; new flavor resources get `fill`.
+// Keeps existing values; new columns are set to `fill`.
 void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
   const Eigen::Index old_rows = table.rows(), old_cols = table.cols();
   if (old_rows == rows && old_cols == cols) return;
@@ -49,14 +49,14 @@ void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount bo
 }
 
 void Quota::Rebuild() {
-  // What is in no tree, as below a cycle, has its own.
+  // Nodes that are in no tree, e.g. below a cycle, only have their own quota.
   subtree_ = local_ = potential_ = nominal_;
   defined_ = declared_;
   const std::vector<NodeId>& order = forest_.TopDown();
   for (NodeId node = 0; node < forest_.size(); ++node) {
     if (!forest_.IsClusterQueue(node)) usage_.row(node).setConstant(Amount(0));
   }
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children before parents
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // Children before parents.
     const NodeId node = *it, parent = forest_.Parent(node);
     for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
       const Amount local = Max(Amount(0), subtree_(node, fr) - lending_(node, fr));
@@ -67,7 +67,7 @@ void Quota::Rebuild() {
       defined_(parent, fr) = defined_(parent, fr) || defined_(node, fr);
     }
   }
-  for (NodeId node : order) {  // parents before children
+  for (NodeId node : order) {  // Parents before children.
     const NodeId parent = forest_.Parent(node);
     for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
       potential_(node, fr) = parent == kNoId ? subtree_(node, fr)

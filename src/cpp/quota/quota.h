@@ -1,5 +1,5 @@
-// The numbers on the forest: quota and usage of every node, one dense table a fact.
-// Mirrors pkg/cache/scheduler/resource_node.go (kueue ff69552e79).
+// Quotas and usage of every node of the forest, with one dense table per fact. Mirrors
+// pkg/cache/scheduler/resource_node.go (kueue ff69552e79).
 #ifndef KUEUE_QUOTA_QUOTA_H_
 #define KUEUE_QUOTA_QUOTA_H_
 
@@ -27,28 +27,29 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 
 namespace kueue {
 
-// Row: node of the forest. Column: (flavor, resource) flavor resource.
+// Rows are nodes of the forest, columns are (flavor, resource) pairs.
 using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// One flavor resource and how much of it.
+// An amount of one flavor resource.
 struct FlavorResourceAmount {
   FlavorResourceId fr;
   Amount amount;
 };
 
-// Quotas as declared, what follows from them, and the usage. An absent limit is Unlimited, an absent nominal
-// 0.
+// Declared quotas, values derived from them, and usage. An absent limit is Unlimited; an absent nominal quota
+// is 0.
 class Quota {
  public:
   Forest& forest() { return forest_; }
   const Forest& forest() const { return forest_; }
 
-  // Makes room for all nodes and `flavor resources` columns.
+  // Resizes the tables to all nodes of the forest and `flavor_resources` columns.
   void Resize(int flavor_resources);
   void ClearNode(NodeId node);
   void SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
                 Amount lending_limit);
-  // Recomputes subtree quotas, local quotas, potentials, and the usage of every Cohort from its queues'.
+  // Recomputes subtree quotas, local quotas, potentials, and the usage of every Cohort from that of its
+  // queues.
   void Rebuild();
 
   int flavor_resources() const { return static_cast<int>(nominal_.cols()); }
@@ -56,14 +57,14 @@ class Quota {
   Amount Nominal(NodeId node, FlavorResourceId fr) const { return nominal_(node, fr); }
   Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return borrowing_(node, fr); }
   Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return lending_(node, fr); }
-  // What `node` and everything below it may use without borrowing from above.
+  // Amount that `node` and its descendants may use without borrowing from the parent.
   Amount Subtree(NodeId node, FlavorResourceId fr) const { return subtree_(node, fr); }
-  // The part of Subtree that is never lent to the parent.
+  // Part of the subtree quota that is never lent to the parent.
   Amount Local(NodeId node, FlavorResourceId fr) const { return local_(node, fr); }
-  // The largest amount that `node` could ever hold.
+  // Largest amount that `node` can ever use.
   Amount Potential(NodeId node, FlavorResourceId fr) const { return potential_(node, fr); }
   Amount Usage(NodeId node, FlavorResourceId fr) const { return usage_(node, fr); }
-  // Whether the flavor resource is a key of the subtree quota: declared by the node or by one below it.
+  // Returns whether the node or one of its descendants declares a quota for the flavor resource.
   bool IsDefined(NodeId node, FlavorResourceId fr) const { return defined_(node, fr); }
   const Table& NominalTable() const { return nominal_; }
   const Table& UsageTable() const { return usage_; }
@@ -73,16 +74,17 @@ class Quota {
   const Table& LocalTable() const { return local_; }
   const Table& PotentialTable() const { return potential_; }
 
-  // Free capacity that only the node itself may use.
+  // Unused amount that only the node itself may use.
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
     return Max(Amount(0), local_(node, fr) - usage_(node, fr));
   }
-  // What the node may still use, with all that its ancestors would lend; negative where over-admitted.
+  // Amount that the node may still use, including all that its ancestors would lend. Negative if quota is
+  // over-admitted.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
     return Max(Amount(0), RawAvailable(queue, fr));
   }
-  // Whether `amount` more would exceed the queue's nominal quota, or the Cohort's subtree quota.
+  // Returns whether `amount` more would exceed the nominal quota of a queue or the subtree quota of a Cohort.
   bool IsBorrowingWith(NodeId node, FlavorResourceId fr, Amount amount) const {
     return usage_(node, fr) + amount > subtree_(node, fr);
   }
@@ -90,26 +92,27 @@ class Quota {
 
   struct Height {
     int height;
-    bool smaller_than_tree;  // the subtree that fits is not the whole tree
+    bool smaller_than_tree;  // The subtree is smaller than the whole tree.
   };
-  // The lowest subtree around `queue` into whose quota `amount` more fits.
-  // Mirrors pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
+  // Returns the height of the lowest subtree around `queue` in whose quota `amount` more fits. Mirrors
+  // pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
   Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 
-  // Charges a queue; what exceeds its local quota bubbles up.
+  // Adds usage to a queue, or removes it. Usage above the local quota propagates to the parent.
   void Add(NodeId queue, FlavorResourceId fr, Amount amount);
   void Remove(NodeId queue, FlavorResourceId fr, Amount amount);
 
-  // A trial: changes of usage after Mark() are undone, last first, by Rollback(mark).
+  // Starts a trial. Rollback(mark) undoes all changes of usage made after the matching Mark(), latest first.
   size_t Mark() {
     ++open_;
     return log_.size();
   }
   void Rollback(size_t mark);
-  // Whether what is changed now will be undone.
+  // Returns whether a trial is active.
   bool IsOnTrial() const { return open_ > 0; }
 
-  // Whether the usage of the queue, or of a cohort above it, would be more than an Amount can hold.
+  // Returns whether `added` more would make the usage of the queue or of one of its ancestors exceed the
+  // range of Amount.
   bool WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const;
 
  private:

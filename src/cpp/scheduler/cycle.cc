@@ -38,7 +38,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   preemptor_.BeginCycle();
   ShowAsAsked();
   {
-    // The cycle works on its own copy of the usage; what is admitted is charged for good afterwards.
+    // The cycle changes usage only temporarily; admitted workloads are charged permanently afterwards.
     const Trial trial(state_);
     for (Entry& entry : entries_) NominateEntry(entry);
     Process();
@@ -63,10 +63,10 @@ void Cycle::Process() {
   }
 }
 
-// What was decided is written, and who got no quota is put back; the latter not before the cycle is over.
+// Applies the decisions. If the cycle is not blocked, also requeues the heads without a reservation.
 void Cycle::End() {
   for (WorkloadId victim : result_.evicted_workloads) {
-    // The write of an eviction counts as a change of the queue that is to lose the workload.
+    // Writing an eviction counts as a change of the queue that loses the workload.
     const NodeId queue = live_.At(victim).charged;
     if (queue != kNoId) ++live_.Queue(queue).generation;
   }
@@ -167,7 +167,7 @@ void Cycle::AddUsage(const Entry& entry) {
   }
 }
 
-// Whether the slice that an entry replaces counts among its targets.
+// Returns whether the slice that the entry replaces is among its targets.
 bool Cycle::TakesOver(const Entry& entry) const {
   return entry.replaced != kNoId && (entry.assignment.mode == Mode::kFit || !entry.targets.empty());
 }
@@ -182,7 +182,7 @@ std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
   return preempted_[state_.forest().Root(entry.queue)];
 }
 
-// Whoever leaves a node makes room there for all trees; quota is freed in the victim's own alone.
+// A victim frees capacity on its nodes for all trees, but quota only for its own tree.
 const std::vector<WorkloadId>& Cycle::VictimsFor(const Entry& entry) {
   if (all_preempted_.empty() || !state_.topology.made.capacity.empty()) return all_preempted_;
   return PreemptedAround(entry);
@@ -206,8 +206,8 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   return placed.empty() || preemptor_.placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
 }
 
-// Looks again within the same flavors: others of the cycle took the place, or the targets; in the latter case
-// assumes that those victims have left.
+// Recomputes the assignment within the nominated flavors, because earlier entries of the cycle took the
+// domains or the targets. In the latter case, treats those victims as stopped.
 void Cycle::Recompute(Entry& entry, bool overlaps) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   NominationMapping pinned(cls.pod_sets.size());
@@ -222,7 +222,7 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     GetAssignments(entry, &pinned);
     return;
   }
-  if (is_preempted_.contains(entry.replaced)) entry.replaced = kNoId;  // gone with the others
+  if (is_preempted_.contains(entry.replaced)) entry.replaced = kNoId;  // Already preempted.
   {
     const Trial trial(state_);
     const std::vector<WorkloadId>& victims = VictimsFor(entry);
@@ -256,7 +256,7 @@ void Cycle::RecomputeIfNeeded(Entry& entry) {
   }
 }
 
-// A second pass looks at its workload as it was when the pass was asked for.
+// A second pass uses the workload as it was when the pass was requested.
 void Cycle::ShowAsAsked() {
   as_is_ = second_passes_;
   for (size_t i = 0; i < as_is_.size(); ++i) {
@@ -270,7 +270,7 @@ void Cycle::ShowAsAsked() {
   }
 }
 
-// What the cycle itself has changed of it meanwhile stays.
+// Restores the current values except where the cycle itself changed them.
 void Cycle::ShowAsIs() {
   for (size_t i = 0; i < as_is_.size(); ++i) {
     Workload& workload = state_.At(as_is_[i].workload);
@@ -283,7 +283,7 @@ void Cycle::ShowAsIs() {
   as_is_.clear();
 }
 
-// A node has failed, and there is no other place for its pods.
+// Evicts the workload if a node failed and its pods cannot be placed elsewhere.
 bool Cycle::EvictsForNode(Entry& entry) {
   const Workload& workload = state_.At(entry.workload);
   if (entry.second_pass == 0 || entry.assignment.mode == Mode::kFit ||
@@ -367,8 +367,8 @@ void Cycle::ProcessEntry(Entry& entry) {
   if (entry.second_pass > 0) assigned_again_.push_back(entry.workload);
 }
 
-// Keeps capacity for a preemptor without victims, so that lower workloads elsewhere in the tree don't take
-// it.
+// Reserves capacity for a preemptor without targets, so that workloads of lower priority in the tree do not
+// take it.
 void Cycle::Reserve(const Entry& entry) {
   const ClusterQueue& queue = state_.Queue(entry.queue);
   const bool prioritized = state_.config.gates.prioritize_preemptor_workloads && entry.is_preemptor;

@@ -1,5 +1,5 @@
-// One scheduling cycle: heads, nomination, order, processing, requeue.
-// Mirrors pkg/scheduler/scheduler.go (kueue ff69552e79).
+// One scheduling cycle: heads, nomination, ordering, processing, requeuing. Mirrors
+// pkg/scheduler/scheduler.go (kueue ff69552e79).
 #ifndef KUEUE_SCHEDULER_CYCLE_H_
 #define KUEUE_SCHEDULER_CYCLE_H_
 
@@ -18,18 +18,20 @@ namespace kueue {
 
 enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kGated, kAssumed, kEvicted };
 
-// A head on its way through the cycle.
+// A head processed by the cycle.
 struct Entry {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
   bool is_preemptor = false;
-  int second_pass = 0;     // the iteration of a workload that has its quota already; 0: it has none
-  bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried, for
+  // Iteration of a second pass, for a workload with a quota reservation; 0: not a second pass.
+  int second_pass = 0;
+  // Has an assignment. If false, `inadmissibility` tells why no assignment was computed.
+  bool nominated = false;
   Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
-  bool decided = false;  // in this run of the cycle, not before it had to wait
+  bool decided = false;  // Decided in this run of the cycle, not before it was blocked.
   Assignment assignment;
   std::vector<Target> targets;
-  WorkloadId replaced = kNoId;  // the elastic slice that it takes the place of
+  WorkloadId replaced = kNoId;  // Elastic slice that the workload replaces, or kNoId.
   EntryStatus status = EntryStatus::kNotNominated;
   RequeueReason requeue_reason = RequeueReason::kGeneric;
   Reason quota_reserved_reason = Reason::kEmpty;
@@ -37,28 +39,28 @@ struct Entry {
 };
 
 struct CycleResult {
-  bool idle = false;  // no active queue had a head, or the cycle under way still waits
-  int admitted = 0;   // workloads that got quota
-  int evicted = 0;    // workloads newly evicted
+  bool idle = false;  // No active queue had a head, or the current cycle is still blocked.
+  int admitted = 0;   // Number of workloads that got a quota reservation.
+  int evicted = 0;    // Number of newly evicted workloads.
   int heads = 0;
-  bool made_inadmissible = false;  // a head, which makes room for those behind it
-  bool scanning = false;           // a head goes on with other flavors in the next cycle
-  bool moved = false;              // something else changed: a bucket, or the progress of a scan
+  bool made_inadmissible = false;  // A head became inadmissible, so that its queue has a new head.
+  bool scanning = false;           // A head continues its flavor scan in the next cycle.
+  bool moved = false;              // Another change happened, e.g. to a condition or to scan progress.
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
-// Takes one head from each active queue and runs the cycle. With `keep`, the entries that it decided about
-// are copied there.
+// Takes one head from each active queue and runs the cycle. Copies the entries decided in this run to `keep`
+// if that is not null.
 class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
-  // One of many: it works in the memory that the last one has left.
+  // Reuses the memory of a previous cycle, for callers that run many cycles.
   Cycle(State& state, std::vector<Entry>& memory) : Cycle(state) {
     memory_ = &memory;
     entries_.swap(memory);
   }
-  // Resumes a cycle that waitForPodsReady blocked, by a replay on a copy of the state that it started from:
-  // up to where it was blocked nothing happens in `live`, which has changed since; then both go on.
+  // Resumes a cycle that was blocked by waitForPodsReady. The cycle is replayed on a copy of its start state.
+  // The replay modifies `live`, the current state, only after the point where the cycle was blocked.
   Cycle(State& start, State& live, WaitingCycle waiting)
       : state_(start),
         live_(live),
@@ -74,7 +76,7 @@ class Cycle {
   Cycle& operator=(const Cycle&) = delete;
   CycleResult Run(std::vector<Entry>* keep = nullptr);
 
-  // What the cycle would answer for one workload of the queue alone, without changing anything.
+  // Returns the entry that a cycle with this workload as its only head would produce. Changes nothing.
   Entry Nominate(WorkloadId workload, NodeId queue);
 
  private:
@@ -87,11 +89,11 @@ class Cycle {
   void NominateEntry(Entry& entry);
   bool Refuses(Entry& entry);
   void GetAssignments(Entry& entry, const NominationMapping* pinned);
-  // Whether nothing but its class tells the entry from others, so that they are answered alike.
+  // Returns whether the result for the entry depends only on its class.
   bool IsToldByClass(const Entry& entry) const;
-  // Answers as the queue has answered the class before, where that still holds; whether it does.
+  // Reuses the known refusal of the entry's class if it is still valid. Returns whether it did.
   bool Recall(Entry& entry) const;
-  // Keeps the answer, where it is a refusal that rests on objects and usage alone.
+  // Stores the refusal if it depends only on objects and usage.
   void KeepRefusal(const Entry& entry);
   void AddRead(ResourceId resource, NodeId queue, KnownRefusal& refusal) const;
   bool TryPartialAdmission(Entry& entry, FlavorAssigner& assigner);
@@ -105,7 +107,7 @@ class Cycle {
   bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
   std::vector<WorkloadId>& PreemptedAround(const Entry& entry);
-  // The victims so far that may make room for the entry.
+  // Returns the victims of this cycle whose preemption may free capacity for the entry.
   const std::vector<WorkloadId>& VictimsFor(const Entry& entry);
   void Recompute(Entry& entry, bool overlaps);
   void RecomputeIfNeeded(Entry& entry);
@@ -126,37 +128,40 @@ class Cycle {
 
   bool IsResumed() const { return &live_ != &state_; }
 
-  State& state_;                        // what is decided on
-  State& live_;                         // where it happens; the same, unless the cycle had to wait
-  WaitingCycle waiting_;                // during a replay: where it was blocked
-  std::shared_ptr<const State> start_;  // with blockAdmission: the state that it started from
-  const int passed_ = 0;                // admitted before it waited
+  State& state_;  // State on which decisions are computed.
+  State& live_;   // State to which decisions are applied. Differs from `state_` only in a resumed cycle.
+  WaitingCycle waiting_;                // In a resumed cycle: where it was blocked.
+  std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
+  const int passed_ = 0;                // Number of workloads admitted before the cycle was blocked.
   bool waits_ = false;
   Preemptor preemptor_;
   std::vector<Entry> entries_;
   std::vector<Entry>* memory_ = nullptr;
-  bool recalls_ = false;  // what is answered may be what was answered before: nobody asks how it was found
-  std::vector<SecondPass> second_passes_;  // taken, in the order of the first entries
-  // By workload: its failed nodes and its admission as they are, while those of its pass are shown.
+  // Known refusals may be reused. False if the caller needs the details of each decision.
+  bool recalls_ = false;
+  // The second passes of this cycle, in the order of the first entries.
+  std::vector<SecondPass> second_passes_;
+  // Current failed nodes and admissions of the workloads in `second_passes_`. They are saved here while the
+  // workloads have the values recorded in their passes.
   std::vector<SecondPass> as_is_;
-  // Victims of this cycle, by the root of their tree: those of another tree free nothing here.
+  // Victims of this cycle, by the root of their tree. Victims of other trees free no quota here.
   absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
   absl::flat_hash_set<WorkloadId> is_preempted_;
   std::vector<WorkloadId> all_preempted_;
-  std::vector<size_t> admitted_;  // entries that were admitted
-  // Workloads admitted in their second pass. Kueue writes admissions in the background and waits for
-  // evictions: the first `written_` of these admissions are written, since the cycle has waited for an
-  // eviction after them.
+  std::vector<size_t> admitted_;  // Indexes of admitted entries.
+  // Workloads admitted in a second pass. Kueue writes admissions in the background but waits for evictions,
+  // so the first `written_` of these admissions were written by the time of the last eviction.
   std::vector<WorkloadId> assigned_again_;
   size_t written_ = 0;
-  std::vector<std::pair<size_t, Target>> late_;  // evictions on top of those admissions, by entry
+  // Evictions of those workloads by the index of the preempting entry. They are applied after the admissions.
+  std::vector<std::pair<size_t, Target>> late_;
   CycleResult result_;
 };
 
-// What an entry with targets says while they have not left.
+// Returns the message of an entry whose preemption targets have not stopped yet.
 Message PendingPreemptions(const Entry& entry, ClassId cls);
 
-// The elastic slice that the workload replaces in this queue, if it is charged there.
+// Returns the elastic slice that the workload replaces in this queue, or kNoId if none is charged there.
 WorkloadId ReplacedSlice(const State& state, WorkloadId workload, NodeId queue);
 
 }  // namespace kueue

@@ -1,4 +1,4 @@
-// The first half of a cycle: each head gets flavors and, where it must, victims.
+// First part of a cycle: finds for each head a flavor assignment and, if necessary, preemption targets.
 // Mirrors pkg/scheduler/scheduler.go:nominate (kueue ff69552e79).
 #include <algorithm>
 
@@ -49,7 +49,7 @@ bool Cycle::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
   }
-  if (!state_.IsInSnapshot(entry.queue)) {  // active, but in a ring of Cohorts
+  if (!state_.IsInSnapshot(entry.queue)) {  // Active, but below a cycle of Cohorts.
     entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
@@ -88,7 +88,7 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   }
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
   if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
-  if (entry.second_pass > 0) entry.assignment.usage.clear();  // charged already
+  if (entry.second_pass > 0) entry.assignment.usage.clear();  // Already charged.
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   entry.message = entry.assignment.Facts(workload.cls, reserved == nullptr ? nullptr : reserved->message);
   SetProgress(entry);
@@ -113,7 +113,7 @@ bool Cycle::Recall(Entry& entry) const {
   return true;
 }
 
-// What the scan of the flavors for a resource may read.
+// Adds the flavor resources that the flavor scan for a resource may read.
 void Cycle::AddRead(ResourceId resource, NodeId node, KnownRefusal& refusal) const {
   const ClusterQueue& queue = state_.Queue(node);
   const int group = queue.GroupOf(resource);
@@ -145,8 +145,9 @@ void Cycle::KeepRefusal(const Entry& entry) {
   state_.caches.refusals.Keep(state_.quota, entry.queue, id, std::move(refusal));
 }
 
-// Where a workload that has to preempt would go once its targets have left, or, without targets, in an empty
-// cluster: that capacity is kept for it. Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
+// Computes where a workload that needs preemption would be placed after its targets have stopped or, without
+// targets, in an empty cluster. That capacity is reserved. Mirrors
+// pkg/scheduler/scheduler.go:updateAssignmentForTAS.
 void Cycle::PlaceAround(Entry& entry) {
   if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
   Placer& placer = preemptor_.placer();
@@ -157,7 +158,7 @@ void Cycle::PlaceAround(Entry& entry) {
                entry.assignment, entry.workload);
 }
 
-// Mirrors pkg/scheduler/flavorassigner/podset_reducer.go: the smallest reduction that a binary search finds.
+// Mirrors pkg/scheduler/flavorassigner/podset_reducer.go: finds the smallest reduction by binary search.
 bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   if (!state_.config.gates.partial_admission || !cls.can_be_partially_admitted) return false;
@@ -191,7 +192,7 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
   return found;
 }
 
-// Remembers where the scan of flavors stopped, if it stopped early anywhere.
+// Stores where the flavor scan stopped, if it stopped before the last flavor.
 void Cycle::SetProgress(const Entry& entry) {
   Workload& workload = state_.At(entry.workload);
   if (!entry.assignment.HasPendingFlavors()) {

@@ -1,5 +1,5 @@
-// What a cycle writes: preemptions, admissions, and why the others wait.
-// Mirrors pkg/scheduler/{scheduler,preemption/preemption}.go (kueue ff69552e79).
+// Effects of a cycle: preemptions, admissions, and the conditions of all other heads. Mirrors
+// pkg/scheduler/{scheduler,preemption/preemption}.go (kueue ff69552e79).
 #include <algorithm>
 
 #include "fairness/ledger.h"
@@ -41,7 +41,8 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   const Message message = std::make_shared<const MessageBody>(std::move(by));
   SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
   if (IsAssignedAgain(target.workload) && !IsWritten(target.workload)) {
-    MarkEvicted(state, target.workload, Reason::kPreempted, message);  // until its admission is written
+    // In effect until its admission is written.
+    MarkEvicted(state, target.workload, Reason::kPreempted, message);
     return;
   }
   Evict(state, target.workload, Reason::kPreempted, message);
@@ -66,8 +67,8 @@ bool Cycle::IsWritten(WorkloadId workload) const {
   return std::find(assigned_again_.begin(), end, workload) != end;
 }
 
-// Of a victim that the cycle has admitted in its second pass, the later of the two writes counts: an eviction
-// on top of the admission, or an admission that ends the eviction.
+// If the cycle has admitted a victim in its second pass, the later write wins: an eviction after the
+// admission, or an admission that ends the eviction.
 void Cycle::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
   bool writes = false;
@@ -89,7 +90,7 @@ void Cycle::IssuePreemptions(Entry& entry) {
 
 void Cycle::Admit(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
-  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
+  if (workload.deleted || workload.IsFinished()) {  // Changed while the cycle was blocked.
     if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
     return;
   }
@@ -119,7 +120,7 @@ void Cycle::Admit(Entry& entry) {
   if (again) DischargeAdmission(live_, entry.workload);
   SetQuotaReservation(live_, entry.workload, std::move(admission));
   if (workload.spec->active) ChargeAdmission(live_, entry.workload);
-  // The write-back of an admission updates the cache's entry, which counts as a removal and an addition.
+  // Kueue updates the cache entry by removing and adding it, which increments the generation.
   ++live_.Queue(entry.queue).generation;
   if (!workload.Status().unhealthy_nodes.empty()) {
     live_.EditStatus(workload).unhealthy_nodes.clear();
@@ -149,11 +150,11 @@ void Cycle::FinishReplaced(const Entry& entry) {
   live_.Record(EventKind::kFinished, entry.replaced);
 }
 
-// Puts an entry back and writes why it waits.
+// Requeues an entry and writes why it is pending.
 void Cycle::FinishEntry(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
   entry.decided = entry.decided || !entry.nominated;
-  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
+  if (workload.deleted || workload.IsFinished()) {  // Changed while the cycle was blocked.
     if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
     return;
   }
@@ -177,7 +178,7 @@ void Cycle::FinishEntry(Entry& entry) {
   result_.scanning = result_.scanning || (is_active && had_progress);
   const Reason reason =
       live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
-  // Kueue writes nothing of a workload that was blocked by its gates before, whatever else has changed.
+  // Kueue writes nothing if the workload was already blocked by its gates, whatever else has changed.
   if (entry.status == EntryStatus::kGated && !BlockOnPreemptionGates(live_, entry.workload)) return;
   if (!UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) return;
   result_.moved = true;

@@ -1,7 +1,6 @@
-// A cycle that waits until all pods are ready (waitForPodsReady.blockAdmission). Kueue blocks its scheduler
-// in the midst of the cycle, then goes on with what it had found out; here the cycle ends, and is gone
-// through again on the state that it started from. Mirrors
-// pkg/scheduler/scheduler.go:waitForPodsReadyIfNeeded and
+// A cycle that is blocked until all pods are ready (waitForPodsReady.blockAdmission). Kueue blocks its
+// scheduler during the cycle and then continues with the results computed so far. Here the cycle ends and is
+// replayed later on its start state. Mirrors pkg/scheduler/scheduler.go:waitForPodsReadyIfNeeded and
 // pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads (kueue ff69552e79).
 #include <algorithm>
 
@@ -21,20 +20,21 @@ void Cycle::Remember() {
   start_ = std::move(start);
 }
 
-// Whether the entry, which fits, has to wait. What was admitted in this cycle is not ready either.
+// Returns whether the entry, which fits, must wait. Workloads admitted in this cycle are not ready either.
 bool Cycle::MustWait(Entry& entry) {
   if (waiting_.start != nullptr) {
     if (static_cast<int>(admitted_.size()) < passed_) return false;
     start_ = std::move(waiting_.start);
     waiting_.start = nullptr;
     entry.decided = true;
-    return false;  // this one has waited
+    return false;  // This is the entry at which the cycle was blocked.
   }
   if (start_ == nullptr || entry.second_pass > 0) return false;
   const auto unready = [this](size_t index) {
     if (!entries_[index].decided) return false;
     const Workload& other = live_.At(entries_[index].workload);
-    const bool gone = other.deleted || other.IsFinished() || !other.spec->active;  // while the cycle waited
+    // Changed while the cycle was blocked.
+    const bool gone = other.deleted || other.IsFinished() || !other.spec->active;
     return !gone && !other.IsTrue(ConditionType::kPodsReady);
   };
   return !AllPodsReady(live_) || std::any_of(admitted_.begin(), admitted_.end(), unready);
@@ -45,7 +45,8 @@ void Cycle::Wait(Entry& entry) {
   entry.message = Say(Sentence::kWaitingForPodsReady);
   entry.quota_reserved_reason = granular ? Reason::kWaitingForPodsReady : Reason::kWaiting;
   const Workload& workload = live_.At(entry.workload);
-  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited; it waits again all the same
+  // Changed while the cycle was blocked; the cycle is blocked again regardless.
+  if (workload.deleted || workload.IsFinished()) {
     entry.decided = false;
   } else if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message)) {
     result_.moved = true;

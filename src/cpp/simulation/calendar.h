@@ -1,4 +1,4 @@
-// What is to happen: a heap of moments, kinds and jobs.
+// Event queue of the simulation.
 #ifndef KUEUE_SIMULATION_CALENDAR_H_
 #define KUEUE_SIMULATION_CALENDAR_H_
 
@@ -11,7 +11,8 @@
 
 namespace kueue {
 
-// Of one moment, in this order; jobs arrive between kAnswer and kTimer.
+// Kinds of events, in the order in which events at the same time are processed. Jobs arrive after kAnswer and
+// before kTimer.
 enum class Happening : uint8_t {
   kEnd,
   kFreed,
@@ -24,11 +25,11 @@ enum class Happening : uint8_t {
   kCycle
 };
 
-// `what` is a job, or the place of a failure or a change; `term` tells whether it still counts: a job's term
-// goes up whenever it gets or loses quota.
+// A scheduled event. `what` is a job, or the index of a failure or change. `term` detects stale events: the
+// term of a job is incremented whenever the job gets or loses quota.
 struct Planned {
   Time at;
-  uint64_t order;  // the kind, then the order in which it was planned
+  uint64_t order;  // The kind in the highest 8 bits, then the sequence number.
   int32_t what;
   int32_t term;
 
@@ -36,8 +37,8 @@ struct Planned {
   bool operator<(const Planned& other) const { return at != other.at ? at < other.at : order < other.order; }
 };
 
-// A heap of four children a node: half as deep as one of two, and a node's children are one cache line and a
-// half.
+// A heap with four children per node. It is half as deep as a binary heap, and the children of a node span
+// one and a half cache lines.
 class Calendar {
  public:
   bool empty() const { return heap_.empty(); }

@@ -1,4 +1,4 @@
-// What takes time beside the jobs: answers to admission checks, the start of pods, failures of nodes.
+// Random delays in a run: answers of admission checks, pod startup, node failures.
 #ifndef KUEUE_SIMULATION_DELAYS_H_
 #define KUEUE_SIMULATION_DELAYS_H_
 
@@ -13,44 +13,46 @@
 
 namespace kueue {
 
-// Times drawn before the run. Which one a job gets depends on the job and the number of its run alone, so
-// that a policy that evicts more does not shift the draws of others.
+// Values drawn before the run. The n-th run of a job always uses the same value, so the values are equal for
+// all policies, whatever their numbers of evictions.
 class Draws {
  public:
   explicit Draws(std::vector<Time> values) : values_(std::move(values)) {}
   Time Of(int32_t row, int32_t run) const { return values_[Place(row, run)]; }
   Time At(int64_t number) const { return values_[static_cast<size_t>(number) % values_.size()]; }
-  // The place of a job's draw among `values`: a mix of 64 bits, the same on every platform.
+  // Returns the index of the value for a job's run. Uses a 64-bit mixing function with equal results on all
+  // platforms.
   size_t Place(int32_t row, int32_t run) const;
 
  private:
   std::vector<Time> values_;
 };
 
-// An admission check turns Ready some time after quota was reserved, or asks for a retry.
+// Admission check that becomes Ready, or requests a retry, some time after the quota reservation.
 struct Provisioning {
   std::string check;
   Draws delay;
-  Draws fails;  // below `failing`: it fails
+  Draws fails;  // The check fails if the value is less than `failing`.
   Time failing = 0;
-  // What changes when it turns Ready for the first time, as where nodes are added.
+  // Changes applied when the check becomes Ready for the first time, e.g. added nodes.
   std::vector<std::function<void(Engine&)>> capacity;
-  std::vector<std::string> queues;  // the ClusterQueues among them
+  std::vector<std::string> queues;  // ClusterQueues changed by `capacity`.
 };
 
-// Pods on a flavor are ready some time after admission; until then the job does nothing.
+// Time between admission on a flavor and the readiness of the pods. The job makes no progress during this
+// time.
 struct Startup {
   std::string flavor;
   Draws delay;
 };
 
-// Nodes of a flavor fail: whoever runs on one is evicted.
+// Failures of nodes of a flavor. A failure evicts the workloads on the node.
 struct Failures {
   std::string flavor;
-  std::string resource;  // by which nodes are counted
-  int64_t unit = 1;      // what of it a node has
-  Draws gap;             // between failures of one node, in units of 2^-32 of `mtbf`
-  Draws place;           // which part of all nodes fails, in units of 2^-32
+  std::string resource;  // Resource whose quota determines the number of nodes.
+  int64_t unit = 1;      // Amount of the resource per node.
+  Draws gap;             // Time between failures of one node, in units of 2^-32 of `mtbf`.
+  Draws place;           // Position of the failing node among all nodes, in units of 2^-32.
   Draws repair;
   Time mtbf = 0;
   bool lowers_quota = false;

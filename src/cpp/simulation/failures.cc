@@ -1,4 +1,4 @@
-// Nodes that fail and are repaired.
+// Failures and repairs of nodes.
 #include <algorithm>
 
 #include "simulation/simulation.h"
@@ -8,7 +8,8 @@ namespace {
 
 constexpr int64_t kWholePart = int64_t{1} << 32;
 
-// Of a flavor, all nominal quota of what counts nodes; 0 where there is none.
+// Returns the total nominal quota of the flavor for the resource that determines the number of nodes; 0 if
+// there is none.
 Int128 NominalOf(const State& state, FlavorResourceId cell) {
   Int128 nominal = 0;
   for (NodeId node = 0; cell != kNoId && node < state.quota.rows(); ++node) {
@@ -23,7 +24,7 @@ FlavorResourceId CellOf(const State& state, const Failures& of) {
   return flavor == kNoId || resource == kNoId ? kNoId : state.FlavorResource(flavor, resource);
 }
 
-// Calls `use(quota)` for a queue's quota of a flavor and resource, if it has one.
+// Calls `use(quota)` for the queue's quota of the flavor and resource, if any.
 template <typename Spec, typename Use>
 void WithQuota(Spec& spec, const LoweredQuota& of, Use use) {
   for (auto& group : spec.resource_groups) {
@@ -35,14 +36,14 @@ void WithQuota(Spec& spec, const LoweredQuota& of, Use use) {
   }
 }
 
-// kNoId: there is no such ClusterQueue, or it was deleted.
+// Returns kNoId if the ClusterQueue does not exist or is being deleted.
 NodeId DeclaredQueue(const State& state, const std::string& name) {
   const NodeId queue = state.forest().FindClusterQueue(name);
   const bool is_there = queue != kNoId && state.forest().IsDeclared(queue) && !state.Queue(queue).terminating;
   return is_there ? queue : kNoId;
 }
 
-// 0 where the queue has no such quota.
+// Returns 0 if the queue has no such quota.
 int64_t NominalQuota(const State& state, NodeId queue, const LoweredQuota& of) {
   int64_t nominal = 0;
   WithQuota(state.Queue(queue).spec, of,
@@ -61,8 +62,8 @@ void Simulation::PlanFailure(size_t failure) {
   calendar_.Plan(SaturatingAdd(now(), wait), Happening::kFailure, static_cast<int32_t>(failure), 0);
 }
 
-// One of all nodes of the flavor fails. Runs lie on them in the order of their jobs, so that one is hit with
-// a probability in proportion to what it holds, and none if the node is free.
+// Fails one node of the flavor. Jobs are laid out over the nodes in order, so the probability that a job is
+// hit is proportional to its usage, and a failure of an unused node hits none.
 void Simulation::Fail(size_t failure) {
   const Failures& of = options_.delays.failures[failure];
   State& state = engine_.state();
@@ -84,12 +85,12 @@ void Simulation::Fail(size_t failure) {
     Stir(At(job).queue);
     engine_.Evict(At(job).workload, Reason::kNodeFailures, "A node failed");
   }
-  Listen();  // before a place of a workload may be another's
+  Listen();  // Process the steps before the id of a workload can be reused.
   if (of.lowers_quota && !hit.empty()) LowerFor(failure, At(hit.front()).queue);
   PlanFailure(failure);
 }
 
-// Of the queues that use the flavor, the one that uses most of it loses the node's quota until the repair.
+// Lowers the quota of the queue that uses most of the flavor by that of the node, until the repair.
 void Simulation::LowerFor(size_t failure, NodeId holder) {
   const Failures& of = options_.delays.failures[failure];
   const State& state = engine_.state();
@@ -111,7 +112,7 @@ void Simulation::LowerFor(size_t failure, NodeId holder) {
   calendar_.Plan(SaturatingAdd(now(), repair), Happening::kRepair, static_cast<int32_t>(failure), 0);
 }
 
-// The node that has been broken for longest is there again.
+// Repairs the node that failed first.
 void Simulation::Repair(size_t failure) {
   LoweredQuota& lowered = lowered_[broken_[failure].front()];
   broken_[failure].erase(broken_[failure].begin());
@@ -120,7 +121,8 @@ void Simulation::Repair(size_t failure) {
   QuotasChanged();
 }
 
-// More nodes of a queue are broken, or fewer. Its quota is what it declares less those, not below 0.
+// Changes the amount on failed nodes of a queue. Its quota is the declared quota minus this amount, at least
+// 0.
 void Simulation::Lower(LoweredQuota& lowered, int64_t by) {
   lowered.broken = SaturatingAdd(lowered.broken, by);
   const NodeId queue = DeclaredQueue(engine_.state(), lowered.queue);
@@ -132,13 +134,13 @@ void Simulation::Lower(LoweredQuota& lowered, int64_t by) {
   engine_.ApplyClusterQueue(std::move(spec), /*changed=*/true);
 }
 
-// These queues were applied, so that they have all quota that they declare, or were deleted.
+// Lowers the quotas of queues again after they were applied, which reset them to the declared values.
 void Simulation::LowerAgain(const std::vector<std::string>& queues) {
   for (LoweredQuota& lowered : lowered_) {
     if (std::find(queues.begin(), queues.end(), lowered.queue) == queues.end()) continue;
     const NodeId queue = DeclaredQueue(engine_.state(), lowered.queue);
     if (queue == kNoId) {
-      lowered.queue.clear();  // one of the same name is another, of other nodes
+      lowered.queue.clear();  // A new queue with the same name has different nodes.
     } else if (lowered.broken > 0) {
       lowered.declared = NominalQuota(engine_.state(), queue, lowered);
       Lower(lowered, 0);

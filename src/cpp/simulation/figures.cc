@@ -7,7 +7,7 @@
 namespace kueue {
 namespace {
 
-// A lone ClusterQueue, and one below a ring of Cohorts, is a tree of its own.
+// A ClusterQueue without a cohort, or below a cycle of Cohorts, is its own tree.
 NodeId RootOf(const State& state, NodeId queue) {
   const NodeId root = state.forest().Root(queue);
   return root == kNoId ? queue : root;
@@ -135,7 +135,7 @@ void Figures::EndMoment(Time now, Recorder& recorder) {
   touched_.clear();
 }
 
-// What each tree has, uses and is asked for of each cell; what is not lent counts as its own queue's.
+// Computes quota, usage and requests of each tree by flavor resource. Quota that is not lent is included.
 void Figures::CountTrees(const State& state) {
   for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
   for (NodeId queue : state.forest().Queues()) {

@@ -1,4 +1,4 @@
-// Integrals over time that the figures of a run come from, kept as it goes on.
+// Integrals over time from which the metrics of a run are computed.
 #ifndef KUEUE_SIMULATION_FIGURES_H_
 #define KUEUE_SIMULATION_FIGURES_H_
 
@@ -13,8 +13,8 @@
 
 namespace kueue {
 
-// The integral of a value that stays the same until it is set again, in amount times nanoseconds, from the
-// start of the window on.
+// Integral over time of a piecewise constant value, from the start of the window on. The unit is amount times
+// nanoseconds.
 class Integral {
  public:
   void Set(double value, Time now, Time from) {
@@ -31,12 +31,12 @@ class Integral {
   }
   double value() const { return value_; }
   double total() const { return total_; }
-  // The total if the value holds until then.
+  // Returns the total at `now` if the value does not change until then.
   double TotalAt(Time now, Time from) const {
     const Time since = last_ > from ? last_ : from;
     return now > since ? total_ + value_ * static_cast<double>(now - since) : total_;
   }
-  // The largest value that held for any time; none below 0 counts.
+  // Returns the largest nonnegative value that held for a positive time.
   double most() const { return most_; }
 
  private:
@@ -46,65 +46,67 @@ class Integral {
 
 struct CellFigures {
   CellUse use;
-  double asked = 0;   // by those who wait
-  double extra = 0;   // by weight a part of what the tree has beside its queues' nominal quotas
-  int32_t tree = -1;  // a place in Figures::trees
+  double asked = 0;  // Amount requested by pending jobs.
+  // The queue's portion, by fair sharing weight, of the quota that the tree has in addition to its queues'
+  // nominal quotas.
+  double extra = 0;
+  int32_t tree = -1;  // Index in Figures::trees().
   bool recorded = false;
   Integral used, nominal, borrowed;
 };
 
 struct QueueFigures {
   int32_t waiting = 0, recorded_waiting = 0;
-  Integral waits;           // how many wait
-  Integral blocked;         // used over entitled, while somebody waits
-  Integral somebody_waits;  // 1 while somebody does
+  Integral waits;           // Number of pending jobs.
+  Integral blocked;         // Used amount divided by entitled amount, while jobs are pending; otherwise 0.
+  Integral somebody_waits;  // The value is 1 while jobs are pending, otherwise 0.
   double recorded_blocked = -1;
   std::vector<std::pair<FlavorResourceId, CellFigures>> cells;
 };
 
-// Of a tree of cohorts, or a ClusterQueue without one, and a cell.
+// One flavor resource in a cohort tree or in a ClusterQueue without a cohort.
 struct TreeFigures {
   NodeId root = kNoId;
   FlavorResourceId cell = kNoId;
-  double all = 0;  // that the tree has
+  double all = 0;  // Nominal quota of the whole tree.
   double used = 0, unused = 0, borrowed = 0, asked = 0;
-  Integral idle;  // what is free, as far as those who wait ask for it
-  Integral lent;  // what is borrowed, as far as it is others' nominal quota
+  Integral idle;  // Unused quota, up to the amount requested by pending jobs.
+  Integral lent;  // Borrowed amount, up to the unused nominal quota of other queues.
   double recorded_idle = 0;
   bool touched = false;
 };
 
-// What was used, and all nominal quota, until the last submission; amounts times nanoseconds.
+// Usage and nominal quota until the last submission, in amount times nanoseconds.
 struct SubmissionFigures {
-  Time until = -1;  // -1: jobs are yet to arrive
+  Time until = -1;  // Time of the last submission; -1: not all jobs have arrived.
   std::map<FlavorResourceId, double> used, nominal;
 };
 
 struct EvictionFigures {
   int64_t count = 0;
-  std::map<FlavorResourceId, double> lost;  // amount times nanoseconds
+  std::map<FlavorResourceId, double> lost;  // Amount times nanoseconds.
 };
 
 class Figures {
  public:
   explicit Figures(Time from) : from_(from) {}
 
-  // How many wait, and what all of them ask for of a resource.
+  // Adds `by` pending jobs with these requests to a queue; a negative number removes them.
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
             int by);
-  // Only what happens to jobs that count in figures is told here.
+  // Records an eviction. Call only for jobs that count in the metrics.
   void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
-  // A run is over that held what the workload holds.
+  // Records the end of a run with the usage of the workload.
   void Spend(const Workload& workload, const Broken& broken);
-  // Looks at a queue after something happened there, and tells the recorder what has changed.
+  // Updates the metrics of a queue after a change, and passes changed values to the recorder.
   void Look(const State& state, NodeId queue, Recorder& recorder);
-  // Tells the recorder what has become of the trees of the queues that were looked at.
+  // Passes to the recorder the changed values of trees whose queues were updated at this time.
   void EndMoment(Time now, Recorder& recorder);
-  // Looks again at what each queue and tree has: quotas have changed.
+  // Recomputes the entitlements of all queues and trees after a change of quotas.
   void Rebuild(const State& state);
-  // No job arrives after this time.
+  // Ends the submission phase: no job arrives after this time.
   void EndSubmissions(Time now);
-  // Brings all integrals to this time.
+  // Extends all integrals to this time.
   void Close(Time now);
 
   const std::vector<QueueFigures>& queues() const { return queues_; }
@@ -114,7 +116,7 @@ class Figures {
   }
   const Integral& waits() const { return waits_; }
   const Integral& borrowing() const { return borrowing_; }
-  // All nominal quota, of queues and Cohorts.
+  // Total nominal quota of queues and Cohorts.
   const std::map<FlavorResourceId, Integral>& nominal() const { return nominal_; }
   const SubmissionFigures& submissions() const { return submissions_; }
   const std::map<FlavorResourceId, double>& lost() const { return lost_; }
@@ -129,17 +131,17 @@ class Figures {
   void CountTrees(const State& state);
 
   Time from_;
-  std::vector<QueueFigures> queues_;  // by node
+  std::vector<QueueFigures> queues_;  // By node.
   std::vector<TreeFigures> trees_;
-  std::vector<int32_t> touched_;  // trees since the moment began
+  std::vector<int32_t> touched_;  // Trees updated at the current time.
   std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures> evictions_;
   std::map<FlavorResourceId, Integral> nominal_;
   std::map<FlavorResourceId, double> lost_, overhead_;
   SubmissionFigures submissions_;
-  Integral waits_;      // how many wait anywhere
-  Integral borrowing_;  // 1 while any queue borrows
+  Integral waits_;      // Number of pending jobs in all queues.
+  Integral borrowing_;  // The value is 1 while a queue borrows, otherwise 0.
   int64_t waiting_ = 0;
-  int borrowers_ = 0;  // cells of queues that are borrowed
+  int borrowers_ = 0;  // Number of (queue, flavor resource) pairs that borrow.
 };
 
 }  // namespace kueue

@@ -14,11 +14,11 @@ std::string Padded(int32_t number, int digits) {
   return text;
 }
 
-constexpr int64_t kAbsent = -1;  // of a runtime: it never ends; of a run model: that of the run
+constexpr int64_t kAbsent = -1;  // Missing value. For a runtime: unlimited; for a run model: that of the run.
 
 template <typename T>
 void AppendColumn(std::vector<T>& own, absl::Span<const T> more, size_t before, size_t added, T absent) {
-  if (own.empty() && more.empty()) return;  // given neither of the jobs that there are nor of those that come
+  if (own.empty() && more.empty()) return;  // The column is missing in both the present and the added jobs.
   own.resize(before, absent);
   if (more.empty()) {
     own.resize(before + added, absent);

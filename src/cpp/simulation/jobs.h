@@ -1,4 +1,4 @@
-// The jobs of a run: what is given of each, and what becomes of it.
+// Jobs of a run: their input and their results.
 #ifndef KUEUE_SIMULATION_JOBS_H_
 #define KUEUE_SIMULATION_JOBS_H_
 
@@ -16,35 +16,36 @@ namespace kueue {
 
 using Times = absl::Span<const int64_t>;
 
-// In the column `created`: the creationTimestamp is the submission.
+// Value in the column `created` if the creationTimestamp equals the submission time.
 constexpr Time kAtSubmission = INT64_MIN;
 
-// Columns in the order of submission, kept by their maker for as long as a run reads them; or the columns'
-// own, once jobs were added. An optional one may be empty.
+// Columns of jobs in the order of submission. The arrays are owned by the caller and must outlive the run, or
+// by this object once jobs were appended. Optional columns may be empty. Times are nanoseconds.
 struct JobColumns {
   JobColumns() = default;
-  // Copies what the columns own; of what others keep, the copy reads the same.
+  // Copies owned columns. Columns that are not owned are shared with the copy.
   JobColumns(const JobColumns& other);
   JobColumns& operator=(const JobColumns&) = delete;
 
-  // Adds jobs, whose shapes are numbered from the first of these columns on. What others kept is copied,
-  // once.
+  // Appends jobs. Their shape numbers are relative to the shapes of `more`. The first call copies columns
+  // that are not owned.
   void Append(JobColumns more);
 
   Times submit;
-  Times runtime;                      // of all pods, without evictions; -1: it never ends
-  absl::Span<const int32_t> shape;    // what it asks for: a place in `shapes`
-  absl::Span<const int32_t> row;      // its number for names, UIDs and tables; empty: its place
-  Times created;                      // optional: its creationTimestamp; else its submission
-  Times every, cost, restore, grace;  // optional: its run model; -1: that of the run
-  absl::Span<const uint8_t> elastic;  // optional: whether it runs longer with fewer pods
-  absl::Span<const uint8_t> known;    // optional: whether it is in the engine already
-  absl::Span<const int32_t> cluster;  // in a fleet: the cluster that it is submitted to
+  Times runtime;                      // Runtime with all pods and without evictions; -1: unlimited.
+  absl::Span<const int32_t> shape;    // Index in `shapes`.
+  absl::Span<const int32_t> row;      // Number used for names, UIDs and tables; empty: the index of the job.
+  Times created;                      // Optional: creationTimestamp; otherwise the submission time.
+  Times every, cost, restore, grace;  // Optional: run model of the job; -1: that of the run.
+  absl::Span<const uint8_t> elastic;  // Optional: whether the runtime is extended if fewer pods are admitted.
+  absl::Span<const uint8_t> known;    // Optional: whether the engine already has the workload.
+  absl::Span<const int32_t> cluster;  // In a fleet: number of the cluster to which the job is submitted.
 
-  // A workload without name, UID and creation time.
+  // Workload specs without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;
-  std::vector<std::string> names;  // by place; empty: a letter and the number
-  std::vector<std::string> uids;   // by place; empty, as a whole or one: the number
+  // By index; if empty, names are generated from `prefix` and the row number.
+  std::vector<std::string> names;
+  std::vector<std::string> uids;  // By index. UIDs that are not given here are generated from the row number.
   std::string prefix = "j";
   int digits = 7, uid_digits = 12;
 
@@ -70,7 +71,7 @@ struct JobColumns {
   Owned owned_;
 };
 
-// The columns of a run. Copies of the run share them until jobs are added to one.
+// The columns of a run. Copies of a run share the columns until jobs are added to one of them.
 class RunColumns {
  public:
   explicit RunColumns(std::shared_ptr<const JobColumns> given) : read_(std::move(given)) {}
@@ -83,32 +84,32 @@ class RunColumns {
 
  private:
   std::shared_ptr<const JobColumns> read_;
-  std::shared_ptr<JobColumns> own_;  // the same, once jobs were added
+  std::shared_ptr<JobColumns> own_;  // Same object as `read_` once jobs were added.
 };
 
 enum class JobState : uint8_t { kToCome, kWaiting, kRunning, kFinished, kDeactivated };
 
 struct Job {
   WorkloadId workload = kNoId;
-  NodeId queue = kNoId;  // where it waits, or whose quota it has
-  int32_t term = 0;      // goes up whenever it gets or loses quota
+  NodeId queue = kNoId;  // Queue in which the job is pending or whose quota it uses.
+  int32_t term = 0;      // Incremented whenever the job gets or loses quota.
   int32_t runs = 0, evictions = 0;
-  FlavorId flavor = kNoId;               // of the first resource, when it last got quota
-  int32_t assigned = -1;                 // all of them: a place in Recorder's list
-  int32_t preemptor = -1;                // who took its quota last
-  int32_t outcome_reason = 0, rule = 0;  // of its last eviction
+  FlavorId flavor = kNoId;               // Flavor of the first resource in the last admission.
+  int32_t assigned = -1;                 // Code of all assigned flavors; see Recorder::AssignedOf().
+  int32_t preemptor = -1;                // Last preemptor.
+  int32_t outcome_reason = 0, rule = 0;  // Reason of the last eviction, and of the preemption.
   JobState state = JobState::kToCome;
-  bool borrowed = false;  // its last admission borrowed
-  bool promised = false;  // its own queue had free nominal quota for it when it came
-  bool losing = false;    // evicted, and still holding quota
-  Time done = 0;          // progress that is kept
-  Time wanted = 0;        // how long it would run with the pods that it was given
-  Time startup = 0;       // of the run under way: restore, and until its pods are ready
-  Time reserved = -1;     // since when it has quota; -1: it has none
-  Time started = -1;      // since when it is admitted; -1: it is not
+  bool borrowed = false;  // The last admission borrowed.
+  bool promised = false;  // Its own queue had enough unused nominal quota when the job was submitted.
+  bool losing = false;    // Evicted, but still holds quota.
+  Time done = 0;          // Progress that is kept.
+  Time wanted = 0;        // Runtime with the admitted number of pods.
+  Time startup = 0;       // Restore time plus pod startup of the current run.
+  Time reserved = -1;     // Time of the quota reservation; -1: none.
+  Time started = -1;      // Time of the admission; -1: not admitted.
   Time first_start = -1, end = -1;
   Time held = 0, lost = 0, overhead = 0;
-  Broken last;  // what became of the run under way, once it was evicted
+  Broken last;  // Accounting of the current run after its eviction.
 };
 
 }  // namespace kueue

@@ -6,7 +6,7 @@
 namespace kueue {
 namespace {
 
-// What is so near below a whole number is it: sums of fractions are not exact.
+// Values this close below an integer are treated as that integer, since sums of fractions are not exact.
 constexpr double kNear = 1e-9;
 
 struct Part {
@@ -16,8 +16,8 @@ struct Part {
 
 double Within(const Part& part, double shift) { return std::clamp(part.wanted + shift, part.low, part.high); }
 
-// By how much all are moved, as far as bounds let them, for this sum. The sum grows with the move in straight
-// pieces, which end where a number comes to a bound.
+// Returns the shift by which all values, clamped to their bounds, have the given sum. The sum is piecewise
+// linear in the shift, with breakpoints where a value reaches a bound.
 double ShiftFor(const std::vector<Part>& parts, double total) {
   std::vector<double> ends;
   for (const Part& part : parts) {
@@ -39,7 +39,7 @@ double ShiftFor(const std::vector<Part>& parts, double total) {
   return ends.back();
 }
 
-// Whole numbers nearest to what is wanted, with the sum that there is now.
+// Rounds to integers with the current sum.
 void ShareOut(std::vector<Part>& parts, absl::Span<int64_t> values) {
   int64_t left = 0;
   for (const Part& part : parts) left += values[part.place];
@@ -49,7 +49,7 @@ void ShareOut(std::vector<Part>& parts, absl::Span<int64_t> values) {
     const double whole = std::floor(part.wanted + kNear);
     values[part.place] = static_cast<int64_t>(whole);
     left -= values[part.place];
-    part.wanted = std::nearbyint((part.wanted - whole) / kNear);  // the remainder
+    part.wanted = std::nearbyint((part.wanted - whole) / kNear);  // Remainder.
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.wanted > b.wanted; });
@@ -58,7 +58,7 @@ void ShareOut(std::vector<Part>& parts, absl::Span<int64_t> values) {
     ++values[parts[i].place];
     --left;
   }
-  // Of numbers beyond what fractions are told apart in, the parts may come to more than the sum.
+  // For values too large to represent fractions, the rounded values may exceed the sum.
   for (size_t i = parts.size(); i-- > 0 && left < 0;) {
     const auto above = values[parts[i].place] - static_cast<int64_t>(parts[i].low);
     const int64_t taken = std::min(above, -left);

@@ -1,4 +1,4 @@
-// Whole numbers that somebody moves while a run goes on: within bounds, and if asked with an unchanged sum.
+// Integer parameters that can be changed during a run, within bounds and optionally with constant sums.
 #ifndef KUEUE_SIMULATION_KNOBS_H_
 #define KUEUE_SIMULATION_KNOBS_H_
 
@@ -11,11 +11,12 @@ namespace kueue {
 
 struct Knobs {
   std::vector<int64_t> low, high;
-  // By number, of which sum it is a part, from 0 on; empty: no sum is kept.
+  // Number of the sum to which each parameter belongs, starting at 0; empty: no constant sums.
   std::vector<int32_t> sums;
 
-  // Moves the values, which are within bounds, by so much. What rounding leaves of a sum goes to the largest
-  // remainders, of equal ones to the first.
+  // Adds `by` to `values` and clamps the results to the bounds. The values must be within the bounds before.
+  // Rounding keeps the sums constant: remainders are assigned to the parameters with the largest fractional
+  // parts, ties to the first.
   void Move(absl::Span<const double> by, absl::Span<int64_t> values) const;
 };
 

@@ -1,4 +1,4 @@
-// Preemption that goes round: at one moment the same workloads evict each other again and again.
+// Detection of preemption loops: the same workloads evict each other repeatedly without time advancing.
 #ifndef KUEUE_SIMULATION_LOOPS_H_
 #define KUEUE_SIMULATION_LOOPS_H_
 
@@ -10,28 +10,29 @@
 
 namespace kueue {
 
-// What was found in one tree of cohorts.
+// A preemption loop in one cohort tree.
 struct LoopFound {
   NodeId root = kNoId;
-  int64_t period = 0;             // cycles until all is as it was
-  std::vector<WorkloadId> moved;  // who is admitted or evicted meanwhile, each once, in no order
+  int64_t period = 0;  // Number of cycles after which the state repeats.
+  // Workloads admitted or evicted in the loop, without duplicates, in arbitrary order.
+  std::vector<WorkloadId> moved;
 };
 
-// Watches the cycles of one moment. After many in which somebody was evicted, the state of each tree in which
-// that happens is compared with one kept print (Brent's algorithm: what is kept is renewed after 1, 2, 4, ...
-// cycles), so that the shortest period is found whatever came before it.
+// Observes the cycles at one simulated time. After kPatience cycles with evictions, the fingerprint of each
+// tree with evictions is compared with a stored one (Brent's algorithm: the stored one is replaced after 1,
+// 2, 4, ... cycles). This finds the shortest period, whatever preceded the loop.
 class LoopWatch {
  public:
-  // How many evicting cycles there are before anybody looks.
+  // Number of cycles with evictions before detection starts.
   static constexpr int kPatience = 64;
 
   void BeginMoment() {
     evicting_cycles_ = 0;
     trees_.clear();
   }
-  // Somebody of this tree got quota or lost it in the cycle under way.
+  // Records that a workload of this tree got or lost quota in the current cycle.
   void Note(NodeId root, WorkloadId workload, bool evicted);
-  // A cycle is over, and its victims have left; the loops that were found in it.
+  // Ends a cycle, after its victims have stopped. Returns the loops detected in this cycle.
   std::vector<LoopFound> EndCycle(const State& state);
 
  private:
@@ -39,7 +40,7 @@ class LoopWatch {
     uint64_t kept = 0;
     int64_t power = 1, since = 0;
     bool begun = false;
-    std::vector<WorkloadId> moved;  // since the print was kept
+    std::vector<WorkloadId> moved;  // Since the fingerprint was stored.
   };
   int64_t evicting_cycles_ = 0;
   bool evicted_ = false;

@@ -1,4 +1,4 @@
-// What happens at one moment before it is decided upon: ends, changes, answers, arrivals.
+// Events at one time that precede the decisions: completions, changes, answers, arrivals.
 #include <algorithm>
 
 #include "fairness/ledger.h"
@@ -8,8 +8,8 @@
 
 namespace kueue {
 
-// The next moment at which anything happens. What was planned for a job that lost its quota since is no
-// event: with endless preemption, those never end. In a performance test it is a moment all the same.
+// Returns the time of the next event. Stale events of jobs that have lost their quota since are skipped; in a
+// preemption loop there would always be more of them. In a performance test they count.
 std::optional<Time> Simulation::Next() {
   SkipOthers();
   while (!calendar_.empty() && !options_.as_performance_test) {
@@ -48,7 +48,7 @@ std::optional<Time> Simulation::NextSample() const {
 
 bool Simulation::Begin(Time until) {
   const std::optional<Time> next = Next();
-  // What is beyond the last moment of 64 bits was planned for it, and never happens.
+  // Times that saturated at INT64_MAX never occur.
   if (!next || *next > until || *next == INT64_MAX) return false;
   Enter(*next);
   TakeUntil(Happening::kPodsReady);
@@ -58,8 +58,8 @@ bool Simulation::Begin(Time until) {
 }
 
 void Simulation::Enter(Time at) {
-  // What a decision brings about at once, as pods that are ready, begins no moment: preemption may go round
-  // with it.
+  // Immediate consequences of a decision, e.g. pods that become ready, do not start a new time, since a
+  // preemption loop may include them.
   const bool is_later = at > entered_;
   entered_ = at;
   engine_.SetNow(at);
@@ -93,13 +93,13 @@ void Simulation::TakeArrivals() {
   if (arrived && NextArrival() < 0) figures_.EndSubmissions(now());
 }
 
-// Jobs of other clusters of a fleet do not arrive here.
+// Skips the jobs of other clusters of a fleet.
 void Simulation::SkipOthers() {
   if (options_.site == kNoId) return;
   while (next_ < given_ && !IsOwn(next_)) ++next_;
 }
 
-// Whether what was planned for a job still counts.
+// Returns whether an event of a job is still valid.
 bool Simulation::IsCurrent(int32_t job, int32_t term) const {
   return (slots_.empty() || HasCopy(job)) && JobAt(job).term == term;
 }
@@ -126,7 +126,7 @@ void Simulation::Happen(const Planned& planned) {
   }
   if (!IsCurrent(job, planned.term)) return;
   if (planned.kind() != Happening::kPodsReady)
-    Stir(At(job).queue);  // it frees nothing, and nobody competes for it
+    Stir(At(job).queue);  // It frees no quota, so no other workload is affected.
   switch (planned.kind()) {
     case Happening::kEnd:
       return End(job);
@@ -137,11 +137,12 @@ void Simulation::Happen(const Planned& planned) {
     case Happening::kPodsReady:
       return engine_.SetPodsReady(At(job).workload, true);
     default:
-      return;  // a timer: the controllers look at it when they settle
+      return;  // A timer: the next settle handles it.
   }
 }
 
-// What workloads of the shape ask for: as they are queued, or will be once their devices are counted.
+// Stores the requests of workloads of the shape, as they are queued or will be once their devices are
+// counted.
 void Simulation::NoteAsks(WorkloadId id, size_t shape) {
   State& state = engine_.state();
   const std::shared_ptr<const DeviceQueueing> kept = state.At(id).devices;

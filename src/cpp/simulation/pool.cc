@@ -9,7 +9,7 @@ namespace kueue {
 
 Pool::~Pool() {
   if (process_ != getpid()) {
-    static_cast<void>(threads_.release());  // those of another process
+    static_cast<void>(threads_.release());  // The threads exist only in the parent process.
     return;
   }
   {
@@ -57,7 +57,7 @@ void Pool::Hire(size_t threads) {
       threads_->emplace_back([shared = shared_, number] { Wait(*shared, number); });
     }
   } catch (const std::system_error&) {
-    // No more threads are to be had: those that there are do it.
+    // No more threads can be created; use the existing ones.
   }
 }
 

@@ -1,4 +1,4 @@
-// Threads that work together, and wait in between.
+// A pool of worker threads.
 #ifndef KUEUE_SIMULATION_POOL_H_
 #define KUEUE_SIMULATION_POOL_H_
 
@@ -21,18 +21,19 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Does each piece once, on so many threads, of which the caller's is one; threads are begun as they are
-  // asked for. What a piece throws comes out when all are done; of several, that of the first piece.
+  // Runs `work` for each of the pieces 0 to `pieces` - 1, on up to `threads` threads including the caller's.
+  // Threads are created on demand. Exceptions are rethrown when all pieces are done; of several, that of the
+  // first piece.
   void Do(int threads, size_t pieces, const std::function<void(size_t)>& work);
 
  private:
-  // What the threads share. Each has a part in it, so that a process that forks, where they are not, can
-  // leave it behind.
+  // State shared by the threads. It has shared ownership, so that a forked child process can abandon it: the
+  // threads do not exist there.
   struct Shared {
     std::mutex mutex;
     std::condition_variable begins, is_done;
     size_t round = 0;
-    size_t wanted = 0, busy = 0;  // threads of this round beside the caller's
+    size_t wanted = 0, busy = 0;  // Threads of this round other than the caller's.
     bool ends = false;
     const std::function<void(size_t)>* work = nullptr;
     size_t pieces = 0;

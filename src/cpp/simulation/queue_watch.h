@@ -1,4 +1,4 @@
-// How a run stands, queue by queue, for somebody who decides as it goes on.
+// State of a run by queue, for callers that decide while the run is in progress.
 #ifndef KUEUE_SIMULATION_QUEUE_WATCH_H_
 #define KUEUE_SIMULATION_QUEUE_WATCH_H_
 
@@ -12,29 +12,31 @@
 namespace kueue {
 
 struct QueueView {
-  int64_t waiting = 0;      // jobs without quota
-  int64_t top_waiting = 0;  // of those, with the highest priority that waits there
-  Time oldest = -1;         // the submission of the one that waits longest; -1: none waits
-  // Of the flavor and resource of which the queue uses the largest part, over all that its tree has.
+  int64_t waiting = 0;      // Jobs without quota.
+  int64_t top_waiting = 0;  // Jobs without quota whose priority is the highest pending priority of the queue.
+  Time oldest = -1;         // Submission time of the job that has been pending longest; -1: none.
+  // Fractions of the tree's quota, for the flavor resource of which the queue uses the largest fraction.
   double used = 0, nominal = 0, borrowed = 0;
-  double share = 0;       // weighted, as fair sharing compares it
-  int64_t arrivals = 0;   // until now
-  int64_t evictions = 0;  // until now
-  Time waited = 0;        // by all jobs that came: all time without quota until the time that is asked about
+  double share = 0;       // Weighted share, as compared by fair sharing.
+  int64_t arrivals = 0;   // So far.
+  int64_t evictions = 0;  // So far.
+  Time waited = 0;        // Total time without quota of all arrived jobs until now, in nanoseconds.
 };
 
-// Looks at a run now and then. What it takes grows with the jobs that wait or run, not with all that came.
+// Reads the state of a run at increasing times. The cost depends on the number of pending and running jobs,
+// not on the number of arrived jobs.
 class QueueWatch {
  public:
-  // The names of the ClusterQueues to look at; one that is not there has nothing.
+  // `queues` are the names of the ClusterQueues. The view of a queue that does not exist is empty.
   explicit QueueWatch(std::vector<std::string> queues);
 
-  // Looks at a time that is neither before the run's last moment nor before the last look.
+  // Returns the views at `now`, which must not be before the run's current time or the previous call. The
+  // reference is invalidated by the next call.
   const std::vector<QueueView>& Look(const Simulation& run, Time now);
   const std::vector<QueueView>& views() const { return views_; }
 
  private:
-  struct Done {  // what jobs that are over add
+  struct Done {  // Sums over finished jobs.
     int64_t arrivals = 0, evictions = 0;
     Time waited = 0;
   };
@@ -45,13 +47,14 @@ class QueueWatch {
   std::vector<std::string> names_;
   std::vector<QueueView> views_;
   std::vector<Done> done_;
-  std::vector<size_t> place_of_;  // by node
-  std::vector<int64_t> top_;      // the highest priority that waits, by place
-  std::vector<int32_t> open_;     // jobs that came and are not over, in the order of submission
-  size_t next_ = 0;               // the first job that had not come at the last look
+  std::vector<size_t> place_of_;  // By node.
+  std::vector<int64_t> top_;      // Highest pending priority, by position of the queue.
+  std::vector<int32_t> open_;     // Arrived jobs that are not finished, in the order of submission.
+  size_t next_ = 0;               // Index of the first job that had not arrived at the last call.
 };
 
-// What was lost until now, in nanoseconds of all nominal quota; of the flavor and resource that lost most.
+// Returns the work lost so far, as nanoseconds of the total nominal quota, for the flavor resource with the
+// largest loss.
 double LostPart(const Simulation& run);
 
 }  // namespace kueue

@@ -1,4 +1,4 @@
-// The tables of a run: columns that grow as it goes on.
+// Tables of a run, stored as growing columns.
 #ifndef KUEUE_SIMULATION_RECORDER_H_
 #define KUEUE_SIMULATION_RECORDER_H_
 
@@ -43,14 +43,14 @@ struct UsageTable {
   std::vector<double> share;
 };
 
-// Of a tree of cohorts: what is free, as far as those who wait there ask for it.
+// Unused quota of a cohort tree, up to the amount requested by its pending jobs.
 struct IdleTable {
   std::vector<double> seconds;
   std::vector<int32_t> tree, cell;
   std::vector<double> idle;
 };
 
-// Of a ClusterQueue: used over entitled while somebody waits there, -1 while nobody does.
+// Used amount of a ClusterQueue divided by its entitled amount; -1 while no jobs are pending.
 struct BlockedTable {
   std::vector<double> seconds;
   std::vector<int32_t> cluster_queue;
@@ -63,14 +63,14 @@ struct CycleTable {
   std::vector<int32_t> heads, admitted, evicted;
 };
 
-// Decayed usage, in cores for cpu.
+// Decayed usage; cores for cpu, units for other resources.
 struct ConsumedTable {
   std::vector<double> seconds;
   std::vector<int32_t> local_queue, resource;
   std::vector<double> consumed;
 };
 
-// What a job was given, as (pod set, resource, flavor, amount).
+// Admission of a job: tuples of pod set, resource, flavor and amount.
 using Assigned = std::vector<std::tuple<std::string, ResourceId, FlavorId, int64_t>>;
 
 struct CellUse {
@@ -78,12 +78,13 @@ struct CellUse {
   bool operator==(const CellUse& other) const { return used == other.used && nominal == other.nominal; }
 };
 
-// Names are codes: ClusterQueues by the order in which they first appear, cells and reasons by their ids.
+// Names are stored as codes: ClusterQueues are numbered in the order in which they first appear; flavor
+// resources and reasons are stored as ids.
 class Recorder {
  public:
   Recorder(Recording what, Time start) : what_(what), start_(start) {}
 
-  // Makes room for what a run of so many jobs records where each runs once, in a queue with one cell.
+  // Reserves memory for `jobs` jobs that run once each, in queues with one flavor resource.
   void Reserve(size_t jobs);
 
   double Seconds(Time at) const { return static_cast<double>(at - start_) / 1e9; }
@@ -96,9 +97,9 @@ class Recorder {
   void Idle(Time now, NodeId tree, FlavorResourceId cell, double idle);
   void Block(Time now, NodeId queue, double blocked);
   void Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted);
-  // What each LocalQueue has consumed under admission fair sharing, where it has changed.
+  // Records the decayed usage of each LocalQueue under admission fair sharing if it changed.
   void Consume(const State& state);
-  // A place for what a job was given; -1 where runs are not recorded.
+  // Returns the code of an admission; -1 if runs are not recorded.
   int32_t AssignedOf(const Admission& admission);
   int32_t CodeOf(NodeId queue);
 
@@ -123,8 +124,8 @@ class Recorder {
   ConsumedTable consumed_;
   CycleTable cycles_;
   std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;
-  std::vector<NodeId> queues_;    // by code
-  std::vector<int32_t> code_of_;  // by node; -1: none yet
+  std::vector<NodeId> queues_;    // By code.
+  std::vector<int32_t> code_of_;  // By node; -1: no code yet.
   std::vector<Assigned> assigned_;
   std::map<Assigned, int32_t> place_of_assigned_;
 };

@@ -1,4 +1,4 @@
-// What an eviction costs a job: how far it had come, what of it is kept, and how long the next run takes.
+// Cost of an eviction: the progress that a job keeps, and the length of its next run. Times are nanoseconds.
 #ifndef KUEUE_SIMULATION_RUN_MODEL_H_
 #define KUEUE_SIMULATION_RUN_MODEL_H_
 
@@ -10,22 +10,23 @@ enum class OnEviction : uint8_t { kRestart, kCheckpoint, kResume };
 
 struct RunModel {
   OnEviction on_eviction = OnEviction::kRestart;
-  Time every = 0;    // progress between checkpoints
-  Time cost = 0;     // of a checkpoint: quota is held without progress
-  Time restore = 0;  // the same at the start of each run after an eviction
-  Time grace = 0;    // for how long an evicted job keeps its quota
+  Time every = 0;    // Progress between checkpoints.
+  Time cost = 0;     // Duration of a checkpoint, during which quota is held without progress.
+  Time restore = 0;  // Duration of the restore at the start of each run after an eviction.
+  Time grace = 0;    // Time for which an evicted job keeps its quota.
 };
 
-// What became of the time that an evicted run held quota: held = kept + overhead + lost.
+// Breakdown of the time for which an evicted run held quota: held = kept + overhead + lost.
 struct Broken {
-  Time kept = 0;      // progress that the next run goes on from
-  Time overhead = 0;  // checkpoints and the restore
-  Time lost = 0;      // progress that is thrown away
+  Time kept = 0;      // Progress from which the next run continues.
+  Time overhead = 0;  // Checkpoints and restore.
+  Time lost = 0;      // Progress that is lost.
 };
 
-// How long a run takes that has `left` to do and starts with `restore`; no checkpoint is made at the end.
+// Returns the length of a run with `left` remaining work that starts with a restore of length `restore`.
+// There is no checkpoint at the end.
 Time LengthOfRun(const RunModel& model, Time left, Time restore);
-// Of a run that was evicted after so long, having started with `restore`.
+// Returns the breakdown of a run evicted after `held` that started with a restore of length `restore`.
 Broken BreakRun(const RunModel& model, Time held, Time restore);
 
 }  // namespace kueue

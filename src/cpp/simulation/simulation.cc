@@ -1,5 +1,5 @@
-// The rules of virtual time: what cycles do to jobs, and when a moment is over. With `as_performance_test` as
-// for Kueue's generator files (test/performance/scheduler, kueue ff69552e79).
+// Effects of cycles on jobs, and the conditions under which time advances. `as_performance_test` follows
+// Kueue's generator files (test/performance/scheduler, kueue ff69552e79).
 #include "simulation/simulation.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace kueue {
 namespace {
 
 constexpr Time kNever = INT64_MAX / 4;
-// A scan of flavors over so many cycles in which nothing else happens goes round.
+// A flavor scan over this many cycles without any other change is treated as a loop.
 constexpr int64_t kLongestScan = 64;
 
 Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOptions& options) {
@@ -128,7 +128,7 @@ bool Simulation::DecideSettled() {
   return !stopped_;
 }
 
-// Whether the cycle has changed anything, so that the next one may decide otherwise.
+// Returns whether the cycle changed anything, so that the next cycle may decide differently.
 bool Simulation::FollowsCycle(const CycleResult& result) {
   if (result.admitted > 0 || result.evicted > 0) {
     idle_cycles_ = 0;
@@ -165,7 +165,7 @@ void Simulation::FoundLoop(const LoopFound& found) {
     state.followed.held_back[static_cast<size_t>(queue)] = true;
 }
 
-// Takes in what the engine has done since.
+// Processes the steps recorded by the engine.
 void Simulation::Listen() {
   std::vector<Step>& steps = engine_.state().followed.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -320,7 +320,7 @@ RunModel Simulation::ModelOf(int32_t job) const {
   return model;
 }
 
-// With fewer pods than it asks for, an elastic job takes longer in proportion.
+// The runtime of an elastic job is extended in proportion if it has fewer pods than requested.
 Time Simulation::RuntimeOf(int32_t job, const Workload& workload) const {
   const Time runtime = columns_->runtime[static_cast<size_t>(job)];
   if (columns_->elastic.empty() || columns_->elastic[static_cast<size_t>(job)] == 0 || !workload.admission)
@@ -341,7 +341,7 @@ void Simulation::Touch(NodeId queue) {
   touched_.push_back(queue);
 }
 
-// Something happens to a queue, so that its tree, if its heads were held back, is decided upon again.
+// Ends the hold on the heads of the queue's tree, since its state changed.
 void Simulation::Stir(NodeId queue) {
   Touch(queue);
   State& state = engine_.state();

@@ -1,4 +1,4 @@
-// Virtual time: arrivals, cycles and ends of jobs, one after another, as fast as the engine decides.
+// Discrete-event simulation of arrivals, scheduling cycles and job completions.
 #ifndef KUEUE_SIMULATION_SIMULATION_H_
 #define KUEUE_SIMULATION_SIMULATION_H_
 
@@ -21,8 +21,8 @@
 
 namespace kueue {
 
-// What a scheduling cycle takes: nothing, so that cycles follow until one changes nothing, or `cycle` and
-// `per_head` more for each head.
+// Duration of a scheduling cycle. If zero, cycles run until one changes nothing; otherwise a cycle takes
+// `cycle` plus `per_head` for each head.
 struct Clock {
   Time cycle = 0, per_head = 0;
   bool IsZero() const { return cycle == 0 && per_head == 0; }
@@ -30,8 +30,8 @@ struct Clock {
 
 enum class OnLoop : uint8_t { kHold, kStop, kRaise };
 
-// Follows what happens to the jobs of a run, after the run itself has. Other changes than those of an event,
-// such as a new priority, are reported as kCreated.
+// Observer of the jobs of a run, called after the run has processed an event. Changes without an event of
+// their own, e.g. a new priority, are reported as kCreated.
 class RunListener {
  public:
   virtual ~RunListener() = default;
@@ -42,15 +42,15 @@ struct SimulationOptions {
   RunModel model;
   Clock clock;
   Delays delays;
-  std::vector<TimedChange> changes;  // by time
-  Time until = INT64_MAX;            // the last moment
-  Time warmup = 0;                   // after the start: figures begin there
+  std::vector<TimedChange> changes;  // Sorted by time.
+  Time until = INT64_MAX;            // End of the simulation.
+  Time warmup = 0;                   // Duration after the start for which metrics are not collected.
   OnLoop on_loop = OnLoop::kHold;
   Recording record;
-  std::optional<Time> start;  // without it: the first submission or change
-  int32_t site = kNoId;       // in a fleet: the number of this cluster; kManager is the manager
-  // As Kueue's scheduler performance test runs: no controllers, and a moment is over after a cycle that
-  // neither admits nor evicts anybody. Otherwise it is over after one that changes nothing at all.
+  std::optional<Time> start;  // Default: the first submission or change.
+  int32_t site = kNoId;       // In a fleet: number of this cluster; kManager is the manager.
+  // Run like Kueue's scheduler performance test: without controllers, and a cycle that admits and evicts no
+  // workload ends the processing of the current time. Otherwise, a cycle that changes nothing ends it.
   bool as_performance_test = false;
 };
 
@@ -58,52 +58,54 @@ inline constexpr int32_t kManager = 0;
 
 struct SimulationStats {
   int64_t workloads = 0, cycles = 0, admissions = 0, evictions = 0, finished = 0;
-  Time end = 0;  // of the last arrival or end of a job
+  Time end = 0;  // Time of the last arrival or completion.
 };
 
-// A tree whose preemption goes round; its heads wait until something happens in it.
+// A tree with a preemption loop. Its heads are held back until its state changes.
 struct Loop {
-  Time at = 0;  // when it was first found
+  Time at = 0;  // Time at which the loop was first detected.
   int64_t period = 0, times = 0;
-  std::vector<int32_t> jobs;  // their rows, ascending
+  std::vector<int32_t> jobs;  // Row numbers, ascending.
 };
 
-// A nominal quota that is less than its ClusterQueue declares, as nodes have failed.
+// A nominal quota that is lower than declared in its ClusterQueue, because nodes have failed.
 struct LoweredQuota {
   std::string queue, flavor, resource;
-  int64_t declared = 0;  // as it was last applied
-  int64_t broken = 0;    // of nodes that have failed
+  int64_t declared = 0;  // As last applied.
+  int64_t broken = 0;    // Amount of the quota that belongs to failed nodes.
 };
 
-// A job that was added, and when it comes; a heap has the first one in front.
+// An added job and its arrival time. Ordered so that a heap has the earliest arrival at its front.
 struct Arrival {
   Time at;
   int32_t job;
   bool operator<(const Arrival& other) const { return at != other.at ? at > other.at : job > other.job; }
 };
 
-// What became of an attempt to go on: nothing happens any more, a moment is under way, or one is over.
+// Result of advancing a run: no events are left (kNothing), the current time is not finished (kOn), or it is
+// finished (kOver).
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
 class Simulation {
  public:
-  // The run goes on from the engine's state; `jobs` are sorted by submission.
+  // Starts a run from the engine's state. `jobs` must be sorted by submission time.
   Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options);
 
-  // Runs for about so much work (heads of cycles, and events), not beyond a time; whether anything is left. A
-  // run in which jobs are evicted again and again without progress has no end; one without a last moment
-  // stops there (`fruitless`).
+  // Runs for about `work` units of work (heads of cycles, and events), but not beyond `until`. Returns
+  // whether anything is left. A run without an end time stops if jobs are evicted repeatedly without
+  // progress; see fruitless().
   bool Run(int64_t work, Time until = INT64_MAX);
-  // Goes on to the end of one moment, for about so much work.
+  // Runs until the events of one time are processed, for about `work` units of work.
   Went RunMoment(int64_t work, Time until = INT64_MAX);
-  // Plans a change, not before now.
+  // Schedules a change, at the current time or later.
   void Plan(TimedChange change);
-  // Takes in more jobs, in any order, with the numbers that follow; so do new shapes.
+  // Adds jobs in any order. They and their shapes get the next numbers.
   void Extend(JobColumns jobs);
-  // A workload that the engine knows already is this job.
+  // Assign a workload that the engine already has: NoteAsks() to a shape, Adopt() to a job.
   void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
-  // Brings all figures to the last moment, and records the runs under way. The run is over.
+  // Extends all metrics to the current time and records unfinished runs. The simulation cannot continue
+  // afterwards.
   void Close();
   bool closed() const { return closed_; }
 
@@ -118,55 +120,56 @@ class Simulation {
   const Figures& figures() const { return figures_; }
   const std::vector<Loop>& loops() const { return loops_; }
   bool stopped() const { return stopped_; }
-  // The jobs that have come, in that order.
+  // Returns the arrived jobs, in the order of arrival.
   const std::vector<int32_t>& arrived() const { return arrived_; }
-  // How many evictions in a row, if any, made Run stop since no job makes progress.
+  // Returns the number of consecutive evictions after which Run() stopped because no job makes progress, or
+  // 0.
   int64_t fruitless() const { return is_endless_ ? fruitless_ : 0; }
-  // The job of a workload; -1: it is none.
+  // Returns the job of a workload, or -1 if the workload is not a job.
   int32_t JobOf(WorkloadId workload) const;
-  // What all pods of a shape ask for, by resource.
+  // Returns the total requests of the pods of a shape, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
-  // The place of a job in jobs(); a worker's are used again.
+  // Returns the index of a job in jobs(). On a worker, indexes are reused.
   size_t PlaceOf(int32_t job) const {
     return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
   }
   const Job& JobAt(int32_t job) const { return jobs_[PlaceOf(job)]; }
-  // Whether the job is submitted to this cluster.
+  // Returns whether the job is submitted to this cluster.
   bool IsOwn(int32_t job) const {
     return options_.site == kNoId || columns_->cluster[static_cast<size_t>(job)] == options_.site;
   }
 
-  // site.cc: a run as one cluster of a fleet, which leads it from moment to moment.
+  // site.cc: a run as one cluster of a fleet, which controls when it advances.
   Engine& engine() { return engine_; }
   void Follow(RunListener* listener) { listener_ = listener; }
-  // The next moment at which anything happens by itself.
+  // Returns the time of the next scheduled event.
   std::optional<Time> Next();
-  // Begins a moment, or goes on with the one that began.
+  // Starts or continues processing the time `at`.
   void Enter(Time at);
-  // Takes what is planned for now, up to a kind.
+  // Processes the events at the current time, up to the given kind.
   void TakeUntil(Happening last);
   void TakeArrivals();
   void Settle();
-  // Runs a cycle after a settle; returns whether there is more to decide.
+  // Runs a cycle after a settle. Returns whether another cycle is needed.
   bool DecideSettled();
-  // Settles, and goes on with the moment by one cycle; whether there is more to decide.
+  // Settles and runs a cycle. Returns whether another cycle is needed.
   bool Decide();
   void EndMoment();
-  // A copy of a job came, is deleted, or its job was created.
+  // Handle the creation of a job's copy, its deletion, and the creation of its job on the worker.
   void AddCopy(int32_t job, WorkloadId workload, const Job& before);
-  // Returns what became of it; runs of it have ended.
+  // Returns the final record of the job, whose runs have ended.
   Job RemoveCopy(int32_t job);
   void StartCopy(int32_t job);
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
-  // A workload of the manager whose copy has finished is deleted.
+  // Removes a workload of the manager whose copy has finished.
   void Forget(int32_t job);
 
  private:
-  // moment.cc: what happens at one moment.
+  // moment.cc: processing of the events at one time.
   bool Begin(Time until);
   Went GoOn(Time until);
   bool Counts(int32_t job) const;
-  // The next job that comes, and when; -1: there is none.
+  // Returns the next job to arrive, or -1.
   int32_t NextArrival() const;
   Time SubmitOf(int32_t job) const { return columns_->submit[static_cast<size_t>(job)]; }
   int32_t TakeArrival();
@@ -185,7 +188,7 @@ class Simulation {
   void LowerAgain(const std::vector<std::string>& queues);
   std::optional<Time> NextSample() const;
 
-  // simulation.cc: cycles, and what becomes of jobs in them.
+  // simulation.cc: cycles and their effects on jobs.
   bool FollowsCycle(const CycleResult& result);
   void Listen();
   void Reserve(int32_t job);
@@ -214,37 +217,39 @@ class Simulation {
   RunColumns columns_;
   SimulationOptions options_;
   std::vector<Job> jobs_;
-  std::vector<int32_t> slots_, free_slots_;  // on a worker: places of jobs that are there; -1: it is not
-  int32_t next_term_ = 0;                    // of a copy: above those of all earlier ones
-  std::vector<int32_t> job_of_;              // by workload
-  std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // by shape
+  // Used on a worker. `slots_` maps each job to its index in `jobs_`, or to -1 if there is no copy.
+  // `free_slots_` contains indexes to reuse.
+  std::vector<int32_t> slots_, free_slots_;
+  int32_t next_term_ = 0;        // Term of the next copy, higher than those of all earlier copies.
+  std::vector<int32_t> job_of_;  // By workload.
+  std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
-  int32_t next_ = 0;              // of the jobs that were there at the start: the first that has not come
-  int32_t given_;                 // how many there were
-  std::vector<Arrival> later_;    // a heap: jobs that were added, and have not come
-  std::vector<int32_t> arrived_;  // all that have come
+  int32_t next_ = 0;              // First of the jobs present at the start that has not arrived.
+  int32_t given_;                 // Number of jobs present at the start.
+  std::vector<Arrival> later_;    // A heap of added jobs that have not arrived.
+  std::vector<int32_t> arrived_;  // All jobs that have arrived.
   Time start_;
-  bool frees_by_hand_;  // evicted jobs keep their quota until the run frees it
+  bool frees_by_hand_;  // Evicted jobs keep their quota until the run releases it.
 
   bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false, closed_ = false;
   bool is_endless_ = false;
-  int64_t fruitless_ = 0;     // evictions since a job came, ended or kept any progress
-  Time fruitless_since_ = 0;  // when the first of these was
-  int64_t holding_ = 0;       // jobs that have quota
-  int64_t ending_ = 0;        // jobs that have quota and will end
+  int64_t fruitless_ = 0;     // Evictions since a job last arrived, completed or kept any progress.
+  Time fruitless_since_ = 0;  // Time of the first of these evictions.
+  int64_t holding_ = 0;       // Jobs that hold quota.
+  int64_t ending_ = 0;        // Jobs that hold quota and have a finite runtime.
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
   Time busy_until_ = 0;
-  Time entered_ = INT64_MIN;  // the moment that was entered last
+  Time entered_ = INT64_MIN;  // Time entered last.
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
-  std::vector<bool> has_capacity_;     // by check: its capacity was added
-  std::vector<int64_t> failures_;      // how many there were, by failure
-  std::vector<LoweredQuota> lowered_;  // by nodes that have failed
+  std::vector<bool> has_capacity_;     // By check: whether its capacity was added.
+  std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.
+  std::vector<LoweredQuota> lowered_;  // Quotas lowered because of failed nodes.
   std::vector<std::vector<size_t>>
-      broken_;  // by failure: the places in `lowered_` of its nodes, oldest first
+      broken_;  // By index in Delays::failures: for each failed node, oldest first, its index in `lowered_`.
 
   SimulationStats stats_;
   Recorder recorder_;

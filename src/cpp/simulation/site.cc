@@ -1,11 +1,11 @@
-// A run as one cluster of a fleet: copies of the manager's jobs come and go.
+// A run as one cluster of a fleet: copies of the manager's jobs are created and deleted.
 #include <algorithm>
 
 #include "simulation/simulation.h"
 
 namespace kueue {
 
-// A place for a job of a worker, where only jobs that are there have one.
+// Assigns an index to a job on a worker, where only existing copies have one.
 void Simulation::TakeSlot(int32_t job) {
   if (!IsWorker()) return;
   int32_t& slot = slots_[static_cast<size_t>(job)];
@@ -21,7 +21,7 @@ void Simulation::TakeSlot(int32_t job) {
 }
 
 void Simulation::AddCopy(int32_t number, WorkloadId id, const Job& before) {
-  Listen();  // steps of another workload that had the same place
+  Listen();  // Process the steps of the workload that had this id before.
   TakeSlot(number);
   Job& job = At(number);
   job.runs = before.runs;
@@ -35,7 +35,7 @@ void Simulation::StartCopy(int32_t number) {
   const Workload& workload = WorkloadOf(number);
   Stir(job.queue);
   if (workload.IsEvicted()) {
-    if (frees_by_hand_) to_free_.push_back(job.workload);  // it has no pods that would have to end
+    if (frees_by_hand_) to_free_.push_back(job.workload);  // The workload has no pods to stop.
     acted_ = true;
   } else if (workload.IsAdmitted()) {
     Start(number);
@@ -71,7 +71,7 @@ Job Simulation::RemoveCopy(int32_t number) {
   return job;
 }
 
-// A workload of the manager is finished, as its copy is.
+// Handles a workload of the manager that finished because its copy did.
 void Simulation::Finished(int32_t number) {
   Job& job = At(number);
   if (job.state == JobState::kWaiting)

@@ -1,4 +1,4 @@
-// How a run goes on, how jobs start, and what is added to it meanwhile.
+// Progress of a run, the start of jobs, and additions during the run.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@ namespace kueue {
 namespace {
 
 constexpr int64_t kFruitless = 100'000, kFruitlessOfJob = 1'000;
-constexpr double kMostToCome = 1e7;  // evictions
+constexpr double kMostToCome = 1e7;  // Evictions.
 
 }  // namespace
 
@@ -40,9 +40,9 @@ void Simulation::Close() {
   }
 }
 
-// Whether jobs are evicted again and again, none of which makes progress, without an end: there is no last
-// moment, or it takes far too many evictions to get there. Some jobs succeed at last, so that it takes many
-// evictions to tell.
+// Returns whether jobs are evicted repeatedly without any progress and would be for too long: there is no end
+// time, or it would take more than kMostToCome evictions to reach it. Since some jobs eventually succeed,
+// this is decided only after many evictions.
 bool Simulation::IsEndless(Time until) {
   is_endless_ = false;
   if (fruitless_ <= std::max(kFruitless, kFruitlessOfJob * holding_)) return false;
@@ -75,7 +75,7 @@ Went Simulation::RunMoment(int64_t work, Time until) {
   return stopped_ || closed_ ? Went::kNothing : Went::kOn;
 }
 
-// Jobs that were submitted before the warm-up is over do not count in figures.
+// Jobs submitted during the warm-up are not counted in metrics.
 bool Simulation::Counts(int32_t job) const {
   return columns_->submit[static_cast<size_t>(job)] >= SaturatingAdd(start_, options_.warmup) ||
          options_.warmup == 0;
@@ -88,7 +88,7 @@ void Simulation::Admit(int32_t number) {
   PlanExecutionLimit(number);
 }
 
-// Its execution time is limited from its admission on.
+// The execution time limit starts at the admission.
 void Simulation::PlanExecutionLimit(int32_t number) {
   const Workload& workload = WorkloadOf(number);
   const auto limit = workload.spec->maximum_execution_time_seconds;

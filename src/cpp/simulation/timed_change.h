@@ -1,4 +1,4 @@
-// What is changed while a run goes on: objects, and jobs by hand.
+// Changes during a run: of objects, and of individual jobs.
 #ifndef KUEUE_SIMULATION_TIMED_CHANGE_H_
 #define KUEUE_SIMULATION_TIMED_CHANGE_H_
 
@@ -14,10 +14,11 @@ struct TimedChange {
   enum class What : uint8_t { kApply, kFinish, kEvict, kPriority };
   Time at = 0;
   What what = What::kApply;
-  std::function<void(Engine&)> apply;  // of kApply: objects, already read
-  std::vector<std::string> queues;     // of kApply: the ClusterQueues among them
-  int32_t job = -1;                    // of the others
-  int64_t value = 0;                   // of kPriority
+  // For kApply: a function that applies objects, which are already parsed.
+  std::function<void(Engine&)> apply;
+  std::vector<std::string> queues;  // For kApply: the ClusterQueues among the objects.
+  int32_t job = -1;                 // The job, for all kinds except kApply.
+  int64_t value = 0;                // For kPriority.
 };
 
 }  // namespace kueue

@@ -8,7 +8,7 @@ namespace kueue {
 
 std::vector<std::string> Check(const State& state) {
   std::vector<std::string> problems;
-  if (state.stale) {  // the next reader of the numbers rebuilds them
+  if (state.stale) {  // The next reader would rebuild the state, so check a rebuilt copy.
     State built = state;
     built.EnsureBuilt();
     return Check(built);
@@ -22,7 +22,7 @@ std::vector<std::string> Check(const State& state) {
 
 namespace {
 
-// The height of a Cohort by its definition; active ClusterQueues and all Cohorts count as children.
+// Height of a Cohort by its definition. Active ClusterQueues and all Cohorts count as children.
 int HeightFromScratch(const Forest& forest, NodeId cohort) {
   int height = 0;
   for (NodeId queue : forest.ChildQueues(cohort)) {

@@ -1,4 +1,4 @@
-// The invariants of a State, recomputed from scratch. Test builds (KUEUE_CHECK) do so after every change.
+// Invariants of a State, recomputed from scratch. Builds with KUEUE_CHECK verify them after every change.
 #ifndef KUEUE_STATE_CHECK_H_
 #define KUEUE_STATE_CHECK_H_
 
@@ -9,16 +9,16 @@
 
 namespace kueue {
 
-// One text for each invariant that does not hold between two steps; none where all do:
+// Returns one description per violated invariant; empty if all hold. Call between two steps. The invariants
+// cover:
 // - the forest: children, roots, heights and order follow from the parents;
-// - the tables: quotas follow from the specs, usage from the admissions of the workloads, bottom up;
-// - the workloads: each is in one place, none is lost, what it charges follows from its admission, its
-//   conditions and its class agree with it;
-// - the topologies: what is free in each leaf follows from nodes and pods, what is used from places;
-// - the queues: what Inspect() (queue/check.h) looks at, and that they hold whom they should.
+// - the tables: quotas follow from the specs, usage follows from the admissions of the workloads, bottom up;
+// - the workloads: each is in exactly one queue place, and its charges, conditions and class are consistent;
+// - the topologies: free capacity follows from nodes and pods, usage follows from topology assignments;
+// - the queues: the checks of Inspect() (queue/check.h), and each queue holds the expected workloads.
 std::vector<std::string> Check(const State& state);
 
-// The parts of it.
+// The individual checks. Each appends its findings to `problems`.
 void CheckForest(const State& state, std::vector<std::string>& problems);
 void CheckTables(const State& state, std::vector<std::string>& problems);
 void CheckWorkloads(const State& state, std::vector<std::string>& problems);

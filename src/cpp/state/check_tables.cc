@@ -1,4 +1,4 @@
-// Quotas and usage, computed once more by their definitions (pkg/cache/scheduler/resource_node.go).
+// Recomputes quotas and usage from their definitions (pkg/cache/scheduler/resource_node.go).
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -7,7 +7,7 @@
 namespace kueue {
 namespace {
 
-// Sums this large may have saturated, and then the order of additions shows.
+// Larger sums may have saturated, in which case the result depends on the order of additions.
 constexpr Amount kLarge(int64_t{1} << 61);
 
 class TablesCheck {
@@ -31,7 +31,7 @@ class TablesCheck {
 
  private:
   struct Sums {
-    Amount lent, overflow;  // what the node gives to its parent's quota and usage
+    Amount lent, overflow;  // Amounts that the node adds to its parent's quota and usage.
   };
 
   void Expect(NodeId node, FlavorResourceId fr, const char* what, Amount kept, Amount computed) {
@@ -82,7 +82,7 @@ class TablesCheck {
 
   Sums CheckSubtree(NodeId node, FlavorResourceId fr, const Amount* potential_above) {
     const ResourceQuota* declared = Declared(node, fr);
-    // From the top: potential needs the subtree quotas, which are compared below.
+    // Top-down: the potential depends on subtree quotas, which are compared below.
     const Amount kept_local = quota_.Local(node, fr), kept_subtree = quota_.Subtree(node, fr);
     Amount potential = kept_subtree;
     if (potential_above != nullptr) {

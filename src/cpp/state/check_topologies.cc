@@ -1,4 +1,4 @@
-// Trees, and what is free and used in them, computed once more from nodes, pods and admissions, by names
+// Recomputes the trees and their free and used capacity from nodes, pods and admissions, by name
 // (pkg/cache/scheduler/tas_flavor.go, tas_topology_tree.go).
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@
 namespace kueue {
 namespace {
 
-// By domain and resource. Sums are exact here; where they would saturate, nothing is compared.
+// Amounts by domain and resource. Sums are exact; amounts that would saturate are not compared.
 using Room = std::map<std::string, std::map<std::string, absl::int128>>;
 
 class TopologiesCheck {
@@ -40,7 +40,7 @@ class TopologiesCheck {
 
   static bool IsByNode(const std::vector<std::string>& levels) { return levels.back() == kHostname; }
 
-  // The name of the leaf that a node is in, or is a part of.
+  // Returns the name of the leaf that contains the node.
   static std::string LeafOf(const Node& node, const std::vector<std::string>& levels) {
     if (IsByNode(levels)) return node.labels.at(kHostname);
     std::vector<std::string> values;
@@ -101,7 +101,7 @@ class TopologiesCheck {
       const auto found = room.find(name);
       if (found == room.end()) return Say(flavor, absl::StrCat("has no nodes in ", name));
       for (ResourceId resource = 0; resource < state_.resource_names.size(); ++resource) {
-        if (tree.SlotOf(resource) == kNoId) continue;  // no node has it
+        if (tree.SlotOf(resource) == kNoId) continue;  // No node has the resource.
         const auto amount = found->second.find(state_.resource_names.Name(resource));
         const absl::int128 computed = amount == found->second.end() ? 0 : amount->second;
         const size_t at = static_cast<size_t>(leaf * tree.slots() + tree.SlotOf(resource));
@@ -113,7 +113,7 @@ class TopologiesCheck {
     }
   }
 
-  // What a workload charges are the pods of its places.
+  // Checks that the charge of a workload equals the pods of its topology assignment.
   void CheckCharge(WorkloadId id) {
     const Workload& workload = state_.At(id);
     if (workload.charged == kNoId || !workload.admission) return;

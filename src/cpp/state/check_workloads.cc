@@ -45,7 +45,8 @@ class WorkloadsCheck {
     if (!holds) problems_.push_back(absl::StrCat("queue ", state_.forest().Name(queue), " ", text));
   }
 
-  // A workload is found by its number; a place of nobody is clean, and is listed as free once.
+  // Checks that each workload is found by its serial number, and that each free slot is empty and in the free
+  // list once.
   void CheckSlots() {
     size_t used = 0;
     for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
@@ -89,7 +90,7 @@ class WorkloadsCheck {
     }
   }
 
-  // One place each, and the one that follows from its conditions.
+  // Checks that the workload is in exactly one place, which is consistent with its conditions.
   void CheckPlace(WorkloadId id) {
     const Workload& workload = state_.At(id);
     const size_t index = static_cast<size_t>(id);
@@ -118,7 +119,7 @@ class WorkloadsCheck {
     }
   }
 
-  // Whether nothing but a queue could be the place of a workload that is active and holds no quota.
+  // Returns whether an active workload without quota must be in a queue.
   bool MustWait(const Workload& workload) const {
     const NodeId node = state_.QueueOf(workload);
     if (node == kNoId || state_.Queue(node).terminating || !state_.Local(workload.local_queue).IsRunning())
@@ -126,11 +127,11 @@ class WorkloadsCheck {
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
     const bool on_hold = reserved != nullptr && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
     const bool gated = state_.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
-    // A workload with devices waits once they are counted.
+    // A workload with devices is queued only after its devices are counted.
     return !on_hold && !gated && !workload.Status().requeue_at && !AsksForDevices(state_, *workload.spec);
   }
 
-  // What it charges follows from its admission and the pods that still count.
+  // Checks that the charge follows from the admission and the pods that still count.
   void CheckUsage(WorkloadId id) {
     const Workload& workload = state_.At(id);
     std::vector<std::pair<FlavorResourceId, Amount>> expected;
@@ -180,9 +181,9 @@ class WorkloadsCheck {
 
   void CheckClass(WorkloadId id) {
     const Workload& workload = state_.At(id);
-    // One in flight is put into its class again when the cycle that waits is over.
+    // A workload in flight is classified again when the blocked cycle ends.
     if (workload.place == QueuePlace::kNowhere || workload.place == QueuePlace::kInflight) return;
-    if (workload.devices && workload.devices->changed) return;  // it is put into its class at the next settle
+    if (workload.devices && workload.devices->changed) return;  // Classified again at the next settle.
     Expect(workload.cls != kNoId, id, "waits without a class");
     if (workload.cls == kNoId) return;
     const EquivalenceClass& cls = state_.Class(workload.cls);
@@ -224,7 +225,7 @@ class WorkloadsCheck {
 
   const State& state_;
   std::vector<std::string>& problems_;
-  std::vector<int> waiting_, charged_;  // by workload: in how many places
+  std::vector<int> waiting_, charged_;  // By workload: number of occurrences.
 };
 
 }  // namespace

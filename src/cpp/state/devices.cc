@@ -50,7 +50,7 @@ bool CountsExtendedResources(const State& state) {
 
 bool AsksForDevices(const State& state, const WorkloadSpec& spec) {
   const FeatureGates& gates = state.config.gates;
-  // With the integration off, a workload with claims is looked at to be refused.
+  // If the integration is off, a workload with claims is reconciled in order to refuse it.
   if (HasClaims(spec)) return gates.dra_integration || gates.dra_reject_workloads_when_disabled;
   return CountsExtendedResources(state) &&
          AnyPod(spec, [&state](const PodTemplate& pod) { return RequestsDevices(state, pod); });

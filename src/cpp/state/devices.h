@@ -1,6 +1,5 @@
-// Whether a workload asks for devices.
-// Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue
-// ff69552e79).
+// Whether a workload requests devices. Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and
+// pkg/workload/workload.go:HasDRA (kueue ff69552e79).
 #ifndef KUEUE_STATE_DEVICES_H_
 #define KUEUE_STATE_DEVICES_H_
 
@@ -10,15 +9,16 @@
 
 namespace kueue {
 
-// Whether the workload has claims of devices, by template or by name.
+// Returns whether the workload has resource claims, by template or by name.
 bool HasClaims(const WorkloadSpec& spec);
-// Whether some container requests this extended resource.
+// Returns whether `resource` is an extended resource and a container requests it.
 bool RequestsResource(const WorkloadSpec& spec, absl::string_view resource);
-// Whether some pod requests an extended resource that a device class has.
+// Returns whether the pod requests an extended resource that is backed by a device class. Requires
+// state.devices to be set.
 bool RequestsDevices(const State& state, const PodTemplate& pod);
-// Whether such requests count as devices at all.
+// Returns whether requests for extended resources are counted as devices.
 bool CountsExtendedResources(const State& state);
-// Whether the workload controller has a say in this workload's devices.
+// Returns whether the workload controller must process the devices of the workload.
 bool AsksForDevices(const State& state, const WorkloadSpec& spec);
 
 }  // namespace kueue

@@ -1,10 +1,10 @@
-// What is told of workloads, while events are recorded: State::AddEvent.
+// Recording of events: State::AddEvent.
 #include "state/state.h"
 
 namespace kueue {
 namespace {
 
-// The condition that tells of an event.
+// Returns the condition that records the event.
 const Condition* Telling(const Workload& workload, EventKind kind) {
   switch (kind) {
     case EventKind::kAdmitted:
@@ -25,17 +25,17 @@ const Condition* Telling(const Workload& workload, EventKind kind) {
   }
 }
 
-// Since when a condition is True.
+// Returns the time since when a condition is True.
 std::optional<Time> Since(const Workload& workload, ConditionType type) {
   if (!workload.IsTrue(type)) return std::nullopt;
   return workload.Find(type)->transition;
 }
 
-// When that began which an event ends: what the metrics of Kueue measure
+// Returns the start of the phase that an event ends, from which Kueue's duration metrics are computed
 // (pkg/workload/workload.go:TotalExecutionTime, EvictionPendingLatency).
 std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
   switch (kind) {
-    case EventKind::kAdmitted:  // the wait for checks, if there are any
+    case EventKind::kAdmitted:  // Start of the wait for checks, if there are any.
       if (workload.Status().checks.empty()) return std::nullopt;
       return Since(workload, ConditionType::kQuotaReserved);
     case EventKind::kPodsReady:
@@ -44,7 +44,7 @@ std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
       return Since(workload, ConditionType::kPodsReady);
     case EventKind::kReleased:
       return Since(workload, ConditionType::kEvicted);
-    case EventKind::kFinished: {  // as if all executions had been one
+    case EventKind::kFinished: {  // As if all executions had been a single one without interruption.
       const std::optional<Time> last = Since(workload, ConditionType::kAdmitted);
       if (!last) return std::nullopt;
       return SaturatingSub(*last,
@@ -55,7 +55,7 @@ std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
   }
 }
 
-// What is behind the reason of an eviction (pkg/workload/evict/evict.go:Evict).
+// Returns the underlying cause of an eviction (pkg/workload/evict/evict.go:Evict).
 Reason UnderlyingCause(const Workload& workload, int32_t reason) {
   if (reason == Id(Reason::kPodsReadyTimeout)) {
     const Condition* ready = workload.Find(ConditionType::kPodsReady);
@@ -87,7 +87,7 @@ void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
   if (workload.admission) {
     event.queue = workload.admission->cluster_queue;
   } else if (kind == EventKind::kFinished) {
-    event.queue = kNoId;  // it never had quota, or had lost it
+    event.queue = kNoId;  // The workload never held quota, or no longer holds it.
   }
   if (const Condition* condition = Telling(workload, kind)) {
     event.reason = condition->reason;

@@ -1,4 +1,5 @@
-// How classes of workloads were refused, for as long as asking again would give the same answer.
+// Cache of the last refusal of each equivalence class, valid as long as a new evaluation would give the same
+// result.
 #ifndef KUEUE_STATE_REFUSALS_H_
 #define KUEUE_STATE_REFUSALS_H_
 
@@ -13,24 +14,27 @@
 
 namespace kueue {
 
-// What a queue whose policies preempt nobody answered a class, and what that rests on besides the declared
-// objects: the usage of what could be asked for, in the queue and in each cohort above it.
+// Result of evaluating a class in a queue that may not preempt. Apart from the declared objects, the result
+// depends only on the usage of the requested flavor resources in the queue and in its ancestors.
 struct KnownRefusal {
   absl::InlinedVector<FlavorResourceId, 2> read;
-  absl::InlinedVector<Amount, 4> seen;  // by flavor resource read, from the queue up
+  // For each flavor resource in `read`, the usage from the queue up to the root.
+  absl::InlinedVector<Amount, 4> seen;
 
-  bool has_no_candidates = false;  // the mode is Preempt, with nobody to preempt; otherwise NoFit
+  // True if the mode was Preempt but there were no candidates; false if the mode was NoFit.
+  bool has_no_candidates = false;
   Reason no_fit_reason = Reason::kEmpty;
   int borrowing = 0;
-  absl::InlinedVector<FlavorResourceAmount, 2> usage;  // that would be charged
+  absl::InlinedVector<FlavorResourceAmount, 2> usage;  // Usage that an admission would charge.
   Message message;
 };
 
-// The last answer of each queue to each class. Most heads of a busy cluster are refused as they were before.
+// The last refusal of each class in each queue. Most heads of a busy cluster are refused for the same reason
+// as in the previous cycle.
 class KnownRefusals {
  public:
   KnownRefusals() = default;
-  // A copied state begins without: copies are made often, and few run long.
+  // Copies start empty: states are copied often, and few copies run for long.
   KnownRefusals(const KnownRefusals&) {}
   KnownRefusals(KnownRefusals&&) = default;
   KnownRefusals& operator=(const KnownRefusals&) {
@@ -39,16 +43,17 @@ class KnownRefusals {
   }
   KnownRefusals& operator=(KnownRefusals&&) = default;
 
-  // Nothing holds any more: an object changed, or classes were renumbered.
+  // Drops all entries. Must be called when an object changes or classes are renumbered.
   void Forget() { known_.clear(); }
 
-  // The answer that the queue would give again; nullptr where none is known to hold.
+  // Returns the refusal that a new evaluation would produce, or nullptr if it is unknown. The pointer is
+  // invalidated by Keep() and Forget().
   const KnownRefusal* Find(const Quota& quota, NodeId queue, ClassId cls) const {
     const auto known = known_.find(Key(queue, cls));
     return known != known_.end() && Holds(quota, queue, known->second) ? &known->second : nullptr;
   }
 
-  // Keeps an answer, which is that for the usage as it is now.
+  // Stores a refusal that was computed with the current usage.
   void Keep(const Quota& quota, NodeId queue, ClassId cls, KnownRefusal refusal) {
     if (known_.size() >= kMost) known_.clear();
     refusal.seen.clear();
@@ -60,13 +65,14 @@ class KnownRefusals {
   }
 
  private:
-  static constexpr size_t kMost = 4096;  // entries; in an ordinary cluster about a megabyte
+  static constexpr size_t kMost = 4096;  // Entries; about a megabyte for an ordinary cluster.
 
   static uint64_t Key(NodeId queue, ClassId cls) {
     return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);
   }
 
-  // Gives what the answer rests on to `use`, in order, until that is false; whether it never was.
+  // Calls `use` with each usage that the result depends on, in a fixed order, until `use` returns false.
+  // Returns whether all calls returned true.
   template <typename Use>
   static bool ForEachUsage(const Quota& quota, NodeId queue, const KnownRefusal& refusal, Use use) {
     for (FlavorResourceId fr : refusal.read) {

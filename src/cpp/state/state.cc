@@ -15,7 +15,7 @@ void GrowTo(std::vector<T>& values, int32_t size) {
   if (values.size() < static_cast<size_t>(size)) values.resize(static_cast<size_t>(size));
 }
 
-// A new node has no row in the tables of quota, and no place in the forest, until they are rebuilt.
+// A new node has no row in the quota tables and no place in the forest until the next rebuild.
 void GrowNodes(State& state) {
   if (static_cast<size_t>(state.forest().size()) == state.queues.size()) return;
   GrowTo(state.queues, state.forest().size());
@@ -124,7 +124,7 @@ const std::vector<NodeId>& State::Terminating() {
 
 void State::NotifyRetry(NodeId queue) {
   if (queue == kNoId) return;
-  // By walking, as a rebuild for each of many objects that come at once would cost their square.
+  // Walks up instead of rebuilding: a rebuild for each of many added objects would take quadratic time.
   const NodeId root = stale ? forest().RootByWalk(queue) : forest().Root(queue);
   if (root != kNoId) to_requeue.insert(root);
 }
@@ -232,10 +232,10 @@ void State::RebuildActivity() {
 }
 
 void State::BumpGenerations() {
-  std::map<NodeId, int64_t> calls;  // by root: how many have added a queue to its tree
+  std::map<NodeId, int64_t> calls;  // By root: number of calls that added a queue to the tree.
   for (NodeId node : added_queues) {
     const NodeId root = forest().Root(node);
-    // The calls before its own don't count for it.
+    // Calls before the queue's own call do not affect its generation.
     if (root != kNoId) Queue(node).generation -= calls[root]++;
   }
   added_queues.clear();
@@ -289,7 +289,7 @@ Inactivity InactivityOf(const State& state, NodeId node) {
   std::vector<InactivityCause> causes;
   if (queue.spec.stop_policy != StopPolicy::kNone) causes.push_back({InactivityKind::kStopped, {}});
   std::vector<std::string> missing;
-  std::map<std::string, std::string> missing_topologies;  // by flavor
+  std::map<std::string, std::string> missing_topologies;  // By flavor.
   for (FlavorId flavor : queue.flavors) {
     const ResourceFlavor* spec = state.Flavor(flavor);
     if (spec == nullptr) {
@@ -303,8 +303,8 @@ Inactivity InactivityOf(const State& state, NodeId node) {
   for (const auto& [flavor, topology] : missing_topologies) {
     causes.push_back({InactivityKind::kTopologyNotFound, {topology, flavor}});
   }
-  // A ring that closes above a queue leaves its status as it is; one that comes into a ring is never
-  // allocated, as updateClusterQueue gives up before it looks at anything else.
+  // A cycle that forms above an existing queue does not change its status. A queue that is created below a
+  // cycle stays inactive, because updateClusterQueue returns before it examines anything else.
   if (causes.empty() && state.forest().HasCycle(node) && queue.generation == 0) {
     causes.push_back({InactivityKind::kCohortCycle, {}});
   }

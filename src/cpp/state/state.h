@@ -1,5 +1,5 @@
-// Everything the engine knows: declared objects, quota and usage, workloads and where they wait. Plain
-// values, so a copy of a State is a fork of the engine.
+// Complete state of the engine: declared objects, quota and usage, workloads and their queues. All members
+// have value semantics, so copying a State forks the engine.
 #ifndef KUEUE_STATE_STATE_H_
 #define KUEUE_STATE_STATE_H_
 
@@ -25,17 +25,17 @@
 
 namespace kueue {
 
-// Why a ClusterQueue admits nothing (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
+// Why a ClusterQueue is inactive (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
 enum class InactivityKind : uint8_t {
   kTerminating,
   kStopped,
   kFlavorNotFound,  // names: the flavors
-  kCheckNotFound,   // names: the AdmissionChecks; so with those below
+  kCheckNotFound,   // names: the AdmissionChecks; the same holds for the next three kinds
   kCheckInactive,
   kMultipleMultiKueueChecks,
   kMultiKueueCheckPerFlavor,
-  kMultiKueueWithProvisioning,  // names: the first of either
-  kTopologyNotFound,            // names: the Topology and the flavor that refers to it
+  kMultiKueueWithProvisioning,  // names: the first check of each controller
+  kTopologyNotFound,            // names: the Topology, and the flavor that refers to it
   kCohortCycle,
 };
 inline constexpr size_t kInactivityKinds = CountOf<InactivityKind>();
@@ -43,7 +43,7 @@ struct InactivityCause {
   InactivityKind kind;
   std::vector<std::string> names;
 };
-// The first cause gives the reason of its Active condition; there is none while it is active.
+// The first cause determines the reason of the Active condition. Empty while the queue is active.
 struct Inactivity {
   std::vector<InactivityCause> causes;
   bool IsActive() const { return causes.empty(); }
@@ -56,24 +56,25 @@ struct ResourceGroupIds {
 
 struct CheckIds {
   CheckId check;
-  std::vector<FlavorId> flavors;  // all of the queue's where the rule names none
+  std::vector<FlavorId> flavors;  // If the rule names no flavors, all flavors of the queue.
 };
 
 struct ClusterQueue {
   ClusterQueueSpec spec;
   std::vector<ResourceGroupIds> groups;
-  std::vector<FlavorId> flavors;  // of all groups
-  std::vector<CheckIds> checks;   // by name
+  std::vector<FlavorId> flavors;  // Of all resource groups.
+  std::vector<CheckIds> checks;   // Sorted by name.
   bool covers_pods = false;
-  // All flavors have a topology, so that all workloads are placed in one; which flavors are placed after a
-  // ProvisioningRequest; whether workers place all (MultiKueue).
+  // `only_topology`: all flavors have a topology, so every workload gets a topology assignment.
+  // `provisioned`: flavors whose topology is assigned after a ProvisioningRequest. `multi_kueue`: topologies
+  // are assigned on the workers.
   bool only_topology = false;
   std::vector<FlavorId> provisioned;
   bool multi_kueue = false;
   bool terminating = false;
   Inactivity inactivity;
-  int64_t generation = 0;             // AllocatableResourceGeneration
-  std::vector<WorkloadId> workloads;  // those that use its quota, in no order
+  int64_t generation = 0;             // AllocatableResourceGeneration in Kueue.
+  std::vector<WorkloadId> workloads;  // Workloads that use the queue's quota, in arbitrary order.
   PendingQueue pending;
 
   int GroupOf(ResourceId resource) const {
@@ -103,21 +104,21 @@ struct Namespace {
   std::map<std::string, LimitRange> limit_ranges;
 };
 
-// Workloads of one queue that the scheduler cannot tell apart
+// An equivalence class: workloads that the scheduler treats as equal
 // (pkg/workload/workload.go:computeSchedulingHash).
 struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
-  std::vector<PodSetTotals> totals;              // of a pending workload
-  std::shared_ptr<const DeviceCharges> devices;  // in the totals; null: none
+  std::vector<PodSetTotals> totals;              // Requests of a pending workload, i.e. before admission.
+  std::shared_ptr<const DeviceCharges> devices;  // Devices included in `totals`; null: none.
   std::vector<PodTemplate>
-      adjusted;                // for the checks against LimitRanges; empty where there is nothing to check
-  std::string resource_error;  // of ValidateResources; empty: none
+      adjusted;  // Adjusted templates for the LimitRange checks; empty if there is nothing to check.
+  std::string resource_error;  // Errors of ValidateResources; empty: none.
   bool can_be_partially_admitted = false;
 };
 
 struct ResourceFlavorState {
-  std::shared_ptr<const ResourceFlavor> spec;  // null: no such object
+  std::shared_ptr<const ResourceFlavor> spec;  // Null: the object does not exist.
 };
 
 struct AdmissionCheckState {
@@ -125,15 +126,16 @@ struct AdmissionCheckState {
   AdmissionCheckSpec spec;
 };
 
-// One LocalQueue's entry in the ledger of admission fair sharing (pkg/cache/queue/afs).
-using NanoAmounts = std::map<ResourceId, Int128>;  // in 10^-9 units (cpu: cores)
+// An entry of the admission fair sharing ledger, for one LocalQueue (pkg/cache/queue/afs).
+using NanoAmounts = std::map<ResourceId, Int128>;  // Units of 10^-9 (for cpu, of a core).
 struct LedgerEntry {
   bool exists = false;
-  bool is_sampled = false;  // at least once, which takes `history` in
-  NanoAmounts history;      // consumed before this engine began, as the LocalQueue's status says
+  bool is_sampled = false;  // Sampled at least once; the first sample includes `history`.
+  NanoAmounts history;      // Consumption before this engine started, from the LocalQueue's status.
   NanoAmounts consumed;
-  std::map<WorkloadId, NanoAmounts>
-      penalties;  // kNoId: of all workloads together, in releases that pool them
+  // By workload. The key kNoId holds the sum of all workloads in releases that do not track penalties by
+  // workload.
+  std::map<WorkloadId, NanoAmounts> penalties;
   Time last_update = 0;
 };
 
@@ -147,81 +149,89 @@ enum class EventKind : uint8_t {
   kDeleted,
   kCreated,
   kPodsReady,
-  kPreemptionSkipped,  // it has targets, and others of the same cycle need them or their quota
-  kTargetsRecomputed,  // since others of the same cycle have them, too
-  kAssigned,           // it has quota, and its topology assignment changed
-  kUnhealthyNodes      // nodes of its topology assignment failed, or did not after all
+  // The workload has preemption targets, but another workload of the same cycle needs the same targets or
+  // their quota.
+  kPreemptionSkipped,
+  // The targets were recomputed, because another workload of the same cycle has overlapping targets.
+  kTargetsRecomputed,
+  kAssigned,       // An admitted workload's topology assignment changed.
+  kUnhealthyNodes  // The set of failed nodes of the topology assignment changed.
 };
-// What it names may be gone when it is read, so that it says itself who that was.
+// An event. The workload may be removed before the event is read, so the event stores its name and spec.
 struct Event {
   EventKind kind;
   Serial workload;
   std::string name;
   std::shared_ptr<const WorkloadSpec> spec;
-  Serial by = kNoId;  // of an eviction by preemption: the preemptor
+  Serial by = kNoId;  // kEvicted by preemption: the preemptor.
   std::string by_key;
   NodeId by_queue = kNoId;
   Time time = 0;
-  int64_t cycle = 0;       // how many scheduling cycles had begun
-  NodeId queue = kNoId;    // that gave the quota; else where the workload waits
-  int32_t reason = 0;      // and message: of the condition that tells of the event
-  int32_t preemption = 0;  // of an eviction by preemption: by which rule
-  int32_t cause = 0;       // of another eviction: what is behind its reason; of targets: what came of them
+  int64_t cycle = 0;  // Number of scheduling cycles started before the event.
+  // Queue whose quota the workload holds or, if it holds none, the queue in which it is pending.
+  NodeId queue = kNoId;
+  int32_t reason = 0;      // `reason` and `message` are those of the condition that records the event.
+  int32_t preemption = 0;  // kEvicted by preemption: reason of the Preempted condition.
+  int32_t cause = 0;  // Other evictions: underlying cause of the reason. kTargetsRecomputed: the outcome.
   Message message;
-  Time queued_since = 0;      // when the workload was created, or last put back into its queue
-  std::optional<Time> since;  // when that began which this event ends
+  Time queued_since = 0;      // Time at which the workload was created or last requeued.
+  std::optional<Time> since;  // Start of the phase that the event ends, e.g. of the execution for kFinished.
 };
 
-// A step in a workload's life, for who goes along with a run: unlike an Event it is about a place, and is
-// taken before that may be used again.
+// A step in a workload's life, for observers of a running simulation. Unlike an Event it refers to the
+// workload by id, so observers must read it before the id can be reused.
 struct Step {
   EventKind kind;
   WorkloadId workload;
-  WorkloadId by = kNoId;  // of an eviction by preemption: the preemptor
+  WorkloadId by = kNoId;  // kEvicted by preemption: the preemptor.
 };
 
-// Of a state that a run of virtual time goes along with; no part of what a state means: a loaded one starts
-// without.
+// Data that a running simulation uses. It affects no decision except through `held_back`, and it is not
+// saved.
 struct Followed {
   bool on = false;
-  std::vector<Step> steps;      // since they were last taken
-  std::vector<bool> held_back;  // by node; cycles take no head of these queues; empty: of all
+  std::vector<Step> steps;  // Steps since they were last taken.
+  // By node: cycles take no head from these queues. Empty: no queue is held back.
+  std::vector<bool> held_back;
 };
 
-// Caches; not saved: a state that was loaded starts without.
+// Caches. They are not saved; a loaded state starts with empty caches.
 struct Caches {
-  // The classes made from one template object; forgotten when what fills templates in changes.
+  // Classes created from each template object. Cleared when a LimitRange, a RuntimeClass or another object
+  // used to adjust templates changes.
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
-  std::vector<Message> reserved;                   // by queue: that quota is reserved in it
-  HeadCandidates heads;                            // forgotten when there are other queues
-  std::optional<std::vector<NodeId>> terminating;  // deleted ClusterQueues that still stand
+  std::vector<Message> reserved;                   // By queue: the "Quota reserved" message.
+  HeadCandidates heads;                            // Cleared when the set of queues changes.
+  std::optional<std::vector<NodeId>> terminating;  // Deleted ClusterQueues that still hold workloads.
   KnownRefusals refusals;
-  DeviceCounts devices;  // forgotten with `classes`, and when objects of devices change
+  DeviceCounts devices;  // Cleared together with `classes` and when device objects change.
 };
 
-// A cycle under way that waits for pods to be ready (waitForPodsReady.blockAdmission): the state that it
-// started from, its heads taken, and how many workloads it has admitted. Going through it again comes to
-// where it waits.
+// A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). It is stored as the
+// state at its start, with the heads already taken, and the number of workloads admitted so far. Replaying
+// the cycle from that state leads to the point at which it is blocked.
 struct State;
 struct WaitingCycle {
-  std::shared_ptr<const State> start;  // null: no cycle waits
+  std::shared_ptr<const State> start;  // Null: no cycle is blocked.
   int passed = 0;
-  bool released = false;  // all pods were ready meanwhile, if only for a moment: nothing holds it any more
+  // All pods have been ready at some time since the cycle was blocked, even if briefly, so the cycle may
+  // continue.
+  bool released = false;
 };
 
-// A workload that holds quota is to be looked at by the scheduler once more, for its topology
-// (pkg/cache/queue/second_pass_queue.go).
+// Request for a second scheduling pass of a workload with a quota reservation, to compute its topology
+// assignment (pkg/cache/queue/second_pass_queue.go).
 struct SecondPass {
   WorkloadId workload;
   int iteration;
   Time due;
-  // The workload as it was when the pass was asked for: that is what the pass looks at.
+  // Snapshot of the workload taken when the pass was requested; the pass uses these values.
   std::vector<std::string> unhealthy_nodes;
   std::shared_ptr<const Admission> admission;
 };
 
 struct State {
-  // Compiled once, and not wherever a state is copied.
+  // Defined in state.cc to avoid compiling them in every file that copies a state.
   State();
   State(const State& other);
   State(State&& other) noexcept;
@@ -233,24 +243,26 @@ struct State {
   RequestsConfig requests;
   Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
       reasons = KnownReasons();
-  std::vector<uint64_t> resource_order;  // by resource: the hash that requests are visited by
+  // By resource: ResourceOrder of the name, which determines the order of requests.
+  std::vector<uint64_t> resource_order;
   ResourceId cpu = kNoId, pods = kNoId;
-  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // by flavor, by resource
+  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // By flavor, then by resource.
   std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
-  std::vector<ClusterQueue> queues;  // by node; meaningless for a Cohort
-  std::vector<CohortSpec> cohorts;   // by node; meaningless for a ClusterQueue
+  std::vector<ClusterQueue> queues;  // By node; unused for a Cohort.
+  std::vector<CohortSpec> cohorts;   // By node; unused for a ClusterQueue.
   std::vector<ResourceFlavorState> flavors;
   std::vector<LocalQueue> local_queues;
   std::vector<Namespace> namespaces;
   std::vector<AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;  // null: there are none
-  bool devices_changed = false;                  // since the last settle
-  std::vector<LedgerEntry> ledger;               // by LocalQueue
-  std::vector<double> ledger_usage;  // by LocalQueue: fairness/ledger.h:LocalQueueUsage as of the last change
+  std::shared_ptr<const DeviceObjects> devices;  // Null: none.
+  bool devices_changed = false;                  // Changed since the last settle.
+  std::vector<LedgerEntry> ledger;               // By LocalQueue.
+  // By LocalQueue: LocalQueueUsage (fairness/ledger.h) as of the last change.
+  std::vector<double> ledger_usage;
 
   WorkloadTable workloads;
   absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
@@ -258,27 +270,31 @@ struct State {
   absl::flat_hash_map<std::string, ClassId> class_of_key;
   Caches caches;
 
-  // Set by a change of configuration, worked off by Rebuild() before anything reads the numbers.
+  // Derived values are out of date. Rebuild() updates them before they are read.
   bool stale = true;
-  std::vector<NodeId> requoted;       // whose quotas are not yet in the tables
-  std::vector<NodeId> changed_nodes;  // whose trees allocate anew, by the call under way
-  bool only_added = false;            // that call does no more to the trees than to add a ClusterQueue
-  std::vector<NodeId> added_queues;   // such calls of before that are not worked off, each by its queue
-  std::set<NodeId> to_requeue;        // roots (or lone queues) whose inadmissible workloads are to be retried
-  bool holds_retries = false;         // to_requeue is worked off by Engine::Retry alone, not by each cycle
+  std::vector<NodeId> requoted;  // Nodes whose quotas are not yet in the tables.
+  // Nodes whose trees the current call changed. The generations of their queues will be incremented.
+  std::vector<NodeId> changed_nodes;
+  bool only_added = false;  // The current call only adds a ClusterQueue to its tree.
+  // Queues added by earlier calls whose generations are not yet incremented.
+  std::vector<NodeId> added_queues;
+  // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
+  std::set<NodeId> to_requeue;
+  bool holds_retries = false;  // Only Engine::Retry processes `to_requeue`; cycles do not.
   int64_t scheduling_cycle = 0;
-  int64_t successful_cycles = 0;  // of those, in which some workload got quota
+  int64_t successful_cycles = 0;  // Cycles in which at least one workload reserved quota.
   WaitingCycle waiting;
-  Time stop_delay = 0;  // for how long the job of an evicted workload takes to stop
+  Time stop_delay = 0;  // Time that the job of an evicted workload takes to stop, in nanoseconds.
   Time now = 0;
 
   bool record_events = false;
   std::vector<Event> events;
-  std::vector<WorkloadId> deleted;        // that are still named by the cycle that waits
-  std::vector<SecondPass> second_passes;  // in the order in which they were asked for
+  std::vector<WorkloadId> deleted;        // Deleted workloads that the blocked cycle still refers to.
+  std::vector<SecondPass> second_passes;  // In the order of the requests.
   Followed followed;
 
-  std::vector<WorkloadId> dirty;  // to be looked at by the controllers at the next settle, in no order
+  // Workloads that the controllers must reconcile at the next settle, in arbitrary order.
+  std::vector<WorkloadId> dirty;
 
   Forest& forest() { return quota.forest(); }
   const Forest& forest() const { return quota.forest(); }
@@ -300,39 +316,39 @@ struct State {
   NodeId InternClusterQueue(absl::string_view name);
   NodeId InternCohort(absl::string_view name);
   FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
-  // kNoId where no quota or usage has ever named the pair.
+  // Returns kNoId if no quota or usage has referred to the pair so far.
   FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
     const std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
     return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
   }
   WorkloadId FindWorkload(const std::string& key) const;
 
-  // Brings everything derived from the declared objects up to date: quotas, heights, activity, generations.
+  // Recomputes everything derived from the declared objects: quotas, heights, activity, generations.
   void Rebuild();
   void EnsureBuilt() {
     if (stale) Rebuild();
   }
-  // Ends a call from outside. Each call that changes trees counts for the generations of their queues on its
-  // own; queues that only come are worked off together, whoever reads first.
+  // Ends an API call. Each call that changes trees increments the generations of their queues separately.
+  // Calls that only add a queue are processed together at the next Rebuild().
   void EndCall();
-  // The same for what nodes have and workloads use of it.
+  // Rebuilds the topology trees and their usage if they are out of date.
   void EnsureTopologies() {
     if (topology.made.stale) RebuildTopologies(*this);
   }
-  // Whether a scheduling cycle has the queue as a node.
+  // Returns whether the queue is part of the snapshot of a scheduling cycle.
   bool IsInSnapshot(NodeId queue) const { return forest().IsActive(queue); }
 
-  // The ClusterQueue of a workload's LocalQueue, kNoId where there is none.
+  // Returns the ClusterQueue of the workload's LocalQueue, or kNoId if there is none.
   NodeId QueueOf(const Workload& workload) const;
-  // The deleted ClusterQueues that still stand, as of the last rebuild.
+  // Returns the deleted ClusterQueues that still hold workloads, as of the last rebuild.
   const std::vector<NodeId>& Terminating();
-  // Asks for a retry of the inadmissible workloads in the tree of `queue`.
+  // Schedules a retry of all inadmissible workloads in the tree of `queue`.
   void NotifyRetry(NodeId queue);
-  // The same for the queue of a workload; nothing while its LocalQueue is stopped or missing.
+  // Like NotifyRetry() for the workload's queue. Does nothing if its LocalQueue is stopped or missing.
   void NotifyRetryFor(const Workload& workload) {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
-  // The controllers look at the workload at the next settle; or do not.
+  // Adds a workload to, or removes it from, the workloads that the controllers reconcile at the next settle.
   void MarkDirty(WorkloadId id) {
     Workload& workload = At(id);
     if (workload.dirty_place >= 0) return;
@@ -340,15 +356,17 @@ struct State {
     dirty.push_back(id);
   }
   void UnmarkDirty(WorkloadId id);
-  // All workloads that there are, in the order of submission.
+  // Returns all workloads that are not deleted, in the order of submission.
   std::vector<WorkloadId> Living() const;
-  // Forgets those that are deleted, once no cycle that waits names them.
+  // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer
+  // to them.
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
     if (followed.on) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
-  // Lifecycle details for writing.
+  // Copies the status details of the workload, which other workloads or states may share, and returns a
+  // reference to the copy. The next EditStatus() of the workload invalidates the reference.
   StatusDetails& EditStatus(Workload& workload);
 
  private:
@@ -359,7 +377,7 @@ struct State {
   void BumpGenerations();
 };
 
-// Undoes the changes of usage, of quota and in topologies, made in its scope.
+// Undoes all changes to usage made during its lifetime, of quota and of topologies.
 class Trial {
  public:
   explicit Trial(State& state)
@@ -380,7 +398,7 @@ class Trial {
   size_t quota_mark_, capacity_mark_;
 };
 
-// Whether every check of the queue exists and is active, its flavors exist, and so on (spec: 6.1).
+// Returns why the queue is inactive, e.g. because a flavor or check does not exist; empty if it is active.
 Inactivity InactivityOf(const State& state, NodeId queue);
 
 }  // namespace kueue

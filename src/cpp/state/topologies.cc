@@ -20,7 +20,7 @@ void AddForeign(State& state, FlavorCapacity& capacity, const ClusterPod& pod, i
   all.TakeForeign(capacity, leaf, {{state.pods, 1}}, sign);
 }
 
-// Texts that are equal where what they are of is.
+// Returns a text that is equal for equal requests.
 std::string TextOf(const TopologyRequest* request) {
   if (request == nullptr) return "";
   const auto level = [](const std::optional<std::string>& name) { return name ? "=" + *name : ""; };
@@ -78,7 +78,7 @@ void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int
   }
 }
 
-// Flavors whose leaves are nodes may share them; from the next cycle on they see each other's usage.
+// Flavors whose leaves are nodes may share nodes. From the next cycle on, each sees the usage of the others.
 void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign) {
   TopologyCapacity& capacity = state.topology.made.capacity;
   for (const TopologyUsage& entry : usage) {
@@ -110,7 +110,7 @@ ClassDemands& NumberedDemandsOf(State& state, ClassId cls) {
   if (of_class.size() <= static_cast<size_t>(cls)) of_class.resize(static_cast<size_t>(cls) + 1);
   ClassDemands& numbered = of_class[static_cast<size_t>(cls)];
   const EquivalenceClass& known = state.Class(cls);
-  // A number may be used again for another class.
+  // A class id may have been reused for another class.
   const auto same = [](const PodSetSpec& pod_set, const PodDemand& demand) {
     return pod_set.pod_template == demand.of;
   };

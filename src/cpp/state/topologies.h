@@ -1,6 +1,6 @@
-// Topologies, nodes and pods as they were declared, and what follows from them: a tree of domains for each
-// flavor with a topology, and what is free in it. Mirrors pkg/cache/scheduler/tas_cache.go, tas_flavor.go and
-// tas_non_tas_pod_cache.go (kueue ff69552e79).
+// Declared topologies, nodes and pods, and the values derived from them: a tree of domains for each flavor
+// with a topology, and the free capacity of its leaves. Mirrors pkg/cache/scheduler/tas_cache.go,
+// tas_flavor.go and tas_non_tas_pod_cache.go (kueue ff69552e79).
 #ifndef KUEUE_STATE_TOPOLOGIES_H_
 #define KUEUE_STATE_TOPOLOGIES_H_
 
@@ -20,30 +20,31 @@ namespace kueue {
 
 struct State;
 
-// A pod that the cluster has, on a node or not.
+// A pod of the cluster, scheduled or not.
 struct ClusterPod {
-  std::string node;          // empty: none yet
-  std::string wanted;        // by its node selector
-  std::string workload;      // its key; empty: of none
-  bool by_topology = false;  // a topology placed it: it is accounted for with its workload
-  bool is_over = false;      // succeeded or failed
-  bool is_leaving = false;   // being deleted
-  PodAmounts requests;       // without `pods`; by name of the resource
+  std::string node;      // Empty: not scheduled.
+  std::string wanted;    // Node named by the node selector.
+  std::string workload;  // Key of the workload; empty: the pod belongs to no workload.
+  // Placed by a topology assignment, so that its usage is accounted for with its workload.
+  bool by_topology = false;
+  bool is_over = false;     // Succeeded or failed.
+  bool is_leaving = false;  // Being deleted.
+  PodAmounts requests;      // Without the resource `pods`; sorted by resource name.
   bool IsForeign() const { return !by_topology && !node.empty() && !is_over; }
   bool IsProgressing() const { return !is_over && !is_leaving; }
 };
 
-// What one pod of a pod set asks of its node; the same for all workloads of a class.
+// Demand of one pod of a pod set on its node. Equal for all workloads of a class.
 struct PodDemand {
-  std::shared_ptr<const PodTemplate> of;  // of which it is
-  PodAmounts requests;                    // by name of the resource
-  PodAmounts with_pods;                   // the same, with one of `pods`
-  NodeDemand node;                        // but for tolerations of the flavor, and what checks add
-  // The numbers that stand for the pod set's request, and for `with_pods`.
+  std::shared_ptr<const PodTemplate> of;  // Template of the pod.
+  PodAmounts requests;                    // Sorted by resource name.
+  PodAmounts with_pods;                   // `requests` plus one unit of the resource `pods`.
+  NodeDemand node;  // Without the flavor's tolerations and the changes made by admission checks.
+  // Ids of the pod set's topology request and of `with_pods` in TopologyCaches.
   int32_t request_number = kNoId, pod_number = kNoId;
 };
 
-// What the pods of a class ask. Copies of a state share the demands, and each numbers texts for itself.
+// Demands of the pods of a class. Copies of a state share the demands, but each copy assigns its own ids.
 struct ClassDemands {
   struct Number {
     int pod_set;
@@ -51,7 +52,7 @@ struct ClassDemands {
     int32_t number;
   };
   std::shared_ptr<const std::vector<PodDemand>> pod_sets;
-  absl::InlinedVector<Number, 1> numbers;  // that stand for what pods ask of a node in a flavor
+  absl::InlinedVector<Number, 1> numbers;  // Ids of the node demands, by pod set and flavor.
 
   const Number* Find(int pod_set, FlavorId flavor) const {
     for (const Number& known : numbers) {
@@ -61,40 +62,45 @@ struct ClassDemands {
   }
 };
 
-// Rebuilt where it is missing; not saved.
+// Rebuilt on demand; not saved.
 struct TopologyCaches {
   TopologyCapacity capacity;
-  Interner demands;                      // texts of node demands
-  Interner requests, pods;               // and of what PodDemand has numbers for
-  std::vector<NodeDemand> demand_of_id;  // by their numbers
-  std::vector<ClassDemands> of_class;    // by class
+  Interner demands;  // Texts of node demands.
+  // Texts of topology requests and of pod requests, which define the ids in PodDemand.
+  Interner requests, pods;
+  std::vector<NodeDemand> demand_of_id;  // By the ids of `demands`.
+  std::vector<ClassDemands> of_class;    // By class.
   bool stale = true;
 };
 
 struct Topologies {
-  std::map<std::string, std::vector<std::string>> levels;  // of each Topology
+  std::map<std::string, std::vector<std::string>> levels;  // Levels by Topology name.
   NodeTable nodes;
-  std::map<std::string, ClusterPod> pods;  // by namespace/name
+  std::map<std::string, ClusterPod> pods;  // By `namespace/name`.
   Interner domains;
-  std::set<std::pair<Time, std::string>> freed;  // when, and on which node, foreign pods made room
-  std::map<std::string, Time> waiting;           // nodes that are not ready, and when that will be too long
+  // Pairs of a time and a node on which pods outside of topology assignments released capacity.
+  std::set<std::pair<Time, std::string>> freed;
+  // Nodes that are not ready, with the time at which they count as failed.
+  std::map<std::string, Time> waiting;
   TopologyCaches made;
 };
 
-// Brings the trees and their usage up to date with nodes, pods, flavors and who holds quota.
+// Updates the trees and their usage from nodes, pods, flavors and quota reservations.
 void RebuildTopologies(State& state);
-// The demands of a class's pods, by pod set; and with the numbers that the state has given to them.
+// Returns the demands of the pods of a class, by pod set. NumberedDemandsOf() also returns the ids assigned
+// by this state. The references are invalidated by the next rebuild and when a class is added.
 const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls);
 ClassDemands& NumberedDemandsOf(State& state, ClassId cls);
-// The requests of one pod of the template, by name of the resource.
+// Returns the requests of one pod of the template, sorted by resource name.
 PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted);
-// The number of a demand, by its text.
+// Returns the id of a node demand, determined by its text.
 int32_t DemandId(State& state, const NodeDemand& demand);
-// The leaves of the flavor's tree that satisfy the demand of this number.
+// Returns the leaves of the flavor's tree that satisfy the node demand with this id.
 std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& capacity, int32_t demand);
 
-// Usage of a workload that holds quota, in the flavors that it names, or (for good) in all that share nodes
-// with them. `sign`: 1 adds, -1 takes away.
+// Add (`sign` is 1) or remove (`sign` is -1) the topology usage of a workload with a quota reservation.
+// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology also affects all flavors that share
+// nodes with them, and is used for permanent changes.
 void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
 void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
 

@@ -1,5 +1,5 @@
-// The module kueuepy._testing: the rules one at a time, and states that are broken on purpose. For the
-// project's own tests, and in no wheel.
+// The module kueuepy._testing: access to individual rules, and intentionally corrupted states. For the
+// project's own tests; not part of the wheels.
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,9 +17,9 @@
 namespace kueue::python {
 namespace {
 
-using FlavorResourceName = std::pair<std::string, std::string>;  // flavor, resource
+using FlavorResourceName = std::pair<std::string, std::string>;  // (flavor, resource)
 
-// Ways to break a state in which one workload waits and one holds quota: each must be found by Check().
+// Ways to corrupt a state with one pending and one admitted workload. Check() must detect each of them.
 struct Corruption {
   const char* name;
   void (*apply)(State& state, WorkloadId waiting, WorkloadId holding);
@@ -83,7 +83,7 @@ constexpr Corruption kCorruptions[] = {
      }},
 };
 
-// A copy of an engine's state, whose usage may be changed at will.
+// A copy of an engine's state whose usage can be changed freely.
 class Tables {
  public:
   explicit Tables(State state) : state_(std::move(state)) { state_.EnsureBuilt(); }
@@ -95,8 +95,8 @@ class Tables {
     state_.quota.Remove(Queue(queue), Intern(fr), Amount(amount));
   }
 
-  // Of a ClusterQueue or a Cohort: subtree quota, local quota, usage, available (raw), potential, and whether
-  // it uses more than its own.
+  // Returns subtree quota, local quota, usage, available amount (raw), potential, and whether it borrows, for
+  // a ClusterQueue or a Cohort.
   py::tuple Node(const std::string& name, bool is_cohort, const FlavorResourceName& fr_name) {
     const NodeId node = is_cohort ? Cohort(name) : Queue(name);
     const FlavorResourceId fr = Intern(fr_name);
@@ -105,8 +105,7 @@ class Tables {
                           quota.Usage(node, fr).value(), quota.RawAvailable(node, fr).value(),
                           quota.Potential(node, fr).value(), quota.IsBorrowing(node, fr));
   }
-  // The usage of every node of every tree, by (name, whether it is a Cohort, flavor, resource); zeros are
-  // left out.
+  // Returns the nonzero usage of all nodes by (name, whether it is a Cohort, flavor, resource).
   py::dict Usage() const {
     py::dict usage;
     for (NodeId node : state_.forest().TopDown()) {
@@ -129,8 +128,8 @@ class Tables {
     return {found.height, found.smaller_than_tree};
   }
 
-  // Ratio, precise weighted share, dominant resource, whether it borrows, and the rounded share of the
-  // status.
+  // Returns ratio, precise weighted share, dominant resource, whether it borrows, and the rounded share of
+  // the status.
   py::tuple ShareOf(const std::string& name, bool is_cohort) {
     const Share share = DominantResourceShare(state_, is_cohort ? Cohort(name) : Queue(name));
     const std::string resource = share.dominant == kNoId ? "" : state_.resource_names.Name(share.dominant);
@@ -146,7 +145,7 @@ class Tables {
     RefreshLocalQueueUsage(state_, local);
   }
 
-  // The targets of a pending workload, in order, with the reason of their preemption.
+  // Returns the targets of a pending workload in order, with the reasons of their preemption.
   std::vector<std::pair<std::string, std::string>> Search(
       const std::string& key, const std::vector<FlavorResourceName>& contested,
       const std::vector<std::pair<FlavorResourceName, int64_t>>& request) {
@@ -161,8 +160,7 @@ class Tables {
     }
     return targets;
   }
-  // What the choice of a flavor learns of preemption: NoCandidates, Preempt or Reclaim, and the borrowing
-  // level.
+  // Returns the result of the preemption oracle: NoCandidates, Preempt or Reclaim, and the borrowing level.
   std::pair<std::string, int> Simulate(const std::string& key, const FlavorResourceName& fr_name,
                                        int64_t amount) {
     const WorkloadId workload = Workload(key);
@@ -189,9 +187,9 @@ class Tables {
     Time time;
     bool is_preemptor;
     std::vector<std::pair<FlavorResourceName, int64_t>> usage;
-    bool is_charged;  // once it was its turn
+    bool is_charged;  // Charge its usage after it was returned.
   };
-  // The order of the heads of a cycle under fair sharing, as indexes.
+  // Returns the order of the heads of a cycle with fair sharing, as indexes.
   std::vector<size_t> FairOrder(const std::vector<HeadSpec>& specs) {
     std::vector<std::vector<FlavorResourceAmount>> usage(specs.size());
     for (size_t i = 0; i < specs.size(); ++i) {
@@ -274,8 +272,8 @@ void BindTables(py::module_& module) {
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_testing, module, py::mod_gil_not_used()) {
-  module.doc() = "Single rules of the core, for kueuepy's own tests.";
-  py::module_::import("kueuepy._core");  // which knows the engines that Tables are made of
+  module.doc() = "Access to individual rules of the core, for kueuepy's own tests.";
+  py::module_::import("kueuepy._core");  // Defines the engine class from which Tables are created.
   kueue::python::RegisterErrors();
   kueue::python::BindTables(module);
 }

@@ -1,4 +1,4 @@
-// The words for a pod set that has no place in a topology.
+// Messages for pod sets that cannot be placed in a topology.
 #include <algorithm>
 #include <string>
 #include <vector>

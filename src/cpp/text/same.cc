@@ -25,8 +25,7 @@ bool Same(const PreemptedBy& a, const PreemptedBy& b) {
          a.reason == b.reason && a.preemptor_path == b.preemptor_path && a.preemptee_path == b.preemptee_path;
 }
 
-// Where one is text from outside, such as a live cluster's, and the other a sentence: whether they read the
-// same.
+// Compares a text from an outside source with a fixed sentence. Returns nullopt for other kinds of messages.
 std::optional<bool> SameAsQuoted(const MessageBody& a, const MessageBody& b) {
   const auto* quoted = std::get_if<Literal>(&a);
   const auto* said = std::get_if<Said>(quoted != nullptr ? &b : &a);

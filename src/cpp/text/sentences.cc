@@ -10,7 +10,7 @@
 namespace kueue {
 namespace {
 
-// In the order of Sentence; $0 and $1 stand for the names, or $0 for all of them.
+// In the order of Sentence. $0 and $1 are replaced by the names; for some sentences, $0 by all names joined.
 constexpr const char* kWords[] = {
     "The workload is deactivated",
     "Admission is gated by: $0",
@@ -70,7 +70,7 @@ constexpr const char* kWords[] = {
 };
 static_assert(std::size(kWords) == kSentences);
 
-// Checks and what they say, of `names` with a name and a message each.
+// Joins checks and their messages; `names` alternates between name and message.
 std::string ChecksIn(const char* state, const std::vector<std::string>& names) {
   std::string parts;
   for (size_t i = 0; i + 1 < names.size(); i += 2) {

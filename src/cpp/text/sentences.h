@@ -1,5 +1,5 @@
-// The sentences that Kueue writes into conditions, word for word; those that name flavors, queues or places
-// of a state are in text/text.h.
+// Fixed sentences of Kueue's conditions, word for word. Sentences that refer to flavors, queues or domains of
+// a state are in text/text.h.
 #ifndef KUEUE_TEXT_SENTENCES_H_
 #define KUEUE_TEXT_SENTENCES_H_
 
@@ -11,7 +11,7 @@
 namespace kueue {
 
 std::string Render(const Said& said);
-// What a check says that an eviction has set back to Pending.
+// Returns the message of an admission check that an eviction reset to Pending.
 std::string ResetCheckText(CheckState before);
 
 }  // namespace kueue

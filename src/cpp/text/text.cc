@@ -100,7 +100,7 @@ std::string Phrase(const InactivityCause& cause) {
                           "\"");
     case InactivityKind::kTerminating:
     case InactivityKind::kCohortCycle:
-      break;  // a sentence of their own
+      break;  // Rendered by the caller as separate sentences.
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Facts into the texts that Kueue writes, word for word.
+// Renders facts as the texts that Kueue writes, word for word.
 #ifndef KUEUE_TEXT_TEXT_H_
 #define KUEUE_TEXT_TEXT_H_
 
@@ -9,21 +9,21 @@
 
 namespace kueue {
 
-// The text of a condition's message.
+// Returns the text of a condition's message.
 std::string Render(const State& state, const Message& message);
-// Whether two messages read the same, as far as that shows without a state.
+// Returns whether two messages have the same text, as far as this can be decided without a state.
 bool SameMessage(const Message& a, const Message& b);
-// One reason, as it stands in such a text.
+// Returns the text of one refusal within such a message.
 std::string Render(const State& state, const Refusal& refusal);
-// Reason and message of the condition Active of a ClusterQueue; empty while it is active.
+// Return the reason and the message of the Active condition of a ClusterQueue; empty while it is active.
 std::string ReasonName(const Inactivity& inactivity);
 std::string Render(const Inactivity& inactivity);
-// An amount of a resource as Kueue writes it; Unlimited is "<unlimited>".
+// Formats an amount of a resource as Kueue does. Unlimited is "<unlimited>".
 std::string RenderAmount(const State& state, ResourceId resource, Amount amount);
-// "flavor/resource".
+// Returns "flavor/resource".
 std::string FlavorResourceName(const State& state, FlavorResourceId fr);
 
-// Why a pod set has no place.
+// Returns why a pod set could not be placed.
 std::string Render(const PlacementFailure& failure);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// Pods spread evenly over as few domains as can hold them, behind the gate TASBalancedPlacement.
-// Mirrors pkg/cache/scheduler/tas_balanced_placement.go (kueue ff69552e79).
+// Balanced placement: distributes pods evenly over as few domains as possible (feature gate
+// TASBalancedPlacement). Mirrors pkg/cache/scheduler/tas_balanced_placement.go (kueue ff69552e79).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,11 +11,11 @@
 namespace kueue {
 namespace {
 
-// What filling the emptiest domains first would come to.
+// Result of filling the largest domains first.
 struct Greedy {
   bool fits = false;
-  int32_t domains = 0;                             // used
-  int32_t last = kNoId, last_with_leader = kNoId;  // domains
+  int32_t domains = 0;                             // Number of domains used.
+  int32_t last = kNoId, last_with_leader = kNoId;  // Domains.
 };
 
 class Balanced {
@@ -80,8 +80,7 @@ class Balanced {
     return result;
   }
 
-  // Fills domains with leaders first, and takes them out of those given. Returns whether all leaders have a
-  // place.
+  // Fills domains with leaders first and removes them from `domains`. Returns whether all leaders fit.
   bool FillWithLeaders(std::vector<int32_t>& domains, int32_t& slices, Greedy& greedy) {
     int32_t leaders = p_.leaders;
     size_t used = 0;
@@ -96,7 +95,7 @@ class Balanced {
     return leaders <= 0;
   }
 
-  // The most slices that each domain of a greedy choice could be given.
+  // Returns the largest number of slices that every domain of a greedy choice can be assigned.
   int32_t Threshold(const Greedy& greedy) {
     int32_t threshold = slices_ / greedy.domains;
     if (greedy.last_with_leader != kNoId) {
@@ -105,7 +104,7 @@ class Balanced {
     return greedy.last == kNoId ? threshold : std::min(threshold, At(greedy.last).slices);
   }
 
-  // The same if the last domain had to hold a leader, too.
+  // Same, if the last domain also has to host a leader.
   int32_t ThresholdWithLeader(const Greedy& greedy, int32_t threshold) {
     if (p_.leaders == 0 || greedy.last == kNoId) return threshold;
     return std::min(threshold, At(greedy.last).slices_with_leader);
@@ -132,7 +131,7 @@ class Balanced {
     }
   }
 
-  // Takes domains out that hold fewer slices than the threshold.
+  // Removes domains that fit fewer slices than the threshold.
   void Prune(const std::vector<int32_t>& domains, int32_t threshold) {
     for (int32_t child : ChildrenOf(domains)) PruneOne(child, threshold);
     for (int32_t domain : domains) {
@@ -160,20 +159,20 @@ class Balanced {
     return sets;
   }
 
-  // The siblings of the requested level over which pods can be spread most evenly.
+  // Finds the siblings at the requested level over which the pods can be distributed most evenly.
   bool FindSet() {
     for (const std::vector<int32_t>& siblings : SiblingSets()) {
       counts_ = table_.counts();
       const Greedy low = FillGreedily(p_.level < p_.slice_level ? ChildrenOf(siblings) : siblings);
       if (!low.fits) continue;
-      if (low.domains == 0) return false;  // nothing to spread, where Kueue divides by zero
+      if (low.domains == 0) return false;  // Nothing to distribute; Kueue would divide by zero.
       TrySet(siblings, low);
     }
     return threshold_ > 0;
   }
 
-  // Takes the siblings for the best if they give more a domain than those before, or as much in fewer
-  // domains.
+  // Makes the siblings the best set if they allow more slices per domain than the best set so far, or as many
+  // with fewer domains.
   void TrySet(const std::vector<int32_t>& siblings, const Greedy& low) {
     int32_t threshold = Threshold(low);
     if (threshold < threshold_) return;
@@ -216,9 +215,9 @@ class Balanced {
     });
   }
 
-  using Left = std::pair<int32_t, int32_t>;  // leaders and pods that are not placed yet
+  using Left = std::pair<int32_t, int32_t>;  // Leaders and pods that are not placed yet.
   using SetsByRest = std::map<Left, std::vector<int32_t>>;
-  // The last set that leaves nothing.
+  // Returns the last set that places everything.
   static std::vector<int32_t> TakingAll(const SetsByRest& sets) {
     std::vector<int32_t> best;
     for (const auto& [left, set] : sets) {
@@ -227,7 +226,7 @@ class Balanced {
     return best;
   }
 
-  // The sets with one domain more, where something is left to place.
+  // Extends each set by one domain if something is left to place.
   void Extend(const SetsByRest& sets, int32_t domain, SetsByRest& extended) {
     const Counts& counts = At(domain);
     for (const auto& [left, before] : sets) {
@@ -242,8 +241,8 @@ class Balanced {
     }
   }
 
-  // As few domains as a greedy choice takes, with as little left over as can be: a table of what is left to
-  // place (leaders, pods) after so many domains.
+  // Returns a set with as few domains as the greedy choice and as little unused capacity as possible. Uses
+  // dynamic programming over what is left to place (leaders, pods) after each number of domains.
   std::vector<int32_t> OptimalSet(std::vector<int32_t> domains, bool by_entropy) {
     const Greedy greedy = FillGreedily(domains);
     if (!greedy.fits) return {};
@@ -272,8 +271,7 @@ class Balanced {
     return extra <= 0 && leaders <= 0;
   }
 
-  // A domain gets a leader as long as there are some, what each domain gets, and as many of the extra slices
-  // as it holds.
+  // Assigns to a domain a leader if any are left, its equal share, and as many extra slices as it fits.
   void GiveShare(Counts& counts, int32_t& extra, int32_t& leaders) const {
     int32_t more = 0;
     if (leaders > 0) {
@@ -297,8 +295,8 @@ class Balanced {
   const int32_t slices_;
   std::vector<Counts> counts_, best_counts_;
   std::vector<int32_t> best_;
-  int32_t threshold_ = 0;  // of the best set: slices that each of its domains gets at least
-  int32_t fewest_ = 0;     // domains that it takes
+  int32_t threshold_ = 0;  // Of the best set: minimum number of slices per domain.
+  int32_t fewest_ = 0;     // Of the best set: number of domains.
 };
 
 }  // namespace

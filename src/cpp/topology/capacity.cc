@@ -20,7 +20,7 @@ CapacityCache& CapacityCache::operator=(CapacityCache&& other) noexcept = defaul
 
 namespace {
 
-// Tells of each resource of a pod that some node has: its slot, and how much a pod asks for; one of `pods`.
+// Calls `tell` with slot and amount for each requested resource that a node has, and for one unit of `pods`.
 template <typename Tell>
 void ForEachSlot(const TopologyTree& tree, const PodAmounts& requests, ResourceId pods, const Tell& tell) {
   for (const auto& [resource, amount] : requests) {

@@ -1,5 +1,5 @@
-// What is free and what is used in the leaves of each flavor's topology, with one undo over all of them.
-// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:leafCapacity (kueue ff69552e79).
+// Free and used capacity of the leaves of each flavor's topology, with a common undo log. Mirrors
+// pkg/cache/scheduler/tas_flavor_snapshot.go:leafCapacity (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_CAPACITY_H_
 #define KUEUE_TOPOLOGY_CAPACITY_H_
 
@@ -16,17 +16,18 @@
 
 namespace kueue {
 
-// What one pod asks of its node, by name of the resource: thousandths of cpu, units of all else.
+// Requests of one pod, sorted by resource name: thousandths for cpu, units for all other resources.
 using PodAmounts = Requests;
 
-// One change after another, of which readers remember how far they have come.
+// Log of changed leaves. Each reader remembers the position up to which it has read.
 class ChangeLog {
  public:
   void Push(int32_t leaf) { leaves_.push_back(leaf); }
   size_t end() const { return begin_ + leaves_.size(); }
   size_t begin() const { return begin_; }
   int32_t At(size_t position) const { return leaves_[position - begin_]; }
-  // Forgets what lies far back; a reader that still is there has to read all leaves.
+  // Clears the log if it is longer than `most`. Readers whose position is then before begin() must read all
+  // leaves.
   void Shorten(size_t most) {
     if (leaves_.size() <= most) return;
     begin_ += leaves_.size();
@@ -41,8 +42,8 @@ class ChangeLog {
 class CountTable;
 struct EligibleLeaves;
 struct KnownPlacements;
-// What was found out about the leaves: counts of domains by what was counted (counts.h), which leaves satisfy
-// a demand, by its number (eligibility.h), and placements (known.h). A copy starts without.
+// Results derived from the capacity of the leaves: counts of domains by query (counts.h), eligible leaves by
+// id of the node demand (eligibility.h), and placements (known.h). Copies start empty.
 struct CapacityCache {
   CapacityCache();
   ~CapacityCache();
@@ -55,15 +56,17 @@ struct CapacityCache {
   std::unique_ptr<KnownPlacements> placements;
 };
 
-// The leaves of one flavor.
+// Capacity of the leaves of one flavor.
 struct FlavorCapacity {
-  std::shared_ptr<const TopologyTree> tree;  // null: no flavor with a topology
-  std::string topology;                      // its name
-  // By leaf, by slot. `free`: allocatable less the pods that no topology placed; `used` by workloads that
-  // hold quota; `assumed` for pod sets placed before others of the same workload.
+  std::shared_ptr<const TopologyTree> tree;  // Null: the flavor has no topology.
+  std::string topology;                      // Name of the topology.
+  // Tables with a row per leaf and a column per slot. `free`: allocatable minus usage of pods outside of
+  // topology assignments. `used`: usage of workloads with a quota reservation. `assumed`: usage of pod sets
+  // of the workload being placed, placed before the current one.
   std::vector<int64_t> free, used, assumed;
-  ChangeLog changed_used, changed_free;  // the latter also of `assumed`
-  // Equal where `used`, or `free` and `assumed`, are: a change gives a new number, and undoing it the former.
+  ChangeLog changed_used, changed_free;  // `changed_free` also records changes of `assumed`.
+  // Version numbers of the contents of `used`, and of `free` and `assumed` together. Equal versions imply
+  // equal contents: each change assigns a new version, and undoing it restores the previous version.
   uint64_t used_version = 0, free_version = 0;
   CapacityCache cache;
 
@@ -73,7 +76,7 @@ struct FlavorCapacity {
   }
 };
 
-// All of them, by flavor.
+// Capacities of all flavors. Pointers returned by Find() are invalidated by Clear() and Set().
 class TopologyCapacity {
  public:
   const FlavorCapacity* Find(FlavorId flavor) const {
@@ -88,18 +91,19 @@ class TopologyCapacity {
 
   void Clear() { flavors_.clear(); }
   void Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology);
-  // Pods on a node that no topology placed; a pod also takes one of `pods`.
+  // Subtracts (`sign` is 1) or adds back (`sign` is -1) the usage of a pod outside of topology assignments.
+  // The requests include one unit of the resource `pods`.
   void TakeForeign(FlavorCapacity& capacity, int32_t leaf, const PodAmounts& requests, int64_t sign);
 
-  // `count` pods more, or with a negative count less, in a domain, `pods` included; nothing where the flavor
-  // has no such domain now.
+  // Adds `count` pods (negative: removes them) to the usage of a domain, including the resource `pods`. Does
+  // nothing if the flavor currently has no such domain.
   void Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
 
-  // What is placed in the midst of a workload; see ClearAssumed.
+  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes them.
   void Assume(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
   void ClearAssumed();
 
-  // Changes of usage after Mark() are undone, last first, by Rollback(mark).
+  // Starts a trial. Rollback(mark) undoes all changes of `used` made after the matching Mark(), latest first.
   size_t Mark() {
     ++open_;
     return log_.size();
@@ -122,7 +126,7 @@ class TopologyCapacity {
   std::vector<FlavorCapacity> flavors_;
   std::vector<Change> log_;
   std::vector<Assumption> assumed_;
-  uint64_t versions_ = 0;  // the last that was given
+  uint64_t versions_ = 0;  // The version assigned last.
   int open_ = 0;
 };
 

@@ -54,12 +54,12 @@ int32_t CountTable::HowOften(const FlavorCapacity& capacity, size_t row, const A
   int64_t remaining =
       ask.slot == kNoId ? 0 : capacity.Remaining(row + static_cast<size_t>(ask.slot), query_.as_if_empty);
   if (less_leader) remaining = LessLeader(remaining, ask.resource);
-  // Below 0 where more is used than there is by now.
+  // Negative if usage exceeds the current capacity.
   return remaining <= 0 ? 0 : static_cast<int32_t>(std::clamp<int64_t>(remaining / ask.amount, 0, kMost));
 }
 
-// How often the requests fit into what remains of the leaf; the first of the resources, by name, that allow
-// the fewest is limiting.
+// Returns how many times the requests fit into the remaining capacity of the leaf. `limiting` is set to the
+// first resource, by name, with the lowest count.
 int32_t CountTable::HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
                             bool less_leader, ResourceId* limiting) const {
   const size_t row = static_cast<size_t>(leaf) * static_cast<size_t>(capacity.tree->slots());

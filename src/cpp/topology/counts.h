@@ -1,5 +1,5 @@
-// How many pods and slices each domain could take: the first phase of a placement.
-// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:fillInCounts (kueue ff69552e79).
+// Number of pods and slices that fit in each domain: the first phase of a placement. Mirrors
+// pkg/cache/scheduler/tas_flavor_snapshot.go:fillInCounts (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_COUNTS_H_
 #define KUEUE_TOPOLOGY_COUNTS_H_
 
@@ -14,57 +14,59 @@
 
 namespace kueue {
 
-// Of one domain. "With leader": what would still fit if a leader came here, too.
+// Counts of one domain. The fields "with leader" hold the counts if a leader is placed in the domain as well.
 struct Counts {
   int32_t pods = 0, slices = 0;
   int32_t pods_with_leader = 0, slices_with_leader = 0;
-  int32_t leaders = 0;   // 1 where the leader of a group fits
-  int64_t affinity = 0;  // the sum of what preferred node affinity gives
+  int32_t leaders = 0;   // 1 if the leader of a group fits, otherwise 0.
+  int64_t affinity = 0;  // Sum of the weights of matching preferred node affinity terms.
 };
 
-// What is counted. Requests have `pods` in them, and are in the order of the resources' names.
+// A query for counts. Requests include the resource `pods` and are sorted by resource name.
 struct CountQuery {
   PodAmounts requests;
   std::optional<PodAmounts> leader;
   std::shared_ptr<const EligibleLeaves> eligible;
-  int32_t demand = 0;        // the number that stands for what `eligible` is of
-  bool as_if_empty = false;  // as if no topology had placed any pod
-  bool by_affinity = false;  // whether preferred affinity counts
+  int32_t demand = 0;        // Id of the node demand from which `eligible` was computed.
+  bool as_if_empty = false;  // Ignore the usage of pods placed by topology assignments.
+  bool by_affinity = false;  // Whether preferred node affinity is counted.
   int32_t slice_size = 1;
   int slice_level = 0;
-  // By level: pods of a domain count in multiples of this; 0: of one. Empty: there is one layer at most.
+  // By level: the pods of a domain are rounded down to a multiple of this number; 0: no rounding. Empty: at
+  // most one slice layer.
   std::vector<int32_t> inner_sizes;
 
-  // Equal for queries with equal answers.
+  // Returns a key that is equal only for queries with equal results.
   std::vector<int64_t> Key() const;
 };
 
-// Counts of all domains of a tree for one query. Those of a flavor are kept, and brought up to date by
-// looking at the leaves that changed, and what is above them.
+// Counts of all domains of a tree for one query. Tables of a flavor are cached and updated incrementally, by
+// recounting changed leaves and their ancestors.
 class CountTable {
  public:
   explicit CountTable(CountQuery query) : query_(std::move(query)) {}
 
-  // Of the capacity as it is now.
+  // Updates the counts to the current capacity.
   void Refresh(const FlavorCapacity& capacity);
-  // The same, where only the leaves at or below `within` count (a domain's values, joined).
+  // Counts only the leaves at or below the domain `within`, given as its joined values.
   void CountWithin(const FlavorCapacity& capacity, const std::string& within);
 
   const Counts& At(int32_t domain) const { return counts_[static_cast<size_t>(domain)]; }
   const std::vector<Counts>& counts() const { return counts_; }
   const CountQuery& query() const { return query_; }
-  // What leaves room for no pod in a leaf that satisfies the demand; kNoId: nothing.
+  // Returns the resource that is insufficient for a single pod in an eligible leaf, or kNoId.
   ResourceId LimitingOf(int32_t leaf) const { return limiting_[static_cast<size_t>(leaf)]; }
 
-  // Recounts what is above the leaves: the domain's children first. `counts` is any table like this one's.
+  // Recounts the subtree of `domain`, children first. `counts` is indexed like the counts of this table and
+  // already contains the pods of the leaves.
   void RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
               std::vector<Counts>& counts) const;
-  // Fills in whom the leaves were not counted for.
+  // Adds to `failure` the numbers of excluded nodes, by reason.
   void Explain(const FlavorCapacity& capacity, const Interner& resources, PlacementFailure& failure) const;
 
  private:
   struct Ask {
-    int slot;  // kNoId: no node has the resource
+    int slot;  // kNoId: no node has the resource.
     ResourceId resource;
     int64_t amount;
   };
@@ -75,28 +77,31 @@ class CountTable {
   void CountLeaf(const FlavorCapacity& capacity, int32_t leaf);
   void RollUpOne(const TopologyTree& tree, int level, int32_t domain, bool inner,
                  std::vector<Counts>& counts) const;
-  // From the pods of a domain at the level of slices.
+  // Derives the slices from the pods of a domain at the slice level.
   void CountSlices(Counts& counts) const {
     counts.slices = counts.pods / query_.slice_size;
     counts.slices_with_leader = counts.pods_with_leader / query_.slice_size;
   }
-  // What remains of a resource after the leader has taken its part.
+  // Returns the amount of the resource that remains after the leader's requests are subtracted.
   int64_t LessLeader(int64_t remaining, ResourceId resource) const;
-  // How often one request fits into what remains in a row of the capacity.
+  // Returns how many times one request fits into the remaining capacity of a row.
   int32_t HowOften(const FlavorCapacity& capacity, size_t row, const Ask& ask, bool less_leader) const;
   int32_t HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
                   bool less_leader, ResourceId* limiting) const;
 
   CountQuery query_;
-  const TopologyTree* tree_ = nullptr;  // of the last refresh
+  const TopologyTree* tree_ = nullptr;  // Tree of the last refresh.
   std::vector<Ask> asks_, leader_asks_;
   std::vector<Counts> counts_;
-  std::vector<ResourceId> limiting_;  // by leaf: what leaves room for no pod; kNoId: nothing
-  std::vector<bool> outside_;         // by leaf, where only a part of the tree counts
+  // By leaf: the resource that is insufficient for a single pod; kNoId: none.
+  std::vector<ResourceId> limiting_;
+  // By leaf: whether the leaf is outside of the counted part of the tree. Empty: all leaves count.
+  std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };
 
-// The table that answers a query for the flavor, up to date.
+// Returns the up-to-date table that answers the query. The reference is invalidated when the flavor's cache
+// is cleared or its capacity is replaced.
 const CountTable& CountsFor(FlavorCapacity& capacity, CountQuery query);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// Which nodes of a flavor a pod may run on at all: taints, node selector, node affinity.
-// Mirrors pkg/cache/scheduler/scheduling_simulator_default.go:FindFeasibleNodes (kueue ff69552e79).
+// Nodes of a flavor on which a pod may run according to taints, node selector and node affinity. Mirrors
+// pkg/cache/scheduler/scheduling_simulator_default.go:FindFeasibleNodes (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_ELIGIBILITY_H_
 #define KUEUE_TOPOLOGY_ELIGIBILITY_H_
 
@@ -13,27 +13,30 @@
 
 namespace kueue {
 
-// What a pod demands of its node, but for resources. Tolerations of the flavor are among them.
+// Requirements of a pod on its node other than resources. `tolerations` includes the flavor's tolerations.
 struct NodeDemand {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;
-  std::vector<NodeSelectorTerm> affinity_terms;          // ORed
-  std::vector<PreferredSchedulingTerm> preferred_terms;  // counted with TASRespectNodeAffinityPreferred only
+  std::vector<NodeSelectorTerm> affinity_terms;  // At least one term must match.
+  // Used only with the feature gate TASRespectNodeAffinityPreferred.
+  std::vector<PreferredSchedulingTerm> preferred_terms;
 
-  // A text that differs where the demands do.
+  // Returns a text that is equal only for equal demands.
   std::string Key() const;
 };
 
-// `compares`: the operators Gt and Lt count.
+// Returns whether the toleration tolerates the taint. If `compares` is false, the operators Gt and Lt never
+// match.
 bool Tolerates(const Toleration& toleration, const Taint& taint, bool compares = true);
 bool IsSchedulingTaint(const Taint& taint);
 
-// The leaves that satisfy a demand. Leaves that are no nodes all do.
+// The leaves that satisfy a demand. Leaves that are not nodes satisfy every demand.
 struct EligibleLeaves {
   std::vector<bool> eligible;
-  std::vector<int64_t> affinity;  // the sum of the weights of matching preferred terms; empty: all 0
-  int32_t node_selector = 0, node_affinity = 0;  // how many leaves failed at first for which reason
+  std::vector<int64_t> affinity;  // Sum of the weights of matching preferred terms; empty: 0 for all leaves.
+  // Numbers of leaves excluded, by the first requirement that failed.
+  int32_t node_selector = 0, node_affinity = 0;
   std::map<std::string, int32_t> taints;
 
   EligibleLeaves(const TopologyTree& tree, const NodeDemand& demand);

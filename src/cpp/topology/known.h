@@ -1,4 +1,4 @@
-// Placements that were found before: the same question about the same capacity has the same answer.
+// Cache of placements. The result of a query depends only on the query and on the capacity.
 #ifndef KUEUE_TOPOLOGY_KNOWN_H_
 #define KUEUE_TOPOLOGY_KNOWN_H_
 
@@ -10,28 +10,30 @@
 
 namespace kueue {
 
-// A Placement as an admission holds it; shared by all who were answered with it.
+// A Placement in the form stored in an admission. Shared by all workloads with the same result.
 struct SharedPlacement {
-  std::shared_ptr<const TopologyAssignment> workers, leader;  // null: none
-  std::shared_ptr<const PlacementFailure> failure;            // null: placed
+  std::shared_ptr<const TopologyAssignment> workers, leader;  // Null: none.
+  std::shared_ptr<const PlacementFailure> failure;            // Null: placed.
 };
 
 struct KnownPlacements {
-  // The numbers that stand for the request, for what a pod and a leader ask for, and for the pods' demand of
-  // nodes; the count; as if empty, implied, without affinity.
+  // Ids of the topology request, of the requests of a pod and of the leader, and of the node demand; the
+  // count; the flags `as_if_empty`, `implied` and `forgets_affinity`.
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t, bool, bool, bool>;
   struct Known {
-    uint64_t used_version, free_version;  // of the capacity; the former is 0 where usage does not count
+    // Versions of the capacity. `used_version` is 0 if usage is ignored.
+    uint64_t used_version, free_version;
     SharedPlacement placement;
   };
   absl::flat_hash_map<Key, Known> by_key;
 };
 
-// The domains as an assignment: of hosts, their names alone.
+// Returns the domains as an assignment. If the leaves are nodes, the assignment contains only the hostname
+// level.
 std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
                                                        std::vector<DomainCount> domains);
 
-// As Place(), of a query whose numbers are set.
+// Like Place(), but returns the cached result if there is one. The ids in `query` must be set.
 SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
                                 const PlacementGates& gates, const Interner& resources);
 

@@ -24,7 +24,7 @@ void OrderedChoices::SortAll() {
 }
 
 Choice& OrderedChoices::At(size_t i) {
-  // A few are searched for; who wants more of them gets all sorted.
+  // Find the first few by linear search; beyond that, sort the rest.
   constexpr size_t kFew = 6;
   while (i >= sorted_) {
     if (selected_ == kFew) {

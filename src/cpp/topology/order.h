@@ -1,6 +1,5 @@
-// Domains under consideration, and the orders in which they are.
-// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:sortedDomains, sortedDomainsWithLeader,
-// findBestFitDomainBy, prioritizeLeaderDomain (kueue ff69552e79).
+// Candidate domains and their sort orders. Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:sortedDomains,
+// sortedDomainsWithLeader, findBestFitDomainBy, prioritizeLeaderDomain (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_ORDER_H_
 #define KUEUE_TOPOLOGY_ORDER_H_
 
@@ -11,16 +10,18 @@
 
 namespace kueue {
 
-// A domain with its counts, which become what it gets once it is chosen.
+// A candidate domain with its counts. Once the domain is chosen, the counts hold its assigned pods and
+// leaders.
 struct Choice {
   int32_t domain;
   Counts counts;
 };
 using Choices = std::vector<Choice>;
 
-// By what domains are compared: with leaders first, for the choice of the first domain; otherwise by what
-// they hold. More slices come first under BestFit, fewer under LeastFreeCapacity; fewer pods come first
-// under both.
+// Sort order of domains. `with_leader` sorts by the counts with a leader and is used to choose the first
+// domain. `ascending` selects the profile LeastFreeCapacity, which puts domains with fewer slices first;
+// BestFit puts those with more slices first. Both put domains with fewer pods first among domains with equal
+// slices.
 struct DomainOrder {
   bool with_leader = false;
   bool ascending = false;
@@ -40,35 +41,37 @@ struct DomainOrder {
   }
 };
 
-// Which count decides a best fit.
+// The count that determines the best fit.
 enum class Metric : uint8_t { kPods, kSlices };
 int32_t CountBy(const Counts& counts, Metric metric, bool with_leader);
 
-// A list in order, sorted only as far as it is looked at.
+// A list of domains that is sorted lazily, only up to the positions that are read.
 class OrderedChoices {
  public:
   OrderedChoices(Choices choices, const DomainOrder& order) : items_(std::move(choices)), order_(order) {}
-  // A list that is in its order already.
+  // Wraps a list that is already sorted.
   static OrderedChoices AsGiven(Choices choices, const DomainOrder& order);
 
   size_t size() const { return items_.size(); }
-  // The i-th in order.
+  // Returns the i-th domain in sort order. The reference is invalidated by calls that sort further or move
+  // domains.
   Choice& At(size_t i);
   void SortAll();
-  // The one from the i-th on that fits `need` (and the leaders) most closely, the first in order among
-  // equals; the i-th where none does. With preferred affinity, only of those as much preferred as the i-th.
+  // Returns the position, from `i` on, of the domain with the smallest count that is at least `need`, among
+  // domains with enough leaders. Ties go to the first in sort order. Returns `i` if there is no such domain.
+  // With preferred affinity, only domains with the same affinity as the i-th are considered.
   size_t BestFit(size_t i, int32_t need, int32_t leaders, Metric metric);
-  // Moves that domain to the front whose leader costs no more than there is to spare.
+  // Moves to the front the first domain that can host the leader without reducing the total below `count`.
   void PrioritizeLeader(int32_t count, int32_t leaders, int32_t unit, Metric metric);
   Choice& Raw(size_t i) { return items_[i]; }
-  // The rest from the i-th on, to be put into another order.
+  // Returns the domains from position `i` on, to be sorted in another order.
   Choices Rest(size_t i) { return Choices(items_.begin() + static_cast<std::ptrdiff_t>(i), items_.end()); }
 
  private:
   Choices items_;
   DomainOrder order_;
-  size_t sorted_ = 0;    // so many are in place
-  size_t selected_ = 0;  // so many were searched for one by one
+  size_t sorted_ = 0;    // Number of positions that are final.
+  size_t selected_ = 0;  // Number of positions found by linear search instead of sorting.
 };
 
 }  // namespace kueue

@@ -17,7 +17,7 @@ PlacementFailure Fail(Kind kind, std::string first = "", std::string second = ""
   return failure;
 }
 
-// What is wrong with a layer of slices below another, of that level and size.
+// Returns the error in a slice layer nested in slices of `size` pods at `level`.
 std::optional<PlacementFailure> Misfit(const TopologyTree& tree, const TopologyLayer& layer, int level,
                                        int32_t size) {
   const int at = tree.LevelOf(layer.level);
@@ -51,7 +51,7 @@ std::optional<PlacementFailure> ResolveLayers(const TopologyTree& tree, Placemen
   return std::nullopt;
 }
 
-// The levels of the request and of its slices, by their labels.
+// Resolves the levels of the request and of its slices by their labels.
 std::optional<PlacementFailure> ResolveLevels(const TopologyTree& tree, const std::string& key,
                                               const std::string& slice_key, PlacementParameters& parameters) {
   parameters.level = tree.LevelOf(key);

@@ -1,6 +1,6 @@
-// What a topology request means on a tree: levels as indexes, sizes, the profile.
-// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:levelKey, isUnconstrained, buildSliceSizeAtLevel
-// (kueue ff69552e79).
+// Resolves a topology request against a tree: level indexes, sizes and the placement profile. Mirrors
+// pkg/cache/scheduler/tas_flavor_snapshot.go:levelKey, isUnconstrained, buildSliceSizeAtLevel (kueue
+// ff69552e79).
 #ifndef KUEUE_TOPOLOGY_PARAMETERS_H_
 #define KUEUE_TOPOLOGY_PARAMETERS_H_
 
@@ -13,7 +13,7 @@
 
 namespace kueue {
 
-// The feature gates of placements, with their defaults at v0.20 (pkg/features/kube_features.go).
+// Feature gates of placements, with their defaults in v0.20 (pkg/features/kube_features.go).
 struct PlacementGates {
   bool profile_mixed = true;
   bool balanced_placement = false;
@@ -22,22 +22,22 @@ struct PlacementGates {
 
 struct PlacementParameters {
   int32_t count = 0;
-  int32_t leaders = 0;  // 0 or 1
+  int32_t leaders = 0;  // 0 or 1.
   int32_t slice_size = 1;
-  int level = 0;  // asked for
+  int level = 0;  // Requested level.
   int slice_level = 0;
-  std::vector<int32_t> inner_sizes;   // by level, see CountQuery; empty: none
-  std::vector<TopologyLayer> layers;  // all, where there are inner ones
+  std::vector<int32_t> inner_sizes;   // By level, see CountQuery; empty: none.
+  std::vector<TopologyLayer> layers;  // All slice layers; empty unless there are inner layers.
   bool required = false, unconstrained = false;
-  bool least_free_capacity = false;  // the profile; otherwise BestFit
+  bool least_free_capacity = false;  // Profile LeastFreeCapacity; otherwise BestFit.
 };
 
-// The level that the request names, or that its kind stands for; nothing where it does neither.
+// Returns the level that the request names or implies, or nullopt if there is none.
 std::optional<std::string> LevelKey(const TopologyRequest* request, const std::vector<std::string>& levels);
-// Whether the levels are all that the request names.
+// Returns whether `levels` contains all levels named by the request.
 bool HasLevels(const std::vector<std::string>& levels, const TopologyRequest* request);
 
-// Fills in `parameters`, but for counts; or says what is wrong with the request. `request` may be null.
+// Fills in `parameters` except for the counts, or returns an error in the request. `request` may be null.
 std::optional<PlacementFailure> Resolve(const TopologyTree& tree, const TopologyRequest* request,
                                         bool implied, const PlacementGates& gates,
                                         PlacementParameters& parameters);

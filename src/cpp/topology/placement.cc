@@ -9,7 +9,7 @@ namespace {
 
 using Kind = PlacementFailure::Kind;
 
-// The pods of the domain in slices of `size` that fit in domains of a level below.
+// Returns the number of slices of `size` pods that fit in the domains at level `target` below the domain.
 int32_t SlicesBelow(const TopologyTree& tree, const std::vector<Counts>& counts, int32_t domain, int level,
                     int target, int32_t size) {
   if (level == target) return counts[static_cast<size_t>(domain)].pods / size;
@@ -21,11 +21,11 @@ int32_t SlicesBelow(const TopologyTree& tree, const std::vector<Counts>& counts,
   return total;
 }
 
-// The domain of the level that holds most slices; kNoId: the level has none.
+// Returns the domain at the level that fits most slices, or kNoId if the level has no domains.
 int32_t MostSlices(const TopologyTree& tree, const std::vector<Counts>& counts, int level) {
   const TopologyTree::Range range = tree.Level(level);
   int32_t best = kNoId;
-  // Of equals the first by its own name, which at the lowest level is not that by all values.
+  // Ties are broken by the domain's own name, which for nodes is the hostname only.
   const auto name = [&](int32_t domain) {
     const std::vector<std::string> values = tree.Values(domain);
     return tree.is_by_node() && level == tree.lowest() ? values.back() : JoinValues(values);
@@ -38,7 +38,7 @@ int32_t MostSlices(const TopologyTree& tree, const std::vector<Counts>& counts, 
   return best;
 }
 
-// How far each layer of slices would fit in the domain of the level that holds most of them.
+// Adds to `failure` how many slices of each layer fit in the domain at the level that fits most of them.
 void AddLayers(const TopologyTree& tree, const PlacementParameters& parameters,
                const std::vector<Counts>& counts, int level, PlacementFailure& failure) {
   failure.kind = Kind::kLayersNotFit;
@@ -194,7 +194,7 @@ Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders,
                                            : PlaceRest(list, i, unit, metric, remaining, chosen);
     if (all) return chosen;
   }
-  return {};  // never, where the counts add up
+  return {};  // Unreachable if the counts are consistent.
 }
 
 Choices Descent::Descend(Start start, bool balanced) const {
@@ -301,7 +301,7 @@ Placement Placed(const TopologyTree& tree, Choices choices, bool has_leader) {
   return placement;
 }
 
-// As evenly as the domains of the level allow; nothing where that is not asked for, or cannot be had.
+// Returns a balanced placement, or nullopt if it is not requested or does not exist.
 std::optional<Placement> PlacedEvenly(const TopologyTree& tree, const PlacementParameters& parameters,
                                       const PlacementGates& gates, const CountTable& table) {
   if (!gates.balanced_placement || parameters.required || parameters.unconstrained) return std::nullopt;

@@ -1,5 +1,5 @@
-// Where the pods of a pod set, or of a leader and its workers, go: the second phase, and both together.
-// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:findTopologyAssignment (kueue ff69552e79).
+// Placement of a pod set, or of a leader and its workers: the second phase, and both phases together. Mirrors
+// pkg/cache/scheduler/tas_flavor_snapshot.go:findTopologyAssignment (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_PLACEMENT_H_
 #define KUEUE_TOPOLOGY_PLACEMENT_H_
 
@@ -17,34 +17,37 @@ namespace kueue {
 
 // A pod set, or a leader and its workers, to be placed in one flavor.
 struct PlacementQuery {
-  const TopologyRequest* request = nullptr;  // null: implied by the queue's flavors
+  // Null: no explicit request; the topology is implied by the flavors of the queue.
+  const TopologyRequest* request = nullptr;
   bool implied = false;
-  int32_t count = 0;                 // of workers
-  PodAmounts requests;               // of one pod, with one of `pods`, by name of the resource
-  std::optional<PodAmounts> leader;  // the same of the leader
+  int32_t count = 0;  // Number of workers.
+  // Requests of one pod, including one unit of the resource `pods`, sorted by resource name.
+  PodAmounts requests;
+  std::optional<PodAmounts> leader;  // Requests of the leader, in the same form.
   std::shared_ptr<const EligibleLeaves> eligible;
-  int32_t demand = 0;  // the number that stands for the pods' demand
-  // Those for the request, and for what a pod and a leader ask for; see known.h.
+  int32_t demand = 0;  // Id of the node demand.
+  // Ids of the topology request and of the requests of a pod and of the leader; see known.h.
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
-  bool forgets_affinity = false;  // see Placer::matched_ in flavor/placer.h
-  // Where only a part of the tree counts: the joined values of its top.
+  bool forgets_affinity = false;  // See Placer::matched_ in flavor/placer.h.
+  // If set, only domains below this domain are considered. It is given as its joined values.
   std::optional<std::string> within;
 };
 
 struct Placement {
   std::vector<DomainCount> workers, leader;
-  std::shared_ptr<const PlacementFailure> failure;  // null: placed
+  std::shared_ptr<const PlacementFailure> failure;  // Null: placed.
 };
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
                 const Interner& resources);
 
-// What Place counts for the query, whose parameters are resolved.
+// Returns the count query that Place() uses for `query`. `parameters` must be resolved.
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
                        const PlacementGates& gates);
 
-// The second phase alone, on counts; `counts` is by domain.
+// The second phase of a placement, based on given counts. `counts` is indexed by domain. All references must
+// outlive this object.
 class Descent {
  public:
   Descent(const TopologyTree& tree, const PlacementParameters& parameters, const PlacementGates& gates,
@@ -58,7 +61,7 @@ class Descent {
   struct Start {
     int level = 0;
     Choices domains;
-    // Where nothing fits: how many do, and the level searched last.
+    // Set if not everything fits: the number of slices that fit at the level searched last.
     bool fits = true;
     int32_t fit = 0;
     bool no_domains = false;
@@ -67,9 +70,9 @@ class Descent {
     static Start NotFit(int level, int32_t fit) { return {level, {}, false, fit}; }
     static Start NoDomains(int level) { return {level, {}, false, 0, true}; }
   };
-  // The level to start from and the domains there that can take all.
+  // Returns the level to start from, and domains at that level in which all pods fit together.
   Start FindLevel(int level) const;
-  // From those domains down to the leaves, with what each gets.
+  // Distributes the pods from the start domains down to the leaves.
   Choices Descend(Start start, bool balanced) const;
 
   DomainOrder Order(bool with_leader) const {
@@ -79,7 +82,7 @@ class Descent {
   void AddChildren(int32_t domain, Choices& choices) const;
 
  private:
-  // What is not placed yet: pods or slices, and leaders.
+  // Pods or slices, and leaders, that are not placed yet.
   struct Remaining {
     int32_t count;
     int32_t leaders;
@@ -88,27 +91,32 @@ class Descent {
   bool HoldsAll(const Counts& counts) const {
     return counts.slices_with_leader >= slices_ && counts.leaders >= parameters_.leaders;
   }
-  // The place in the list of the domain with the least room that takes all; its size where none does.
+  // Returns the position of the domain with the least free capacity in which all pods fit, or list.size() if
+  // there is none.
   size_t LeastFree(OrderedChoices& list) const;
-  // At the required level, where the first of the list does not take all: one less preferred that does.
+  // Called if the pods do not all fit in the first domain at the required level. With preferred affinity,
+  // returns a domain with a lower affinity in which all pods fit.
   Start FindRequired(int level, OrderedChoices& list) const;
-  // Where no single domain takes all: several of them, those that take a leader first.
+  // Called if the pods do not all fit in any single domain. Returns several domains, those with leaders
+  // first.
   Start Spread(int level, Choices domains) const;
-  // Chooses domains for the leaders. Returns those that are left.
+  // Chooses domains for the leaders and returns the remaining domains.
   Choices SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const;
 
-  // Pods of a slice in the domains below a level: those below the lowest layer of slices get single pods.
+  // Returns the slice size to use for the children of domains at `level`; 1 below the lowest slice layer.
   int32_t UnitBelow(int level) const;
-  // Above the level of slices: shares all out over the children of all domains, whatever each was given.
+  // Used above the slice level. Distributes all pods over the children of all parents together, ignoring how
+  // many pods each parent was assigned.
   Choices DistributeTogether(const Choices& parents) const;
-  // Shares what a domain was given out over its children, in slices of `unit` pods.
+  // Distributes the pods of one domain over its children, in slices of `unit` pods.
   Choices DistributeBelow(const Choice& parent, int32_t unit) const;
-  // Shares pods, or slices of `unit` pods, out over the domains of the list.
+  // Distributes `count` pods, or slices of `unit` pods, over the domains of the list.
   Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
-  // The place in the list of the domain for the next leader: the i-th, or another that takes all that remains
-  // and fits it more closely.
+  // Returns the position of the domain for the next leader: `i`, or the best fit if everything that remains
+  // fits in the i-th domain.
   size_t ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const;
-  // Each gives a domain what it takes of what remains, the first with a leader. Returns whether that was all.
+  // Assign to a domain as many of the remaining pods as fit in it. PlaceLeader() also assigns a leader.
+  // Return true if nothing remains.
   bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
                    Choices& chosen) const;
   bool PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
@@ -118,11 +126,11 @@ class Descent {
   const PlacementParameters& parameters_;
   const PlacementGates& gates_;
   const std::vector<Counts>& counts_;
-  const int32_t slices_;  // to be placed
+  const int32_t slices_;  // Number of slices to place.
 };
 
-// Balanced placement (balanced.cc): the domains to start from, placed evenly, and the counts to go on with;
-// nothing where it cannot be had.
+// Balanced placement (balanced.cc): the evenly loaded start domains, and the counts to continue with. Returns
+// nullopt if no balanced placement exists.
 struct BalancedStart {
   Descent::Start start;
   std::vector<Counts> counts;

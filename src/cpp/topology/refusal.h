@@ -1,5 +1,5 @@
-// Which of a pod's demands a node does not satisfy.
-// Mirrors pkg/cache/scheduler/scheduling_simulator_default.go:FindFeasibleNodes (kueue ff69552e79).
+// Checks a pod's requirements against a single node. Mirrors
+// pkg/cache/scheduler/scheduling_simulator_default.go:FindFeasibleNodes (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_REFUSAL_H_
 #define KUEUE_TOPOLOGY_REFUSAL_H_
 
@@ -11,13 +11,13 @@
 
 namespace kueue {
 
-// Whether all expressions and fields of the term hold; an empty term matches nothing.
+// Returns whether all expressions and fields of the term match. An empty term matches nothing.
 bool MatchesTerm(const NodeSelectorTerm& term, const Node& node);
 
-// What of a demand the node does not satisfy, first of all; nothing where it satisfies all of it.
+// The first requirement that a node does not satisfy. RefusalOf() returns nullopt if the node satisfies all.
 struct NodeRefusal {
   PlacementFailure::Exclusion why;
-  std::string taint;  // as texts name it
+  std::string taint;  // The taint in the format used in messages.
 };
 std::optional<NodeRefusal> RefusalOf(const Node& node, const NodeDemand& demand);
 

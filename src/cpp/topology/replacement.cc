@@ -18,7 +18,7 @@ Replacement Failed(Kind kind, std::string first, const std::string& topology) {
   return {{}, {}, std::make_shared<const PlacementFailure>(std::move(failure))};
 }
 
-// What identifies a domain: at the lowest level of nodes the hostname alone.
+// Returns the identifier of a domain: for nodes, the hostname only.
 std::string NameOf(const TopologyTree& tree, int32_t domain, int level) {
   const std::vector<std::string> values = tree.Values(domain);
   return tree.is_by_node() && level == tree.lowest() ? values.back() : JoinValues(values);
@@ -29,7 +29,8 @@ int32_t Above(const TopologyTree& tree, int32_t domain, int level) {
   return domain;
 }
 
-// The domain of the level whose slices the missing pods complete; of several the first. Empty: none.
+// Returns the first domain at the level `key` whose incomplete slices the missing pods would complete; empty:
+// none.
 std::string IncompleteDomain(const TopologyTree& tree, const std::vector<DomainCount>& rest, int32_t missing,
                              int32_t size, const std::string& key) {
   const int level = tree.LevelOf(key);
@@ -45,12 +46,13 @@ std::string IncompleteDomain(const TopologyTree& tree, const std::vector<DomainC
   return "";
 }
 
-// Whether so many pods are no whole number of the outermost slices.
+// Returns whether `count` is not a multiple of the outermost slice size.
 bool BreaksSlices(const TopologyRequest& request, int32_t count) {
   return !request.layers.empty() && count % request.layers.front().size != 0;
 }
 
-// The request for a part of a slice: of its layers, the innermost whose slices the pods fill.
+// Returns a request for part of a slice: the request's layers, reduced to the innermost ones whose size
+// divides `count`.
 TopologyRequest InWholeSlices(TopologyRequest request, int32_t count) {
   const std::vector<TopologyLayer> layers = std::move(request.layers);
   const auto fills = [count](const TopologyLayer& layer) { return count % layer.size == 0; };
@@ -60,7 +62,7 @@ TopologyRequest InWholeSlices(TopologyRequest request, int32_t count) {
   return request;
 }
 
-// Takes the failed node out of the assignment. Returns how many pods it had.
+// Removes the failed node from the assignment and returns the number of its pods.
 int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node, const Interner& domains) {
   const auto failed = [&](const DomainCount& entry) {
     return LowestValue(domains.Name(entry.domain)) == node;
@@ -73,7 +75,7 @@ int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node, con
   return count;
 }
 
-// What rules a replacement out wherever there is room; nothing: one may be looked for.
+// Returns the failure if a replacement is impossible whatever the free capacity, otherwise nullopt.
 std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const TopologyRequest* request,
                                     const std::vector<DomainCount>& existing, const Interner& domains) {
   if (const DomainId stale = StaleDomain(*capacity.tree, existing); stale != kNoId) {
@@ -85,7 +87,7 @@ std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const Topolo
   return std::nullopt;
 }
 
-// Where the replacement has to be; empty: anywhere.
+// Returns the domain in which the replacement must be; empty: any.
 std::string RequiredDomain(const TopologyTree& tree, const PlacementQuery& query,
                            const std::vector<DomainCount>& rest) {
   std::optional<std::string> key = LevelKey(query.request, tree.levels());

@@ -1,5 +1,5 @@
-// Another place for the pods of a node that failed, the rest staying where it is.
-// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:findReplacementAssignment (kueue ff69552e79).
+// Replacement of a failed node in a topology assignment; the other pods stay where they are. Mirrors
+// pkg/cache/scheduler/tas_flavor_snapshot.go:findReplacementAssignment (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_REPLACEMENT_H_
 #define KUEUE_TOPOLOGY_REPLACEMENT_H_
 
@@ -11,26 +11,27 @@
 namespace kueue {
 
 struct Replacement {
-  std::vector<DomainCount> all;                     // the assignment as it is then
-  std::vector<DomainCount> moved;                   // what of it is new
-  std::shared_ptr<const PlacementFailure> failure;  // null: replaced
+  std::vector<DomainCount> all;                     // The complete new assignment.
+  std::vector<DomainCount> moved;                   // The replaced part of it.
+  std::shared_ptr<const PlacementFailure> failure;  // Null: replaced.
 };
 
-// The lowest value of a domain.
+// Returns the lowest level value of a domain given as joined values.
 std::string LowestValue(const std::string& domain);
-// The sum of two assignments, in the order of their domains; all of them leaves of the tree.
+// Returns the sum of two assignments in domain order. All domains must be leaves of the tree.
 std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<DomainCount>& a,
                                const std::vector<DomainCount>& b);
-// The first domain that is no leaf of the tree; kNoId: none.
+// Returns the first domain that is not a leaf of the tree, or kNoId.
 DomainId StaleDomain(const TopologyTree& tree, const std::vector<DomainCount>& domains);
 
-// Where the pods of a pod set are, and the node among them that failed.
+// The current assignment of a pod set, and the failed node in it.
 struct FailedPlacement {
   std::vector<DomainCount> existing;
   std::string node;
 };
 
-// `query` is that of the pod set; its count is what the node held.
+// Finds a replacement. `query` is the query of the pod set, with the number of pods on the failed node as its
+// count.
 Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, FailedPlacement before,
                     const PlacementGates& gates, const Interner& resources, const Interner& domains);
 

@@ -25,14 +25,14 @@ std::vector<std::string> SplitValues(const std::string& joined) { return absl::S
 
 namespace {
 
-// What a leaf stands for: the usable nodes of the flavor that are in one place.
+// A leaf: all usable nodes of the flavor with the same level values.
 struct Leaf {
   DomainId id;
   std::vector<std::string> path;
   std::vector<std::shared_ptr<const Node>> nodes;
 };
 
-// In the order of their paths; a place is numbered when its first node is met.
+// Returns the leaves sorted by path. Domain ids are assigned in the order in which nodes are visited.
 std::vector<Leaf> LeavesOf(const std::vector<std::string>& levels, bool by_node,
                            const std::map<std::string, std::string>& flavor_labels, const NodeTable& nodes,
                            Interner& domains) {

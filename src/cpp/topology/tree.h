@@ -1,5 +1,5 @@
-// The domains of one flavor: its nodes, grouped by the levels of its topology.
-// Mirrors pkg/cache/scheduler/tas_topology_tree.go and pkg/util/tas (kueue ff69552e79).
+// The domains of one flavor: its nodes, grouped by the levels of its topology. Mirrors
+// pkg/cache/scheduler/tas_topology_tree.go and pkg/util/tas (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_TREE_H_
 #define KUEUE_TOPOLOGY_TREE_H_
 
@@ -14,24 +14,24 @@
 
 namespace kueue {
 
-// Nodes by name; a state and its forks share each of them.
+// Nodes by name. A state and its forks share the Node objects.
 using NodeTable = std::map<std::string, std::shared_ptr<const Node>>;
 
-// Whether the node is one of a flavor with these labels and a topology of these levels.
+// Returns whether the node has all labels of the flavor and a label for each level of the topology.
 bool NodeMatchesFlavor(const Node& node, const std::map<std::string, std::string>& flavor_labels,
                        const std::vector<std::string>& levels);
 
-// Level values as one name, and back; no label value has a comma.
+// Join level values with commas, and split joined values. Label values contain no commas.
 std::string JoinValues(const std::vector<std::string>& values);
 std::vector<std::string> SplitValues(const std::string& joined);
 
-// Immutable once built. Domains are numbered level by level, within a level by their values from the top
-// down, so that the children of a domain are neighbours and a lower number comes first wherever Kueue
-// compares level values.
+// Immutable. Domains are numbered level by level and, within a level, by their values from the highest level
+// down. The children of a domain therefore have consecutive numbers, and numeric order equals the order in
+// which Kueue compares level values.
 class TopologyTree {
  public:
   struct Domain {
-    int32_t parent;  // kNoId at the highest level
+    int32_t parent;  // kNoId at the highest level.
     int32_t children_begin, children_end;
   };
   struct Range {
@@ -39,16 +39,16 @@ class TopologyTree {
     int32_t size() const { return end - begin; }
   };
 
-  // From the usable nodes of the flavor. Domains of leaves are interned in `domains`; `resources` knows all
-  // that nodes have.
+  // Builds the tree from the usable nodes of the flavor. Interns the leaves in `domains`. Resources that are
+  // not in `resources` are ignored.
   TopologyTree(std::vector<std::string> levels, const std::map<std::string, std::string>& flavor_labels,
                const NodeTable& nodes, const Interner& resources, Interner& domains);
 
   const std::vector<std::string>& levels() const { return levels_; }
   int lowest() const { return static_cast<int>(levels_.size()) - 1; }
-  // Whether leaves are nodes: the lowest level is kubernetes.io/hostname.
+  // Returns whether leaves are nodes, i.e. the lowest level is kubernetes.io/hostname.
   bool is_by_node() const { return by_node_; }
-  // The index of the level, or kNoId.
+  // Returns the index of the level, or kNoId if the topology does not have it.
   int LevelOf(const std::string& level) const;
 
   Range Level(int level) const { return ranges_[static_cast<size_t>(level)]; }
@@ -56,14 +56,14 @@ class TopologyTree {
   int32_t size() const { return static_cast<int32_t>(domains_.size()); }
   const Domain& At(int32_t domain) const { return domains_[static_cast<size_t>(domain)]; }
   int LevelOfDomain(int32_t domain) const;
-  // The values from the highest level down to the domain's.
+  // Returns the values from the highest level down to the domain's level.
   std::vector<std::string> Values(int32_t domain) const;
 
-  // Leaves count from 0 in the order of their domains.
+  // Leaves are also numbered from 0, in domain order.
   int32_t leaves() const { return Leaves().size(); }
   int32_t DomainOfLeaf(int32_t leaf) const { return Leaves().begin + leaf; }
   DomainId IdOfLeaf(int32_t leaf) const { return leaf_ids_[static_cast<size_t>(leaf)]; }
-  // kNoId where no usable node of the flavor is in the domain.
+  // Returns kNoId if the domain contains no usable node of the flavor.
   int32_t LeafOf(DomainId id) const {
     return static_cast<size_t>(id) < leaf_of_id_.size() ? leaf_of_id_[static_cast<size_t>(id)] : kNoId;
   }
@@ -71,40 +71,42 @@ class TopologyTree {
     const auto it = leaf_of_node_.find(node);
     return it == leaf_of_node_.end() ? kNoId : it->second;
   }
-  // Of a leaf that is a node: the first of its nodes by name, whose labels and taints count.
+  // Returns the node of a leaf, whose labels and taints apply; of several nodes with one hostname, the first
+  // by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
-  // Each resource that some node has, has a slot in the tables of capacity and usage.
+  // Number of resources that at least one node has. Each of these resources has a slot, i.e. a column in the
+  // capacity tables.
   int slots() const { return slots_; }
-  // kNoId: no node has it.
+  // Returns kNoId if no node has the resource.
   int SlotOf(ResourceId resource) const {
     return static_cast<size_t>(resource) < slot_of_.size() ? slot_of_[static_cast<size_t>(resource)] : kNoId;
   }
-  // Allocatable of all nodes of a leaf; the leaf's row has a column a slot.
+  // Total allocatable of the nodes of each leaf: a row per leaf, a column per slot.
   const std::vector<int64_t>& capacity() const { return capacity_; }
 
  private:
-  // Nodes with the leaves that they are in.
+  // Pairs of leaf and node.
   using Members = std::vector<std::pair<int32_t, std::shared_ptr<const Node>>>;
-  // From the paths of the leaves, in order and each once.
+  // Numbers the domains. `paths` are the level values of the leaves, sorted and unique.
   void Number(const std::vector<std::vector<std::string>>& paths);
-  // The next domain of a level; the children of a parent come one after the other.
+  // Adds the next domain of a level. The children of a parent must be added consecutively.
   void AddDomain(int32_t parent, const std::string& value);
   void NumberResources(const Members& members, const Interner& resources);
-  // The nodes and the capacity of each leaf.
+  // Fills in the nodes and the capacity of each leaf.
   void Fill(const Members& members, const Interner& resources);
 
   std::vector<std::string> levels_;
   bool by_node_;
   int slots_ = 0;
-  std::vector<int> slot_of_;  // by resource
+  std::vector<int> slot_of_;  // By resource.
   std::vector<Domain> domains_;
-  std::vector<std::string> values_;  // by domain: its own level's
+  std::vector<std::string> values_;  // By domain: the value of its own level.
   std::vector<Range> ranges_;
   std::vector<DomainId> leaf_ids_;
   std::vector<std::shared_ptr<const Node>> leaf_nodes_;
   std::vector<int64_t> capacity_;
-  std::vector<int32_t> leaf_of_id_;  // as far as domains are of this tree
+  std::vector<int32_t> leaf_of_id_;  // Leaf by DomainId; kNoId if the domain is not in this tree.
   absl::flat_hash_map<std::string, int32_t> leaf_of_node_;
 };
 

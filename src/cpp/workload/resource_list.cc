@@ -3,7 +3,7 @@
 namespace kueue {
 namespace {
 
-// Calls resolve(&mine, theirs) where both lists have the name.
+// Calls resolve(&mine, theirs) for names in both lists, and adds names that are only in `other`.
 template <typename Resolve>
 void Merge(ResourceList* list, const ResourceList& other, Resolve resolve) {
   for (const auto& [name, quantity] : other) {

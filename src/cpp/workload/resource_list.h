@@ -1,5 +1,5 @@
-// Arithmetic on lists of resources, name by name over the union of the names.
-// Mirrors pkg/util/resource/resource.go (kueue ff69552e79).
+// Arithmetic on resource lists, by resource name over the union of the names. Mirrors
+// pkg/util/resource/resource.go (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_RESOURCE_LIST_H_
 #define KUEUE_WORKLOAD_RESOURCE_LIST_H_
 
@@ -7,13 +7,13 @@
 
 namespace kueue {
 
-// sum += more.
+// Adds `more` to `sum`.
 void AddTo(ResourceList* sum, const ResourceList& more);
-// Keeps the higher of two values.
+// Replaces each value by the maximum of both lists.
 void RaiseTo(ResourceList* highest, const ResourceList& other);
-// Keeps the lower of two values.
+// Replaces each value by the minimum of both lists.
 void LowerTo(ResourceList* lowest, const ResourceList& other);
-// Keeps what is there already.
+// Adds the defaults of resources that are not in the list.
 void FillIn(ResourceList* list, const ResourceList& defaults);
 
 }  // namespace kueue

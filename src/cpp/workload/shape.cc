@@ -5,7 +5,7 @@
 namespace kueue {
 namespace {
 
-// A canonical text has no comma, so that a list of them needs no lengths.
+// Canonical quantities contain no commas, so the entries need no length prefix.
 void AppendList(std::string* text, const ResourceList& list) {
   *text += '(';
   for (const auto& [name, quantity] : list)

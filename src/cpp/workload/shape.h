@@ -1,4 +1,4 @@
-// What makes two pods alike for the scheduler. Mirrors pkg/util/pod/pod.go:SpecShape (kueue ff69552e79).
+// Equality of pods for the scheduler. Mirrors pkg/util/pod/pod.go:SpecShape (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_SHAPE_H_
 #define KUEUE_WORKLOAD_SHAPE_H_
 
@@ -8,8 +8,8 @@
 
 namespace kueue {
 
-// An injective text of what counts: the adjusted requests of each container and of the pod, the overhead, and
-// the template's own `shape`. Limits, images, names and labels never count.
+// Returns an injective text of the relevant fields: the adjusted requests of each container and of the pod,
+// the overhead, and the template's `shape`. Limits, images, names and labels are ignored.
 std::string SpecShape(const PodTemplate& adjusted);
 
 }  // namespace kueue

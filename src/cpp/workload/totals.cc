@@ -1,4 +1,4 @@
-// What one pod requests. Mirrors PodRequests of k8s.io/component-helpers/resource/helpers.go and
+// Requests of one pod. Mirrors PodRequests of k8s.io/component-helpers/resource/helpers.go and
 // pkg/workload/{resources,workload}.go:AdjustResources, dropExcludedResources (kueue ff69552e79).
 #include "workload/totals.h"
 
@@ -21,12 +21,13 @@ void AdjustContainer(Container* container, const std::optional<LimitRange::Item>
   FillIn(&container->requests, container->limits);
 }
 
-// Only these resources may be asked for by a pod as a whole.
+// Resources that a pod-level request may contain.
 bool IsPodLevelResource(absl::string_view name) {
   return name == "cpu" || name == "memory" || absl::StartsWith(name, "hugepages-");
 }
 
-// While an init container runs, so do the sidecars before it, and these go on beside the containers.
+// While an init container runs, the sidecars started before it run too. Sidecars also run next to the
+// containers.
 void AddInitContainers(const std::vector<Container>& init_containers, ResourceList* sum) {
   ResourceList sidecars, highest;
   for (const Container& container : init_containers) {
@@ -43,7 +44,7 @@ void AddInitContainers(const std::vector<Container>& init_containers, ResourceLi
   RaiseTo(sum, highest);
 }
 
-// The usual pod: nothing but the requests of one container.
+// Fast path for the most common pod: a single container with requests, and nothing else.
 const ResourceList* OnlyRequests(const PodTemplate& pod) {
   const bool usual = pod.containers.size() == 1 && pod.init_containers.empty() && !pod.has_resources;
   return usual && pod.overhead.empty() ? &pod.containers.front().requests : nullptr;

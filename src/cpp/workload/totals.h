@@ -1,6 +1,6 @@
-// From a pod template to the integers that the scheduler counts.
-// Mirrors pkg/workload/{resources,workload}.go, pkg/util/limitrange, and PodRequests of
-// k8s.io/component-helpers (kueue ff69552e79).
+// Converts pod templates to the integers that the scheduler counts. Mirrors
+// pkg/workload/{resources,workload}.go, pkg/util/limitrange, and PodRequests of k8s.io/component-helpers
+// (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_TOTALS_H_
 #define KUEUE_WORKLOAD_TOTALS_H_
 
@@ -16,46 +16,49 @@
 
 namespace kueue {
 
-// Counts a requested resource as others, too, or instead (KEP-2937).
+// Counts a requested resource also, or only, as other resources (KEP-2937).
 struct ResourceTransformation {
   std::string input;
-  bool replace = false;     // strategy Replace; otherwise Retain
-  std::string multiply_by;  // empty: none
+  bool replace = false;     // Strategy Replace; otherwise Retain.
+  std::string multiply_by;  // Empty: none.
   ResourceList outputs;
 };
 
-// The part of Configuration.resources that changes requests; each input is transformed once.
+// Part of Configuration.resources that changes requests. Each input has at most one transformation.
 struct RequestsConfig {
   std::vector<std::string> excluded_prefixes;
   std::vector<ResourceTransformation> transformations;
 };
 
-// The order in which a workload's resources are visited: the 64-bit FNV-1a hash of the name.
+// Returns the 64-bit FNV-1a hash of the resource name. Resources of a workload are visited in the order of
+// this hash.
 uint64_t ResourceOrder(absl::string_view name);
 
-// Fills in what the pod leaves out: the overhead of its class, then the defaults of the namespace, then
-// limits for missing requests. An unknown class changes nothing (pkg/workload/resources.go:AdjustResources).
+// Fills in missing fields of a pod: the overhead of its RuntimeClass, the defaults of the namespace, and
+// limits as the requests that are missing. An unknown class is ignored
+// (pkg/workload/resources.go:AdjustResources).
 PodTemplate Adjust(PodTemplate pod, const std::map<std::string, RuntimeClass>& runtime_classes,
                    const std::map<std::string, LimitRange>& limit_ranges);
 
-// What one pod requests, exactly: containers and sidecars in sum, or what init containers need in turn where
-// that is more; pod-level values in their place; and the overhead.
+// Returns the exact requests of one pod: the sum of containers and sidecars or, if higher, the needs of the
+// init containers. Pod-level values replace this result, and the overhead is added.
 ResourceList PodRequests(const PodTemplate& adjusted);
 
-// The same as integers, after exclusions and transformations: rounded up for each pod, nothing below 0, by
-// ascending ResourceOrder. A charge for devices, if there is one, is added last.
+// Returns PodRequests() as integers after exclusions and transformations, sorted by ResourceOrder. Values are
+// rounded up for each pod and are at least 0. The charge for devices, if any, is added last.
 std::vector<std::pair<std::string, int64_t>> PerPodRequests(const PodTemplate& adjusted,
                                                             const RequestsConfig& config,
                                                             const DeviceCharge* devices = nullptr);
 
-// Requests above their limits. One text an error, as Kueue words it; `path` names the pod's spec.
+// Returns an error for each request that exceeds its limit, in Kueue's wording. `path` is the path of the pod
+// spec.
 std::vector<std::string> ValidateResources(const PodTemplate& adjusted, const std::string& path);
 
-// Requests or limits outside what the namespace's LimitRanges allow.
+// Returns an error for each request or limit that the namespace's LimitRanges do not allow.
 std::vector<std::string> ValidateLimitRanges(const PodTemplate& adjusted, const std::string& path,
                                              const std::map<std::string, LimitRange>& limit_ranges);
 
-// Several errors as one text: "[a, b]"; equal ones once, a single one bare.
+// Joins errors to one text, "[a, b]". Removes duplicates; a single error has no brackets.
 std::string Aggregate(const std::vector<std::string>& errors);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// Requests that count as other resources. Mirrors pkg/workload/workload.go:applyResourceTransformations
-// (kueue ff69552e79).
+// Transformation of requests into other resources. Mirrors
+// pkg/workload/workload.go:applyResourceTransformations (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_TRANSFORMATION_H_
 #define KUEUE_WORKLOAD_TRANSFORMATION_H_
 
@@ -10,9 +10,9 @@
 
 namespace kueue {
 
-// What is retained, plus what the inputs generate. Outputs are never inputs again; a multiplier is the
-// untransformed request, and 1 where there is none; a negative sum of outputs counts as 0 before it is added
-// to what is retained.
+// Returns the retained requests plus the generated ones. Outputs are never transformed again. A multiplier is
+// the untransformed request, or 1 if there is none. A negative sum of outputs counts as 0 before it is added
+// to the retained requests.
 ResourceList Transform(const ResourceList& requests,
                        const std::vector<ResourceTransformation>& transformations);
 

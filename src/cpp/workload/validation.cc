@@ -1,4 +1,4 @@
-// What keeps a pod from being created. Mirrors pkg/workload/resources.go:ValidateResources,
+// Validation errors for which a pod would be rejected. Mirrors pkg/workload/resources.go:ValidateResources,
 // ValidateLimitRange and pkg/util/limitrange/limitrange.go:ValidatePodSpec (kueue ff69552e79).
 #include <optional>
 #include <set>
@@ -16,7 +16,7 @@ constexpr absl::string_view kAboveLimits = "requests must not exceed its limits"
 constexpr absl::string_view kAboveMax = "requests must not be above the limitRange max";
 constexpr absl::string_view kBelowMin = "requests must not be below the limitRange min";
 
-// Adds an error for the names in both lists whose integer is greater in the first.
+// Adds an error for the resources in both lists whose value in `values` exceeds that in `bounds`.
 void RequireNoGreater(const ResourceList& values, const ResourceList& bounds, const std::string& path,
                       absl::string_view message, std::vector<std::string>* errors) {
   std::vector<std::string> names;

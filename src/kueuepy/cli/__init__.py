@@ -1,9 +1,9 @@
 """The command `kueuepy`.
 
-`replay` and `perf` work after a plain install; the others need the extra `cli` (typer and rich).
+`replay` and `perf` work after a plain install; the other commands need the extra `cli` (typer and rich).
 
-Exit codes: 0, it was done and the answer is good; 1, the input is wrong or something is missing; 2, the command line is
-wrong; 3, the answer is no: `check` found something, a job would not be admitted, two policies differ.
+Exit codes: 0, success; 1, invalid or missing input; 2, invalid command line; 3, the command ran and its answer is
+negative: for example, `check` found problems, a job would not be admitted, or two policies differ.
 """
 
 import sys
@@ -22,7 +22,7 @@ _HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit code."""
+    """Run a command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     return streams.guarded(lambda: _run(arguments))
 
@@ -39,7 +39,7 @@ def _run(arguments: list[str]) -> int:
             return _plain(arguments or ["--help"])
         sys.stderr.write(
             f"error: this command needs {error.name}, which is not installed; "
-            f'pip install "kueuepy[cli]" installs it ({" and ".join(PLAIN_COMMANDS)} work without)\n'
+            f'pip install "kueuepy[cli]" installs it ({" and ".join(PLAIN_COMMANDS)} work without it)\n'
         )
         return 1
     return rich(arguments)
@@ -48,5 +48,5 @@ def _run(arguments: list[str]) -> int:
 def _plain(arguments: list[str]) -> int:
     try:
         return _plain_main(arguments)
-    except SystemExit as end:  # argparse has printed help, or what is wrong
+    except SystemExit as end:  # argparse has printed the help or an error
         return end.code if isinstance(end.code, int) else 2

@@ -1,4 +1,4 @@
-"""The commands put together, and errors turned into messages and exit codes."""
+"""The typer application: all commands, and the conversion of errors to messages and exit codes."""
 
 from typing import Annotated
 
@@ -29,9 +29,10 @@ from kueuepy.version import describe
 
 app = typer.Typer(
     name="kueuepy",
-    help="""Kueue's admission decisions, exactly, without a cluster.
+    help="""Make Kueue's exact admission decisions without a cluster.
 
-Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command line is wrong; 3 the answer is no.
+Exit codes: 0, success; 1, invalid or missing input; 2, invalid command line; 3, the answer is negative, e.g. check
+found problems, a job would not be admitted, or a target is missed.
 """,
     no_args_is_help=True,
     add_completion=True,
@@ -57,43 +58,55 @@ def _options(
     pass
 
 
-app.command("check", short_help="Are these objects valid, and do they surprise?", epilog=check.EXAMPLES)(check.check)
-app.command("convert", short_help="Write any version as v1beta2.", epilog=convert.EXAMPLES)(convert.convert)
-app.command("run", short_help="What becomes of these jobs, and why?", epilog=run.EXAMPLES)(run.run)
-app.command("explain", short_help="Why does a workload wait?", epilog=explain.EXAMPLES)(explain.explain)
-app.command("whatif", short_help="Would a job be admitted? What would a change do?", epilog=whatif.EXAMPLES)(
-    whatif.whatif
+app.command("check", short_help="Validate objects and report surprising settings.", epilog=check.EXAMPLES)(check.check)
+app.command("convert", short_help="Convert objects of any API version to v1beta2.", epilog=convert.EXAMPLES)(
+    convert.convert
 )
-app.command("import", short_help="What does a live cluster's dump come to?", epilog=importing.EXAMPLES)(
+app.command("run", short_help="Admit jobs until nothing changes; show decisions and reasons.", epilog=run.EXAMPLES)(
+    run.run
+)
+app.command("explain", short_help="Explain why a workload is pending or admitted.", epilog=explain.EXAMPLES)(
+    explain.explain
+)
+app.command(
+    "whatif", short_help="Test whether a job would be admitted, or what a change would do.", epilog=whatif.EXAMPLES
+)(whatif.whatif)
+app.command("import", short_help="Import the state of a live cluster from a dump.", epilog=importing.EXAMPLES)(
     importing.import_
 )
-app.command("verify", short_help="Compare decisions with a recorded cluster.", epilog=verify.EXAMPLES)(verify.verify)
-app.command("upgrade", short_help="What would another release of Kueue decide?", epilog=upgrade.EXAMPLES)(
+app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
+    verify.verify
+)
+app.command("upgrade", short_help="Compare the decisions of two releases of Kueue.", epilog=upgrade.EXAMPLES)(
     upgrade.upgrade
 )
-app.command("compare", short_help="How do jobs fare under two policies?", epilog=compare.EXAMPLES)(compare.compare)
-app.command("simulate", short_help="What becomes of many jobs in virtual time?", epilog=simulate.EXAMPLES)(
+app.command("compare", short_help="Compare the results of jobs under two policies.", epilog=compare.EXAMPLES)(
+    compare.compare
+)
+app.command("simulate", short_help="Simulate jobs on a cluster configuration.", epilog=simulate.EXAMPLES)(
     simulate.simulate
 )
-app.command("sweep", short_help="Which policy is best for these jobs?", epilog=sweep.SWEEP_EXAMPLES)(sweep.sweep)
-app.command("plan", short_help="What is the least quota that keeps a promise?", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
-app.command("delays", short_help="How much longer do groups wait because of others?", epilog=explore.DELAYS_EXAMPLES)(
+app.command("sweep", short_help="Simulate jobs under many policies; find the best.", epilog=sweep.SWEEP_EXAMPLES)(
+    sweep.sweep
+)
+app.command("plan", short_help="Find the smallest quota that meets a target.", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
+app.command("delays", short_help="Measure how much groups of jobs delay each other.", epilog=explore.DELAYS_EXAMPLES)(
     explore.delays
 )
-app.command("eta", short_help="When does a waiting workload get quota?", epilog=explore.ETA_EXAMPLES)(explore.eta)
-app.command("risk", short_help="How likely is it that a workload is evicted?", epilog=explore.RISK_EXAMPLES)(
+app.command("eta", short_help="Estimate when a pending workload gets quota.", epilog=explore.ETA_EXAMPLES)(explore.eta)
+app.command("risk", short_help="Estimate the probability that a workload is evicted.", epilog=explore.RISK_EXAMPLES)(
     explore.risk
 )
-app.command("cluster-of", short_help="Write a first configuration for a log.", epilog=explore.CLUSTER_OF_EXAMPLES)(
-    explore.cluster_of
-)
-app.command("play", short_help="What would other quotas do? Sliders in a browser.", epilog=play.EXAMPLES)(play.play)
-app.command("report", short_help="Results as one HTML file.", epilog=report.EXAMPLES)(report.report)
-app.add_typer(jobs.app, name="jobs", short_help="What is in a log of jobs?", epilog=jobs.EXAMPLES)
+app.command(
+    "cluster-of", short_help="Write a starting configuration for a log of jobs.", epilog=explore.CLUSTER_OF_EXAMPLES
+)(explore.cluster_of)
+app.command("play", short_help="Explore quotas with sliders in a browser.", epilog=play.EXAMPLES)(play.play)
+app.command("report", short_help="Write simulation results as one HTML file.", epilog=report.EXAMPLES)(report.report)
+app.add_typer(jobs.app, name="jobs", short_help="Describe or convert a log of jobs.", epilog=jobs.EXAMPLES)
 
 
 def _delegate(name: str, summary: str) -> None:
-    """Adds a command of `kueuepy.cli.command`, which reads its own options."""
+    """Add a command of `kueuepy.cli.command`, which parses its own options."""
 
     def command(context: typer.Context) -> None:
         raise typer.Exit(plain([name, *context.args]))
@@ -104,14 +117,14 @@ def _delegate(name: str, summary: str) -> None:
 
 for _name, _summary in zip(
     PLAIN_COMMANDS,
-    ("What happens at each step of recorded scenarios?", "How fast is a load profile decided?"),
+    ("Replay recorded scenarios.", "Run a load profile of Kueue's performance test."),
     strict=True,
 ):
     _delegate(_name, _summary)
 
 
 def main(arguments: list[str]) -> int:
-    """Runs a command and returns its exit code."""
+    """Run a command and return its exit code."""
     json = "--json" in arguments
     try:
         result = app(arguments, prog_name="kueuepy", standalone_mode=not json)
@@ -121,9 +134,9 @@ def main(arguments: list[str]) -> int:
         fail(error, json=json)
         return WRONG_INPUT
     except Exception as error:
-        told = getattr(error, "format_message", None)  # of a wrong command line, whoever's class that is
-        if not json or told is None:
+        message = getattr(error, "format_message", None)  # usage errors of click, or of the copy of click in typer
+        if not json or message is None:
             raise
-        fail(error, json=True, message=told())
+        fail(error, json=True, message=message())
         return WRONG_COMMAND_LINE
     return result if isinstance(result, int) else 0

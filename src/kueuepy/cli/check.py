@@ -1,4 +1,4 @@
-"""`kueuepy check`: are these objects valid, and what about them surprises?"""
+"""`kueuepy check`: validate objects and report surprising settings."""
 
 from collections import Counter
 from typing import Annotated, Literal
@@ -24,21 +24,21 @@ def check(
     files: Objects,
     *,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="RULE", help="A rule to leave out; repeatable.")
+        list[str] | None, typer.Option("--skip", metavar="RULE", help="Rule to skip, e.g. L6; repeatable.")
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "note", "never"],
-        typer.Option("--fail-on", help="The least severity of a finding that makes the exit code 3."),
+        typer.Option("--fail-on", help="Exit with 3 if a finding has at least this severity."),
     ] = "warning",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Validate objects as an API server does, and say what about valid ones surprises.
+    """Validate objects as an API server does, and report valid settings with surprising effects.
 
-    Exits with 1 if something is not valid or there is nothing to check, with 3 if it is valid but something was found,
-    else with 0.
+    Exits with 1 if an object is invalid or there is nothing to check, with 3 if all objects are valid but a finding
+    reaches the severity of --fail-on, and with 0 otherwise.
     """
     try:
         manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
@@ -50,8 +50,8 @@ def check(
         for note in () if json else manifest.notes:
             say(f"{note}", style="dim")
         raise InvalidSpecError(
-            f"{', '.join(files)}: holds no object that can be checked; it must have queues, cohorts, flavors, "
-            "Workloads, jobs that Kueue manages, or other objects that bear on admission"
+            f"{', '.join(files)}: contains no object that can be checked; it must have queues, cohorts, "
+            "flavors, Workloads, jobs that Kueue manages, or other objects that affect admission"
         )
     if json:
         notes = [str(note) for note in manifest.notes]
@@ -65,7 +65,7 @@ def check(
 def _report_invalid(error: ManifestError, *, json: bool) -> None:
     if not json:
         fail(error)
-        say(f"{counted(len(error.problems), 'thing')} to put right", stderr=True)
+        say(f"{counted(len(error.problems), 'problem')} to fix", stderr=True)
         return
     print_json({"valid": False, "problems": list(map(problem_data, error.problems))})
 
@@ -80,7 +80,7 @@ def _report(manifest: Manifest, findings: Findings) -> None:
     versions = f" of {', '.join(sorted(manifest.versions))}" if manifest.versions else ""
     count = _count(manifest)
     valid = f"{counted(count, 'object')}{versions} {verb(count, 'are')} valid"
-    say(f"{valid}; {found or 'nothing to remark'}", style="bold")
+    say(f"{valid}; {found or 'no findings'}", style="bold")
 
 
 def _count(manifest: Manifest) -> int:

@@ -1,4 +1,4 @@
-"""`kueuepy replay` and `kueuepy perf`: the two commands that need nothing but a plain install."""
+"""`kueuepy replay` and `kueuepy perf`: the two commands that work without the extra `cli`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kueuepy.profiles import DEVELOPMENT
 from kueuepy.version import describe
 
 PLAIN_COMMANDS = ("replay", "perf")
-"""The commands that need nothing but a plain install."""
+"""Commands that work without the extra `cli`."""
 
 
 def _replay(args: argparse.Namespace) -> int:
@@ -63,45 +63,47 @@ def _text(value: Any) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the commands that need no extra."""
+    """Return the parser of the commands that work without the extra `cli`."""
     top = argparse.ArgumentParser(
         prog="kueuepy",
-        description="Kueue's admission decisions, exactly, without a cluster.",
+        description="Kueue's exact admission decisions, without a cluster.",
         formatter_class=argparse.RawDescriptionHelpFormatter,  # the version stays on one line
-        epilog='The other commands need the extra: pip install "kueuepy[cli]"',
+        epilog='The other commands need the extra cli: pip install "kueuepy[cli]"',
     )
     top.add_argument("--version", action="version", version=describe())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",
-        help="replay recorded scenarios and print what happened at each step",
+        help="replay recorded scenarios and print the results of each as one JSON line",
         epilog="example: kueuepy replay tests/scenarios/data/single.jsonl.gz",
     )
     replays.add_argument(
-        "files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input"
+        "files", nargs="+", metavar="FILE", help="scenarios as JSON lines, optionally gzipped; - is standard input"
     )
-    _add_version(replays, "instead of the release that a scenario names")
+    _add_version(replays, "default: the release named in each scenario")
     replays.set_defaults(run=_replay)
     perfs = commands.add_parser(
         "perf",
         help="run a load profile of Kueue's performance test in virtual time",
         epilog="example: kueuepy perf benchmarks/profiles/small.yaml",
     )
-    perfs.add_argument("profile", metavar="PROFILE", help="a generator file: cohorts, queues and sets of workloads")
-    perfs.add_argument("--json", action="store_true", help="print one JSON object")
-    perfs.add_argument("--fair-sharing", action="store_true", help="with fair sharing, both strategies in their order")
-    _add_version(perfs, "the present one by default")
+    perfs.add_argument("profile", metavar="PROFILE", help="generator file with cohorts, queues and sets of workloads")
+    perfs.add_argument("--json", action="store_true", help="print the results as one JSON object")
+    perfs.add_argument(
+        "--fair-sharing", action="store_true", help="enable fair sharing with both default preemption strategies"
+    )
+    _add_version(perfs, f"default: {DEVELOPMENT}")
     perfs.set_defaults(run=_perf)
     return top
 
 
 def _add_version(command: argparse.ArgumentParser, otherwise: str) -> None:
-    text = f"decide as this release of Kueue, such as v0.18; {otherwise}"
+    text = f"release of Kueue to imitate, e.g. v0.18 ({otherwise})"
     command.add_argument("--kueue-version", metavar="VERSION", help=text)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs a command; 0 where it succeeded, 1 where its input is wrong, 2 for a wrong command line."""
+    """Run a command and return its exit code: 0 for success, 1 for invalid input, 2 for an invalid command line."""
     args = parser().parse_args(argv)
     try:
         result: int = args.run(args)

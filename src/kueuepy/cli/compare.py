@@ -1,4 +1,4 @@
-"""`kueuepy compare`: the same jobs under two policies."""
+"""`kueuepy compare`: compare the results of the same jobs under two policies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,28 +25,34 @@ EXAMPLES = examples(
 
 
 def compare(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The first policy: objects, a Configuration.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="The same of the second policy.")],
+    before: Annotated[
+        str, typer.Argument(metavar="BEFORE", help="First policy: a file of objects and, optionally, a Configuration.")
+    ],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Second policy, in the same form.")],
     *,
     jobs: Annotated[
-        list[str], typer.Option("--jobs", metavar="FILE", help="Jobs for both: YAML, JSON or CSV; repeatable.")
+        list[str],
+        typer.Option(
+            "--jobs", metavar="FILE", help="YAML, JSON or CSV file of jobs to run under both policies; repeatable."
+        ),
     ],
     common: Annotated[
-        list[str] | None, typer.Option("--with", metavar="FILE", help="Objects that both have; repeatable.")
+        list[str] | None,
+        typer.Option("--with", metavar="FILE", help="File of objects that both policies share; repeatable."),
     ] = None,
-    decisions: Annotated[bool, typer.Option("--decisions", help="List each decision that differs, too.")] = False,
+    decisions: Annotated[bool, typer.Option("--decisions", help="Also list each decision that differs.")] = False,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="FILE", help="Write the shares over time to an SVG file.")
+        str | None, typer.Option("--picture", metavar="FILE", help="SVG file for a chart of the fair shares over time.")
     ] = None,
     exit_code: ExitCode = False,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run the same jobs under two policies: the jobs that fare otherwise, and what each queue gets.
+    """Run the same jobs under two policies, and show which results differ and the totals of each queue.
 
-    Jobs come at their creation time (`submit` in CSV), run for their `duration`, and start anew when evicted. Where
-    waitForPodsReady is on, their pods are ready at once.
+    Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts from its
+    beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
     """
     clusters = [
         Cluster.from_manifest(read([name, *(common or ())], lenient=lenient, version=kueue_version), names=not lenient)
@@ -105,11 +111,11 @@ def _plain(found: Comparison) -> dict[str, Any]:
 
 
 def _outcome(found: QueueOutcome | None) -> dict[str, Any] | None:
-    """What a queue got, for programs; amounts as Kubernetes writes them. Nothing where the policy has no such queue."""
+    """Return the totals of a queue as JSON data, or `None` if the policy has no such queue."""
     if found is None:
         return None
-    told: dict[str, Any] = as_data(found)
-    return {**told, "usage": _amounts(found.usage), "mean_usage": _amounts(found.mean_usage)}
+    data: dict[str, Any] = as_data(found)
+    return {**data, "usage": _amounts(found.usage), "mean_usage": _amounts(found.mean_usage)}
 
 
 def _amounts(cells: Mapping[str, float]) -> dict[str, str]:

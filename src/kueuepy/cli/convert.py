@@ -1,4 +1,4 @@
-"""`kueuepy convert`: manifests of any API version, written in v1beta2."""
+"""`kueuepy convert`: convert manifests of any API version to v1beta2."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,18 +19,18 @@ EXAMPLES = examples(
 def convert(
     files: Objects,
     *,
-    to: Annotated[Literal["v1beta2"], typer.Option("--to", help="The version to write.")] = "v1beta2",
+    to: Annotated[Literal["v1beta2"], typer.Option("--to", help="API version to write.")] = "v1beta2",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; standard output by default.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; standard output by default.")
     ] = None,
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Write objects of v1alpha1, v1alpha2, v1beta1 or v1beta2 as YAML of v1beta2, which decides the same.
+    """Convert objects of v1alpha1, v1alpha2, v1beta1 or v1beta2 to equivalent YAML of v1beta2.
 
-    What was passed over or put right is noted on standard error.
+    Notes about skipped or corrected input go to standard error.
     """
     manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
     for note in manifest.notes:

@@ -1,4 +1,4 @@
-"""What commands share that run a cluster: starting it, naming workloads, telling decisions."""
+"""Functions shared by commands that run a cluster: start it, find workloads, describe decisions."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,18 +27,18 @@ from kueuepy.whatif import Outcome
 
 
 class Started(NamedTuple):
-    """A Scheduler of what files hold.
+    """A Scheduler with the objects and jobs of files.
 
     Attributes:
         scheduler: The Scheduler.
-        notes: What of the files does not count, and why.
+        notes: The parts of the files that are ignored, with the reason.
     """
 
     scheduler: Scheduler
     notes: tuple[str, ...]
 
     def tell(self) -> Scheduler:
-        """Prints the notes to standard error; returns the Scheduler."""
+        """Print the notes to standard error and return the Scheduler."""
         for note in self.notes:
             say(f"note: {note}", stderr=True)
         return self.scheduler
@@ -47,9 +47,16 @@ class Started(NamedTuple):
 def start(
     files: list[str], *, lenient: bool, namespace: str, settle: bool = True, version: str | None = None
 ) -> Started:
-    """The cluster of the files with its workloads and jobs, run until nothing changes unless told otherwise.
+    """Create a Scheduler with the objects and jobs of files, and run cycles until nothing changes.
 
-    A file may be a state that `import --save` has written: then the run continues from it, with what the others hold.
+    One file may be a state saved by `import --save`; the objects and jobs of the other files are then added to it.
+
+    Args:
+        files: Names of files or directories; `-` is standard input.
+        lenient: Whether to correct input that an API server would reject.
+        namespace: Namespace of objects and rows that do not specify one.
+        settle: Whether to run cycles.
+        version: Release of Kueue to imitate; `None` for the default.
 
     Raises:
         KueueError: The files cannot be read, or are not valid.
@@ -67,7 +74,7 @@ def start(
             has_end = any(row.duration is not None for row in rows)
             notes += rows.notes
         if has_end:
-            notes.append(f"{name}: duration: does not count here; kueuepy simulate runs jobs to their end")
+            notes.append(f"{name}: duration: is ignored here; kueuepy simulate runs jobs to their end")
     if settle:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
@@ -75,7 +82,7 @@ def start(
 
 
 def _said_of(manifest: Manifest) -> Iterator[str]:
-    """The jobs that are none of Kueue's, and what is not modelled, each with the reason."""
+    """Yield the jobs that Kueue does not manage and the fields that are not modelled, each with the reason."""
     context = LintContext(manifest)
     for finding in (*left_alone.findings(context), *not_modelled.findings(context)):
         place = f"{finding.where}: " if finding.where else ""
@@ -84,11 +91,11 @@ def _said_of(manifest: Manifest) -> Iterator[str]:
 
 
 def _load(states: list[str], manifest: Manifest) -> Scheduler:
-    """The Scheduler of a saved state, with the objects and jobs of a manifest.
+    """Load the Scheduler of a saved state, and add the objects and jobs of a manifest.
 
     Raises:
-        InvalidSpecError: There are several states.
-        KueueError: The state cannot be read, or what the manifest holds is not valid there.
+        InvalidSpecError: Several states are given.
+        KueueError: The state cannot be read, or the objects or jobs are not valid for it.
     """
     if len(states) > 1:
         raise InvalidSpecError(f"{', '.join(states)}: are several saved states; give one")
@@ -101,10 +108,10 @@ def _load(states: list[str], manifest: Manifest) -> Scheduler:
 
 @contextmanager
 def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[list[Any]]:
-    """Around what uses the jobs of files, rows of CSV or manifests of jobs and Workloads: errors name file and line.
+    """Read jobs and Workloads from files; errors raised inside the context name file and line.
 
     Raises:
-        KueueError: A file cannot be read, or is not valid; or what was raised inside.
+        KueueError: A file cannot be read or is not valid, or the error was raised inside the context.
     """
     with ExitStack() as placed_all:
         items: list[Any] = []
@@ -123,12 +130,12 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
 
 
 def find(scheduler: Scheduler, name: str) -> str:
-    """The key of the workload that is meant: by its key, its name, or the name of its job or what that was made from.
+    """Find the key of a workload by its key, its name, or the name of its job or of that job's owner.
 
-    Before the name may stand its namespace, its LocalQueue or its ClusterQueue, with a slash.
+    A prefix with a slash may name the namespace, the LocalQueue or the ClusterQueue.
 
     Raises:
-        NotFoundError: None is, or several are.
+        NotFoundError: No workload matches, or several do.
     """
     keys = scheduler.keys()
     where, slash, last = name.rpartition("/")
@@ -147,7 +154,7 @@ def find(scheduler: Scheduler, name: str) -> str:
 
 
 def _places(scheduler: Scheduler, key: str) -> set[str]:
-    """Return what may stand before a workload's name: its namespace, its LocalQueue and its ClusterQueue."""
+    """Return the prefixes accepted before a workload's name: its namespace, LocalQueue and ClusterQueue."""
     namespace = key.partition("/")[0]
     local = scheduler.workload(key).queue_name
     known = session_of(scheduler).state.store.objects.of(LocalQueue)
@@ -156,7 +163,7 @@ def _places(scheduler: Scheduler, key: str) -> set[str]:
 
 
 def flavors(decision: Admitted) -> str:
-    """The flavors of an admission, each with what it is for."""
+    """Format the flavors of an admission, each with its resources."""
     by_flavor: dict[str, list[str]] = {}
     for pod_set in decision.pod_sets:
         for resource, flavor in pod_set.flavors.items():
@@ -166,7 +173,7 @@ def flavors(decision: Admitted) -> str:
 
 
 def describe(decision: Decision) -> tuple[str, str]:
-    """What was decided, and with what or why."""
+    """Return a decision in short, and its flavors, victims or message."""
     match decision:
         case Admitted():
             borrows = "; borrows" if decision.borrowing_level else ""
@@ -179,21 +186,21 @@ def describe(decision: Decision) -> tuple[str, str]:
 
 
 def ended(outcome: Outcome) -> str:
-    """How it ends for a workload, with its flavors or the reason why it waits."""
+    """Format the outcome of a workload, with its flavors or the reason why it is pending."""
     found = {flavor: None for resources in outcome.flavors.values() for flavor in resources.values()}
     detail = ", ".join(found) or outcome.reason
     return f"{outcome.status} ({detail})" if detail else outcome.status
 
 
 def plain(decision: Decision) -> dict[str, Any]:
-    """A decision for programs: its fields, and which of the three it is."""
+    """Return a decision as JSON data: its kind and its fields."""
     return {"decision": type(decision).__name__, **as_data(decision)}
 
 
 def rows_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], limit: int, total: int | None = None
 ) -> None:
-    """A table of the first rows, and how many more there are; nothing if there are none."""
+    """Print the first rows as a table and the number of further rows; print nothing if there are no rows."""
     if total is None:
         rows = list(rows)
         total = len(rows)
@@ -201,5 +208,5 @@ def rows_table(
         return
     table(title, columns, islice(rows, min(limit, total)))
     if total > limit:
-        say(f"… and {total - limit} more; --rows {total} shows all", style="dim")
+        say(f"… and {total - limit} more; use --rows {total} to show all", style="dim")
     say("")

@@ -1,4 +1,4 @@
-"""`kueuepy explain`: why a workload waits, is admitted, or had to leave."""
+"""`kueuepy explain`: explain the state of a workload."""
 
 from typing import Annotated
 
@@ -16,7 +16,8 @@ EXAMPLES = examples(
 
 def explain(
     workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="Its name or its job's; namespace/name or queue/name.")
+        str,
+        typer.Argument(metavar="WORKLOAD", help="Name of the workload or its job; also namespace/name or queue/name."),
     ],
     files: Files,
     *,
@@ -26,7 +27,10 @@ def explain(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Say why a workload waits, flavor by flavor, and what would help; or why it has what it has."""
+    """Explain why a workload is pending, admitted or evicted.
+
+    For a pending workload, this includes the shortage in each flavor and changes that would admit it.
+    """
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=not as_is).tell()
     found = scheduler.explain(find(scheduler, workload))
     if json:

@@ -1,4 +1,4 @@
-"""`kueuepy cluster-of`, `delays`, `eta` and `risk`: a first cluster for a log, and questions that need many runs."""
+"""`kueuepy cluster-of`, `delays`, `eta` and `risk`: a configuration for a log, and analyses by many simulations."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -34,49 +34,56 @@ RISK_EXAMPLES = examples(
 )
 
 _Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="The jobs: a log, a table, or manifests.")
+    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
 ]
 _Workload: TypeAlias = Annotated[
-    str, typer.Argument(metavar="WORKLOAD", help="Its name or its job's; namespace/name or queue/name.")
+    str, typer.Argument(metavar="WORKLOAD", help="Name of the workload or its job; also namespace/name or queue/name.")
 ]
 _Future: TypeAlias = Annotated[
     str | None,
-    typer.Option("--future", metavar="FILE", help="Jobs that are submitted meanwhile; submit counts from now."),
+    typer.Option("--future", metavar="FILE", help="Jobs that arrive in the future; their submit times count from now."),
 ]
-_Number: TypeAlias = Annotated[int, typer.Option("-N", "--futures", min=1, metavar="N", help="Number of futures.")]
+_Number: TypeAlias = Annotated[
+    int, typer.Option("-N", "--futures", min=1, metavar="N", help="Number of simulated futures.")
+]
 _Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the first future.")]
 
 
 def cluster_of(
-    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="The jobs: a log, a table, or manifests.")],
+    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="Log, table or manifests of jobs.")],
     *,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
     headroom: Annotated[
-        float, typer.Option("--headroom", metavar="X", help="Nominal quota, as a multiple of the mean load.")
+        float, typer.Option("--headroom", metavar="X", help="Nominal quota as a multiple of the mean load.")
     ] = 1.05,
     flavor: Annotated[str, typer.Option("--flavor", metavar="NAME", help="Name of the ResourceFlavor.")] = "default",
-    cohort: Annotated[str, typer.Option("--cohort", metavar="NAME", help="Name of the cohort of all queues.")] = "all",
-    alone: Annotated[bool, typer.Option("--alone", help="Make queues without a cohort.")] = False,
+    cohort: Annotated[
+        str, typer.Option("--cohort", metavar="NAME", help="Name of the cohort that all queues join.")
+    ] = "all",
+    alone: Annotated[bool, typer.Option("--alone", help="Create the queues without a cohort.")] = False,
     out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; standard output by default.")
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write; standard output by default.")
     ] = None,
 ) -> None:
-    """Write a first configuration for a log: a ClusterQueue and a LocalQueue for each queue of it.
+    """Write a starting configuration for a log: a ClusterQueue and a LocalQueue for each queue in the log.
 
-    Nominal quota is the larger of the largest job and --headroom times the mean load. It is an invention, not the
-    quota of the cluster that the log is of.
+    The nominal quota is the larger of the largest job and --headroom times the mean load. It is derived from the jobs
+    and is not the quota of the cluster where the log was recorded.
     """
     if not headroom > 0:
-        raise InvalidSpecError(f"--headroom {headroom}: it must be more than 0")
+        raise InvalidSpecError(f"--headroom {headroom}: it must be greater than 0")
     found = make_cluster(read_jobs(jobs, format, map, window), headroom, None if alone else cohort, flavor)
     if out is None:
         say(dump(found).rstrip("\n"))
     else:
         with writing(out):
             Path(out).write_text(dump(found), encoding="utf-8")
-    say("note: the quotas follow from the jobs; they are not those of the cluster of the log", stderr=True)
+    say(
+        "note: the quotas are derived from the jobs; they are not the quotas of the cluster where the log was recorded",
+        stderr=True,
+    )
 
 
 def delays(
@@ -84,7 +91,7 @@ def delays(
     *,
     jobs: _Jobs,
     by: Annotated[
-        str, typer.Option("--by", metavar="COLUMN", help="Column of the jobs that makes the groups.")
+        str, typer.Option("--by", metavar="COLUMN", help="Job column whose values define the groups.")
     ] = "cluster_queue",
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
@@ -95,8 +102,8 @@ def delays(
 ) -> None:
     """Measure how much longer the jobs of each group wait because of each other group.
 
-    The jobs are run together, then without each group, then each group alone. A row shows the group that is left out,
-    a column the change of the mean wait of a group.
+    The simulator runs all jobs together, then without each group, then each group alone. A row names the group that is
+    left out. A column shows how much longer a group waits on average when that group is present.
     """
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     with progress("running the jobs without each group"):
@@ -115,20 +122,22 @@ def eta(
     *,
     runtimes: Annotated[
         str,
-        typer.Option("--runtimes", metavar="TIME|FILE", help="One runtime for all, or a log to draw them from."),
+        typer.Option(
+            "--runtimes", metavar="TIME|FILE", help="Runtime of all workloads, or a log to draw runtimes from."
+        ),
     ],
     future: _Future = None,
     number: _Number = 200,
     seed: _Seed = 0,
-    horizon: Annotated[str, typer.Option("--horizon", metavar="TIME", help="How far to look ahead.")] = "30d",
+    horizon: Annotated[str, typer.Option("--horizon", metavar="TIME", help="Time to simulate in each future.")] = "30d",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Estimate when a waiting workload gets quota: in many futures, with runtimes that are drawn.
+    """Estimate when a pending workload gets quota, by simulating many futures with randomly drawn runtimes.
 
-    Without --future no other job is submitted meanwhile, and the estimate is too early.
+    Without --future no other jobs arrive, so the estimate is too early.
     """
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace).tell()
     key = find(scheduler, workload)
@@ -141,18 +150,20 @@ def eta(
     else:
         say(str(found))
         if future is None:
-            say("note: no job is submitted meanwhile (--future), so that the estimate is too early", stderr=True)
+            say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
 
 
 def risk(
     workload: _Workload,
     files: Files,
     *,
-    within: Annotated[str, typer.Option("--within", metavar="TIME", help="How far to look ahead.")] = "24h",
+    within: Annotated[str, typer.Option("--within", metavar="TIME", help="Time to simulate in each future.")] = "24h",
     runtimes: Annotated[
         str | None,
         typer.Option(
-            "--runtimes", metavar="TIME|FILE", help="One runtime for all, or a log; without it, jobs do not end."
+            "--runtimes",
+            metavar="TIME|FILE",
+            help="Runtime of all workloads, or a log to draw runtimes from; by default no workload finishes.",
         ),
     ] = None,
     future: _Future = None,
@@ -163,7 +174,7 @@ def risk(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Estimate how likely it is that a workload is evicted, and by which rule."""
+    """Estimate the probability that a workload is evicted, in total and by rule."""
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace).tell()
     key = find(scheduler, workload)
     known = None if runtimes is None else _known(runtimes)
@@ -178,10 +189,10 @@ def risk(
 
 
 def _known(text: str) -> Any:
-    """Return the runtimes of an option: one time for all, or those of a log."""
+    """Return the runtimes given by an option: one time for all workloads, or the jobs of a log."""
     return text if parse_span(text) is not None else read_jobs(text, "auto")
 
 
 def _coming(path: str | None) -> Any:
-    """Return the jobs of a file, of which the first is submitted as long from now as its `submit` says."""
+    """Return the future jobs of a file; their `submit` times count from now."""
     return None if path is None else read_jobs(path, "auto")

@@ -1,4 +1,4 @@
-"""`kueuepy import`: what a live cluster's dump comes to, and the state that one may start from."""
+"""`kueuepy import`: import the state of a live cluster from a dump, and save it for later commands."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,33 +24,40 @@ EXAMPLES = examples(
 def import_(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="What kubectl prints, YAML or JSON; directories; - for standard input."),
+        typer.Argument(
+            metavar="FILE", help="YAML or JSON output of kubectl get, directories of it, or - for standard input."
+        ),
     ],
     *,
     rules: Annotated[
         str | None,
         typer.Option(
-            "--rules", metavar="FILE", help="Which running pods belong to which LocalQueue, as Kueue's importer has it."
+            "--rules", metavar="FILE", help="Mapping of running pods to LocalQueues, in the format of Kueue's importer."
         ),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Where to write the state; nowhere by default.")
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="File to save the state to; by default it is not saved."),
     ] = None,
     kueue_version: KueueVersion = None,
     rows: Rows = 40,
     json: Json = False,
 ) -> None:
-    """Read what kubectl prints of a live cluster, and say what becomes of each Workload, job and running pod.
+    """Import the state of a live cluster from the output of kubectl get.
 
-    Nothing is written without --save. The state is for kueuepy.Scheduler.load.
+    Reports which Workloads, jobs and running pods could be imported. Other commands accept the file written by --save,
+    as does kueuepy.Scheduler.load.
 
-    Exits with 3 if something could not be placed.
+    Exits with 3 if an object could not be imported.
     """
     found = import_cluster(
         paths(files), rules=() if rules is None else rules_of(_mapping(rules)), version=kueue_version
     )
     if found.kueue_version and kueue_version is None:
-        say(f"note: Kueue {found.kueue_version} runs there; --kueue-version decides as it does", stderr=True)
+        say(
+            f"note: the cluster runs Kueue {found.kueue_version}; pass it as --kueue-version to imitate that release",
+            stderr=True,
+        )
     if save is not None:
         with writing(save):
             found.scheduler.save(save)
@@ -64,17 +71,17 @@ def import_(
         say(", ".join(f"{number:,} {what}" for what, number in found.report.counts.items()) or "nothing", style="bold")
         if problems:
             shown = [(row.kind, row.key, row.reason) for row in problems[:rows]]
-            table(f"{counted(len(problems), 'object')} not placed", ("kind", "name", "why"), shown)
-        say("nothing is written" if save is None else f"{save}: written")
+            table(f"{counted(len(problems), 'object')} not placed", ("kind", "name", "reason"), shown)
+        say("state not saved; use --save" if save is None else f"{save}: written")
     if problems:
         raise typer.Exit(ANSWER_IS_NO)
 
 
 def _mapping(name: str) -> list[dict[str, Any]]:
-    """The rules in a mapping file: one list.
+    """Read the rules of a mapping file.
 
     Raises:
-        InvalidSpecError: There is something else in it.
+        InvalidSpecError: The file is not one list of rules.
     """
     documents = [item.value for item in items(Path(name), Limits(), strict=True)]
     try:

@@ -1,4 +1,4 @@
-"""`kueuepy jobs`: what a log of jobs holds, and the same as a table."""
+"""`kueuepy jobs`: describe a log of jobs, or convert it to a table."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,11 +20,15 @@ EXAMPLES = examples(
 )
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
-_File = Annotated[str, typer.Argument(metavar="FILE", help="A log or a table of jobs, also packed with gzip.")]
-_Format = Annotated[str, typer.Option("--format", metavar="NAME", help="What the file is, as philly or swf.")]
+_File = Annotated[str, typer.Argument(metavar="FILE", help="Log or table of jobs, optionally gzipped.")]
+_Format = Annotated[
+    str, typer.Option("--format", metavar="NAME", help="Format of the file, e.g. csv, swf or philly; auto detects it.")
+]
 _Map = Annotated[
     list[str] | None,
-    typer.Option("--map", metavar="NAME=COLUMN", help="What a column is called in the file; repeatable."),
+    typer.Option(
+        "--map", metavar="NAME=COLUMN", help="Read the field NAME from this column, e.g. queue=team; repeatable."
+    ),
 ]
 
 
@@ -44,7 +48,7 @@ def _notes(found: Jobs) -> None:
         say(f"note: {counted(rows, 'row')}: {what}", style="cyan", stderr=True)
 
 
-@app.command("describe", short_help="What is in it, queue by queue?")
+@app.command("describe", short_help="Describe the jobs of each queue.")
 def describe(
     file: _File,
     *,
@@ -52,13 +56,14 @@ def describe(
     map: _Map = None,  # noqa: A002
     on: Annotated[
         list[str] | None,
-        typer.Option("--on", metavar="FILE", help="Objects: what would go wrong on them, and the load; repeatable."),
+        typer.Option("--on", metavar="FILE", help="Cluster configuration to compare the jobs with; repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Describe the jobs of a file: how many each queue has, and how much they use on average.
+    """Describe the jobs of each queue: their number, and their mean usage.
 
-    With --on also over the nominal quota there, and what will go wrong: queues that are not there, jobs that never fit.
+    With --on, also print the load, that is the mean usage divided by the nominal quota, and warn about missing queues
+    and jobs that can never fit.
     """
     found = _read(file, format, map)
     cluster = None if on is None else Cluster.from_manifest(read(on, lenient=False))
@@ -78,17 +83,17 @@ def describe(
     say(f"{counted(len(found), 'job')} submitted in {span_text(found.span)}", style="bold")
 
 
-@app.command("convert", short_help="Write it as a table that is read faster.")
+@app.command("convert", short_help="Convert a log to a Parquet table.")
 def convert(
     file: _File,
     *,
-    to: Annotated[str, typer.Option("--to", metavar="FILE", help="Where to write: a name that ends with .parquet.")],
+    to: Annotated[str, typer.Option("--to", metavar="FILE", help="Output file; its name ends with .parquet or .pq.")],
     format: _Format = "auto",  # noqa: A002 - as the option is called
     map: _Map = None,  # noqa: A002
 ) -> None:
-    """Convert a log into a Parquet table, which `Jobs.read` reads again."""
+    """Convert a log to a Parquet table, which loads faster."""
     if Path(to).suffix not in (".parquet", ".pq"):
-        raise InvalidSpecError(f"{to}: its name must end with .parquet")
+        raise InvalidSpecError(f"{to}: its name must end with .parquet or .pq")
     found = _read(file, format, map)
     with writing(to):
         found.to_parquet(to)

@@ -1,4 +1,4 @@
-"""Jobs of a file, and the options that say how it is read."""
+"""Reading of a file of jobs, and the options that control it."""
 
 from typing import Annotated, TypeAlias
 
@@ -10,19 +10,27 @@ from kueuepy.cluster import Cluster
 from kueuepy.simulation.table import Jobs
 
 Format: TypeAlias = Annotated[
-    str, typer.Option("--format", metavar="NAME", help="What the file of jobs is, as philly or swf.")
+    str,
+    typer.Option(
+        "--format", metavar="NAME", help="Format of the file of jobs, e.g. csv, swf or philly; auto detects it."
+    ),
 ]
 Map: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--map", metavar="NAME=COLUMN", help="What a column is called in the file; repeatable."),
+    typer.Option(
+        "--map", metavar="NAME=COLUMN", help="Read the field NAME from this column, e.g. queue=team; repeatable."
+    ),
 ]
 Window: TypeAlias = Annotated[
-    str | None, typer.Option("--window", metavar="FROM:TO", help="Only jobs submitted then, as 7d:21d.")
+    str | None,
+    typer.Option(
+        "--window", metavar="FROM:TO", help="Keep only jobs submitted at or after FROM and before TO, e.g. 7d:21d."
+    ),
 ]
 
 
 def read_jobs(path: str, kind: str, names: list[str] | None = None, window: str | None = None) -> Jobs:
-    """The jobs of a file: a log, a table, or manifests; those of a window alone if one is given."""
+    """Read the jobs of a log, a table or manifests; with a window, only those submitted in it."""
     columns = dict(pair("--map", given) for given in names or ())
     with progress(f"reading {path}"):
         if kind == "auto" and path.endswith((".yaml", ".yml", ".json")):
@@ -36,10 +44,10 @@ def read_jobs(path: str, kind: str, names: list[str] | None = None, window: str 
 
 
 def pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, str]:
-    """Both sides of `NAME=VALUE`.
+    """Split `NAME=VALUE` into its two sides.
 
     Raises:
-        BadParameter: It is something else, or the name is none of those that are allowed.
+        BadParameter: The text has another form, or the name is not one of the allowed names.
     """
     name, equals, value = given.partition("=")
     if not (name and equals and value) or (allowed and name not in allowed):

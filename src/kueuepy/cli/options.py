@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, and how their files are read."""
+"""Arguments and options that several commands share, and functions that read their files."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -14,45 +14,45 @@ if TYPE_CHECKING:
     from kueuepy.manifest.text.sources import One
 
 Objects = Annotated[
-    list[str], typer.Argument(metavar="FILE", help="YAML or JSON files; directories; - for standard input.")
+    list[str], typer.Argument(metavar="FILE", help="YAML or JSON files, directories of them, or - for standard input.")
 ]
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="YAML, JSON or, with jobs, CSV files; directories; - for standard input; what import --save wrote.",
+        help="YAML, JSON or CSV (jobs) files, directories of them, - for standard input, or a saved state.",
     ),
 ]
 Namespace = Annotated[
     str,
-    typer.Option("--namespace", "-n", metavar="NAME", help="The namespace of objects and rows that name none."),
+    typer.Option("--namespace", "-n", metavar="NAME", help="Namespace of objects and rows that do not specify one."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Lenient = Annotated[
     bool,
-    typer.Option("--lenient", help="Put right, and note, what an API server would refuse, where that is possible."),
+    typer.Option("--lenient", help="Correct and report input that an API server would reject, where possible."),
 ]
 KueueVersion = Annotated[
     str | None,
-    typer.Option("--kueue-version", metavar="VERSION", help="Decide as this release of Kueue: v0.15 to v0.20-devel."),
+    typer.Option(
+        "--kueue-version", metavar="VERSION", help="Release of Kueue to imitate, v0.15 to v0.20-devel (the default)."
+    ),
 ]
-AsIs = Annotated[
-    bool, typer.Option("--as-is", help="Ask about the files as they are, without first deciding about what waits.")
-]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if anything is decided otherwise.")]
-Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="How many rows of each table to show.")]
+AsIs = Annotated[bool, typer.Option("--as-is", help="Use the state in the files; do not run scheduling cycles first.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if any decision differs.")]
+Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows printed per table.")]
 
 
 def examples(*lines: str) -> str:
-    """The end of a command's help."""
+    """Format example command lines for the end of a command's help."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def read(files: list[str], *, lenient: bool, namespace: str = "default", version: str | None = None) -> Manifest:
-    """All that the files hold.
+    """Read the objects in the files.
 
     Raises:
-        InvalidSpecError: There is nothing in them, as when the command that should have written them has failed.
+        InvalidSpecError: The files contain no object, for example because the command that writes them has failed.
         KueueError: A file cannot be read, or is not valid.
     """
     for name in files:
@@ -66,7 +66,7 @@ def read(files: list[str], *, lenient: bool, namespace: str = "default", version
 
 
 def paths(files: list[str]) -> "list[One]":
-    """The files of a command line; `-` is standard input.
+    """Return the files named on a command line; `-` is standard input.
 
     Raises:
         NotFoundError: Standard input is closed.
@@ -77,7 +77,7 @@ def paths(files: list[str]) -> "list[One]":
 
 
 class _Path:
-    """A file's name, never taken for a text even if it looks like one."""
+    """A file name; `load` would parse a plain string that looks like YAML as the text itself."""
 
     def __init__(self, name: str) -> None:
         self._name = name

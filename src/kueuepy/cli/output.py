@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON for programs; colour and progress on terminals only."""
+"""Output of commands: tables or JSON; colour and progress on terminals only."""
 
 import errno
 import math
@@ -23,7 +23,7 @@ ANSWER_IS_NO = 3
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _WIDE = 10_000
-"""Wide enough that nothing is wrapped or cut in a file or a pipe."""
+"""Columns of output to a file or a pipe, so that no line is wrapped or cut."""
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -32,13 +32,13 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
-    """Prints a text as it is, long lines and brackets included."""
+    """Print a text unchanged: long lines are not wrapped and brackets are not markup."""
     line = Text(text, style=style) if isinstance(text, str) else text
     _console(stderr=stderr).print(line, soft_wrap=True)
 
 
 def fail(error: Exception, *, json: bool = False, message: str | None = None) -> None:
-    """Prints an error: to standard error for people, as JSON to standard output for programs."""
+    """Print an error as text to standard error, or as JSON to standard output."""
     message = str(error) if message is None else message
     if json:
         problems = error.problems if isinstance(error, ManifestError) else ()
@@ -50,13 +50,13 @@ def fail(error: Exception, *, json: bool = False, message: str | None = None) ->
 
 
 def problem_data(found: tuple[str, Problem]) -> dict[str, str]:
-    """One problem of a manifest, for programs."""
+    """Return one problem of a manifest as JSON data."""
     where, problem = found
     return {"where": where, "field": problem.field, "kind": problem.kind, "message": problem.detail}
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Prints a table; numbers stand right."""
+    """Print a table; numeric columns are right-aligned."""
     lines = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
     shown = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for position, column in enumerate(columns):
@@ -78,17 +78,17 @@ def _is_number(text: str) -> bool:
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON, indented.
+    """Print a value as indented JSON.
 
-    All commands write the same style: fields are in snake_case, as in Python. An infinite number, for which JSON has
-    none, is Kueue's text for it.
+    Field names are in snake_case, as in Python. JSON has no infinity, so infinite numbers are written as the strings
+    "+Inf" and "-Inf".
     """
     encoded = msgspec.json.encode(as_data(value), enc_hook=str)
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
 
 def as_data(value: Any) -> Any:
-    """A value as JSON has it: records as objects under the names of their fields, whatever Kubernetes calls them."""
+    """Convert a value to JSON data; records become objects with their Python field names."""
     if isinstance(value, msgspec.Struct):
         return {name: as_data(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, float):
@@ -100,7 +100,7 @@ def as_data(value: Any) -> Any:
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Shows on a terminal's standard error that something long is under way."""
+    """Show a status line on standard error during a long operation, if it is a terminal."""
     console = _console(stderr=True)
     if not console.is_terminal:
         yield
@@ -111,10 +111,10 @@ def progress(what: str) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Around what writes to a file: an error names the file that the user named.
+    """Make errors of writing a file name the path that the user gave.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     try:
         if Path(path).is_dir():

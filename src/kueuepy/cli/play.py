@@ -1,4 +1,4 @@
-"""`kueuepy play`: a page of sliders, and what becomes of the same jobs."""
+"""`kueuepy play`: a page with sliders that simulates the same jobs at each change."""
 
 import webbrowser
 from typing import Annotated
@@ -20,25 +20,30 @@ EXAMPLES = examples(
 
 
 def play(
-    objects: Annotated[str, typer.Argument(metavar="OBJECTS", help="YAML or JSON, or a directory of it.")],
-    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="The jobs: a log or a table.")],
+    objects: Annotated[
+        str,
+        typer.Argument(metavar="OBJECTS", help="Cluster configuration: a YAML or JSON file, or a directory of them."),
+    ],
+    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="Jobs to run: a log or a table.")],
     *,
     format: Format = "auto",  # noqa: A002 - as the option is called
     window: Window = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on; 0 selects a free port.")
+    ] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Open a page with sliders for quotas, limits and weights; the same jobs are run at each move.
+    """Open a page with sliders for quotas, limits and weights that simulates the same jobs at each change.
 
-    The page is served on 127.0.0.1 to whoever has its address, which has a token in it. Nothing is written, and nothing
-    is fetched from elsewhere. Ctrl-C ends it.
+    The page is served on 127.0.0.1 only, at an address with a secret token. The command writes no files and accesses no
+    other host. Press Ctrl-C to stop it.
     """
     cluster = Cluster.from_manifest(read([objects], lenient=lenient, version=kueue_version), names=not lenient)
     table = read_jobs(jobs, format, window=window)
     playground = Playground(cluster, table)
-    playground.answer({})  # what is wrong with the jobs is told here, not on the page
+    playground.answer({})  # errors of the jobs are reported here, not on the page
     try:
         server = Server(playground, port)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`kueuepy report`: results of simulations as one HTML file."""
+"""`kueuepy report`: write the results of simulations as one HTML file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,16 +19,17 @@ EXAMPLES = examples(
 
 def report(
     folders: Annotated[
-        list[str], typer.Argument(metavar="DIR", help="What simulate --out has written; several are set side by side.")
+        list[str], typer.Argument(metavar="DIR", help="Directories written by simulate --out; several are compared.")
     ],
     *,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")],
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What stands above.")] = "",
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report.")] = "",
 ) -> None:
-    """Write a report of a simulation, or of several side by side, as one HTML file that needs nothing else.
+    """Write a report of one simulation, or a comparison of several, as one self-contained HTML file.
 
-    It has figures with intervals, pictures, who evicted whom, who waits and why; of several also what differs between
-    the first and the last, and whom it hurts.
+    The report has metrics with confidence intervals, charts, evictions by queue, and the jobs still pending with the
+    reason. A comparison also lists the decisions that differ between the first and the last simulation, and the jobs
+    that wait longer in the last.
     """
     with progress("reading the results"):
         found = {folder: load_result(folder) for folder in folders}

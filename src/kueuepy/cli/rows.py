@@ -1,4 +1,4 @@
-"""CSV files: jobs as rows of a table."""
+"""CSV files with a job in each row."""
 
 import csv
 import gzip
@@ -26,21 +26,21 @@ _NEVER = "-1"
 _TEXTS = ("name", "namespace", "queue")
 _ALIASES = {"runtime": "duration", "local_queue": "queue", "mem": "memory"}
 _OF_SIMULATION = ("elastic", "template", "flavor", "user", *SPANS)
-"""Columns that count in a simulation only, or that it keeps for grouping."""
+"""Columns that only a simulation uses, for example to group jobs."""
 
 
 class Rows(list[Submission]):
     """The jobs of a table.
 
     Attributes:
-        notes: The columns that were left out.
+        notes: The columns that are ignored.
     """
 
     notes: tuple[str, ...] = ()
 
 
 def tables_in(name: str) -> list[str]:
-    """The CSV files that a name on the command line means: itself, or those in a directory and those below it."""
+    """Return the CSV files that a name on the command line refers to: the file, or all files below a directory."""
     if name.endswith(_SUFFIXES) or name == "-" or not Path(name).is_dir():
         return [name] if name.endswith(_SUFFIXES) else []
     found = {path for suffix in _SUFFIXES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
@@ -49,13 +49,13 @@ def tables_in(name: str) -> list[str]:
 
 @contextmanager
 def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
-    """Around what uses the rows of a CSV file, one job each: errors of their Workloads name file and line.
+    """Read the rows of a CSV file, one job each; errors raised inside the context name file and line.
 
-    The columns are those of `kueuepy.jobs.from_row` and of `kueuepy.Jobs`. Empty cells are absent, whole numbers are
-    numbers, and a job without a name is called as a simulation calls it. Other columns are left out, with a note.
+    The columns are those of `kueuepy.jobs.from_row` and of `kueuepy.Jobs`. Empty cells are missing values, and integers
+    are numbers. A job without a name gets the name that a simulation gives it. Other columns are ignored, with a note.
 
     Raises:
-        KueueError: The file cannot be read, or a row is not valid; or what was raised inside.
+        KueueError: The file cannot be read or a row is not valid, or the error was raised inside the context.
     """
     columns: dict[str, None] = {}
     read = list(_read(name, namespace, columns))
@@ -68,8 +68,8 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
     with placed(place):
         found = Rows(row for _, row in read)
         if columns:
-            verb = "does" if len(columns) == 1 else "do"
-            found.notes = (f"{name}: {', '.join(columns)}: {verb} not count here",)
+            verb = "is" if len(columns) == 1 else "are"
+            found.notes = (f"{name}: {', '.join(columns)}: {verb} ignored here",)
         yield found
 
 
@@ -90,7 +90,7 @@ def _read(name: str, namespace: str, left_out: dict[str, None]) -> Iterator[tupl
     except (OSError, EOFError, zlib.error) as error:
         raise NotFoundError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidSpecError(f"{name}: is no CSV file in UTF-8: {error}") from None
+        raise InvalidSpecError(f"{name}: is not a CSV file in UTF-8: {error}") from None
 
 
 def _opened(name: str) -> IO[str]:
@@ -100,10 +100,10 @@ def _opened(name: str) -> IO[str]:
 
 
 def _names(name: str, columns: Sequence[str]) -> dict[str, str]:
-    """Return what each column is called by `from_row`.
+    """Return the name that `from_row` uses for each column.
 
     Raises:
-        InvalidSpecError: Two columns are one.
+        InvalidSpecError: Two columns have the same meaning.
     """
     found = {column: _ALIASES.get(column.strip(), column.strip()) for column in columns}
     for column, meant in found.items():
@@ -113,23 +113,23 @@ def _names(name: str, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _counts(column: str) -> bool:
-    """Whether a column is one of `from_row`, or looks like a misspelt one, which `from_row` then refuses."""
+    """Return whether to pass a column to `from_row`: one that it knows, or a likely misspelling, which it rejects."""
     return "/" in column or column in COLUMNS or (column not in _OF_SIMULATION and nearest(column, COLUMNS) is not None)
 
 
 def _values(cells: Mapping[str, str], number: int) -> dict[str, Any]:
-    """Return the values of a row as `from_row` takes them."""
+    """Return the values of a row as `from_row` accepts them."""
     found = {column: _value(column, cell) for column, cell in cells.items() if cell and cell.lower() != "nan"}
-    if found.get("duration") in (int(_NEVER), _NEVER):  # a job that does not end
+    if found.get("duration") in (int(_NEVER), _NEVER):  # the job does not finish
         del found["duration"]
     return {"name": name_of_row(number), **found}
 
 
 def _check(place: str, cells: Mapping[Any, Any]) -> None:
     if None in cells:
-        raise InvalidSpecError(f"{place}: has more cells than there are columns")
+        raise InvalidSpecError(f"{place}: has more cells than the header has columns")
     if None in cells.values():
-        raise InvalidSpecError(f"{place}: has fewer cells than there are columns; leave cells empty")
+        raise InvalidSpecError(f"{place}: has fewer cells than the header has columns; leave cells empty instead")
 
 
 def _value(column: str, cell: str) -> int | str | Fraction:

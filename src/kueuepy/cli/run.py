@@ -1,4 +1,4 @@
-"""`kueuepy run`: what becomes of these jobs on these queues, and why."""
+"""`kueuepy run`: admit jobs until nothing changes, and show decisions and reasons."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -26,7 +26,8 @@ def run(
     files: Files,
     *,
     cycles: Annotated[
-        int | None, typer.Option("--cycles", min=1, metavar="N", help="Run so many cycles at most; all by default.")
+        int | None,
+        typer.Option("--cycles", min=1, metavar="N", help="Maximum number of scheduling cycles; unlimited by default."),
     ] = None,
     rows: Rows = 40,
     namespace: Namespace = "default",
@@ -34,10 +35,10 @@ def run(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run queues and jobs until nothing changes: what is admitted where, who is preempted, and why the others wait.
+    """Admit jobs until nothing changes, and show the decisions and why the other jobs are pending.
 
-    All is decided at one moment: jobs are queued by their creation time (`submit` in CSV) and do not end, whatever
-    their `duration` is. Nobody answers admission checks.
+    All jobs are in the queues from the beginning, ordered by their creation time (`submit` in CSV). Time does not pass:
+    jobs do not finish, and admission checks stay Pending. To run jobs to their end, use kueuepy simulate.
     """
     found = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=False)
     scheduler = found.scheduler
@@ -62,10 +63,10 @@ def run(
             }
         )
         return
-    rows_table("What happened", ("cycle", "workload", "queue", "decision", "with what"), _events(settled), rows)
+    rows_table("Decisions", ("cycle", "workload", "queue", "decision", "details"), _events(settled), rows)
     why = (_why(scheduler, key) for key in waiting)
-    rows_table("Who waits", ("workload", "reason", "why"), why, rows, len(waiting))
-    rows_table("What is used", ("queue", "flavor", "resource", "used"), _usage(scheduler), rows)
+    rows_table("Pending workloads", ("workload", "reason", "message"), why, rows, len(waiting))
+    rows_table("Quota in use", ("queue", "flavor", "resource", "used"), _usage(scheduler), rows)
     _summary(settled, len(waiting))
 
 
@@ -77,7 +78,7 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
 
 
 def _waiting(scheduler: Scheduler) -> Iterator[str]:
-    """Everybody who is neither admitted nor finished."""
+    """Yield the workloads that are neither admitted nor finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
         conditions = conditions_of(session_of(scheduler).engine, session_of(scheduler).engine.find(key))
         if not any(name in conditions and conditions[name].is_true for name in ("Admitted", "Finished")):
@@ -85,7 +86,7 @@ def _waiting(scheduler: Scheduler) -> Iterator[str]:
 
 
 def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
-    """The reason and the message that an evaluation gives, and the admission checks of a workload that has quota."""
+    """Return key, reason and message of a workload; with reserved quota, the message includes its admission checks."""
     found = session_of(scheduler).state.id_of(key)
     if not status_of(session_of(scheduler).engine, found).checks:
         return key, *session_of(scheduler).engine.evaluations([found])[0]
@@ -111,4 +112,4 @@ def _summary(settled: Settled, waiting: int) -> None:
     for loop in settled.loops:
         say(str(loop), style="bold red")
     if not settled.loops and not settled.finished:
-        say("more would happen in further cycles", style="yellow")
+        say("further cycles would change the state", style="yellow")

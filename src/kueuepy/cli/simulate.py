@@ -1,4 +1,4 @@
-"""`kueuepy simulate`: what becomes of many jobs in virtual time."""
+"""`kueuepy simulate`: simulate jobs on a cluster configuration in virtual time."""
 
 import sys
 import warnings
@@ -37,56 +37,111 @@ EXAMPLES = examples(
 _QUEUE = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "evictions")
 
 _Model: TypeAlias = Annotated[
-    Literal["restart", "checkpoint", "resume"], typer.Option("--model", help="What an eviction costs a job.")
+    Literal["restart", "checkpoint", "resume"],
+    typer.Option(
+        "--model", help="Where an evicted job continues: from its start, its last checkpoint or where it stopped."
+    ),
 ]
 _Missing: TypeAlias = Annotated[
-    Literal["error", "skip", "wait"], typer.Option("--missing", help="Of jobs whose LocalQueue is not there.")
+    Literal["error", "skip", "wait"],
+    typer.Option(
+        "--missing",
+        help="If a LocalQueue does not exist: error exits, skip drops its jobs, wait keeps them pending.",
+    ),
 ]
 _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
-    typer.Option("--on-loop", help="At endless preemption; raise exits with 3."),
+    typer.Option(
+        "--on-loop",
+        help="Reaction to a preemption loop: hold the cohort tree until it changes, stop the run, or exit with 3.",
+    ),
 ]
 _Gate: TypeAlias = Annotated[
-    str | None, typer.Option("--gate", metavar="FILE", help="Promises that must hold: YAML, a list of them.")
+    str | None,
+    typer.Option("--gate", metavar="FILE", help="YAML list of targets that the run must meet, e.g. wait_p95 <= 30m."),
 ]
 _Out: TypeAlias = Annotated[
-    str | None, typer.Option("--out", metavar="DIR", help="Write all tables, for report and load_result.")
+    str | None,
+    typer.Option(
+        "--out", metavar="DIR", help="Directory to write all tables to; kueuepy report and load_result read it."
+    ),
 ]
-_Report: TypeAlias = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="Write a report: one HTML file.")
-]
+_Report: TypeAlias = Annotated[str | None, typer.Option("--report", metavar="FILE", help="HTML file for the report.")]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a picture as SVG: {', '.join(NAMES)}; repeatable."),
+    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(NAMES)}; repeatable."),
+]
+
+
+_Jobs: TypeAlias = Annotated[
+    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
+]
+_Load: TypeAlias = Annotated[
+    float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X (default: 1).")
+]
+_Every: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--every", metavar="TIME", help="Progress between checkpoints; must exceed 0 with --model checkpoint."
+    ),
+]
+_Cost: TypeAlias = Annotated[
+    str,
+    typer.Option("--cost", metavar="TIME", help="Duration of a checkpoint, during which the job makes no progress."),
+]
+_Restore: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--restore",
+        metavar="TIME",
+        help="Time a job needs to restore its progress when it restarts after an eviction.",
+    ),
+]
+_Grace: TypeAlias = Annotated[
+    str, typer.Option("--grace", metavar="TIME", help="Time an evicted job keeps its quota before it is released.")
+]
+_Cycle: TypeAlias = Annotated[
+    str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
+]
+_Until: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="TIME", help="Stop the simulation at this time; by default, when no event is left."
+    ),
+]
+_Warmup: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
+    ),
+]
+_Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random number generator.")
+]
+_At: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the run, e.g. quota changes."),
 ]
 
 
 def simulate(
     files: Objects,
     *,
-    jobs: Annotated[str, typer.Option("--jobs", metavar="FILE", help="The jobs: a log, a table, or manifests.")],
+    jobs: _Jobs,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
-    load: Annotated[float | None, typer.Option("--load", metavar="X", help="Jobs come X times as fast.")] = None,
+    load: _Load = None,
     model: _Model = "restart",
-    every: Annotated[str, typer.Option("--every", metavar="TIME", help="Progress between checkpoints.")] = "0",
-    cost: Annotated[str, typer.Option("--cost", metavar="TIME", help="What a checkpoint takes.")] = "0",
-    restore: Annotated[
-        str, typer.Option("--restore", metavar="TIME", help="What a start after an eviction takes.")
-    ] = "0",
-    grace: Annotated[
-        str, typer.Option("--grace", metavar="TIME", help="For how long an evicted job keeps its quota.")
-    ] = "0",
-    cycle: Annotated[str, typer.Option("--cycle", metavar="TIME", help="What a scheduling cycle takes.")] = "0",
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="The last moment.")] = None,
-    warmup: Annotated[
-        str, typer.Option("--warmup", metavar="TIME", help="Jobs submitted before it do not count in figures.")
-    ] = "0",
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Of all draws.")] = 0,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="FILE", help="What changes meanwhile: YAML or JSON, a list of events.")
-    ] = None,
+    every: _Every = "0",
+    cost: _Cost = "0",
+    restore: _Restore = "0",
+    grace: _Grace = "0",
+    cycle: _Cycle = "0",
+    until: _Until = None,
+    warmup: _Warmup = "0",
+    seed: _Seed = 0,
+    at: _At = None,
     missing: _Missing = "error",
     on_loop: _OnLoop = "hold",
     out: _Out = None,
@@ -97,12 +152,18 @@ def simulate(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run jobs on queues in virtual time: how long they wait, who uses what, what preemption costs.
+    """Simulate jobs on a cluster configuration in virtual time.
 
-    Jobs are read from CSV, Parquet, JSON lines, manifests, or logs of clusters by the name of their format. Progress is
-    shown on terminals.
+    Prints the metrics of the run, such as waiting times, utilisation and evictions, and a row for each ClusterQueue.
+    FILE holds the configuration: queues, cohorts, flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a
+    cluster, or manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and
+    the requests of each pod, such as cpu, memory or gpu.
 
-    Exits with 3 if a promise of --gate does not hold, or preemption goes round and --on-loop is raise.
+    TIME is a number of seconds or a duration such as 90s, 2h30m or 7d. --until, --warmup, --window and the events of
+    --at count from the submission of the first job. An event is a mapping such as
+    {when: 1d, edit: {"ClusterQueue/a:quota[f/cpu].nominalQuota": 6}}.
+
+    Exits with 3 if the run misses a target of --gate, or has a preemption loop and --on-loop is raise.
     """
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
@@ -143,14 +204,14 @@ def simulate(
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
-    """Who is told of progress: a line on a terminal's standard error, or nobody."""
+    """Yield a function that shows progress on standard error, or `None` if that is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
 
     def show(progress: Progress) -> None:
         done = f"{progress.done:,} of {total:,} {plural(total, 'job')} done after {span_text(progress.now)}"
-        sys.stderr.write(f"\r{done}, {progress.waiting:,} wait or run\x1b[K")
+        sys.stderr.write(f"\r{done}, {progress.waiting:,} waiting or running\x1b[K")
         sys.stderr.flush()
 
     try:
@@ -173,7 +234,7 @@ def _write(found: Result, out: str | None, report: str | None, pictures: list[tu
 
 
 def as_data(found: Result) -> dict[str, Any]:
-    """A result for programs: what was asked for, figures, warnings, and the fingerprint of all tables."""
+    """Return a result as JSON data: the settings, metrics, warnings, and the fingerprint of all tables."""
     return {
         "settings": plain(found.settings),
         "jobs": len(found.jobs),
@@ -189,11 +250,11 @@ def as_data(found: Result) -> dict[str, Any]:
 
 
 def tell_result(found: Result) -> None:
-    """A result for people: warnings, the figures that one looks at first, and each ClusterQueue."""
+    """Print warnings, the main metrics, and a row for each ClusterQueue."""
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
     rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if name.split(" ")[0] in shown("run")]
-    table("", ("figure", "value"), rows)
+    table("", ("metric", "value"), rows)
     say("")
     queues = found.queues
     used = [name for name in queues.names if name.startswith("utilisation ")]

@@ -1,8 +1,8 @@
-"""Standard output and standard error, such that no command has to look after them.
+"""Guards for standard output and standard error, so that no command has to handle their failures.
 
-Who reads the output may stop: the rest is dropped, and the command ends as it would have. A text that the encoding has
-no signs for is written as far as it goes. Output that cannot be written at all, to a full disk or a closed descriptor,
-is an error like any other; what goes wrong with standard error is passed over, since nobody could be told.
+If the reader of a pipe stops, the remaining output is dropped and the command ends normally. Characters that the
+encoding lacks are replaced. Failing to write standard output, for example to a full disk or a closed descriptor, is an
+error. Failures of standard error are ignored, because there is no other place to report them.
 """
 
 import errno
@@ -17,10 +17,10 @@ _STDOUT = "standard output"
 
 
 class _Raw(io.RawIOBase):
-    """What a stream writes to, with the errors that are passed over."""
+    """An unbuffered target of a stream that ignores one kind of error and drops all output after it."""
 
     def __init__(self, target: Any, passed_over: type[OSError]) -> None:
-        """Writes to a target without a buffer; `None` is a closed descriptor."""
+        """Wrap an unbuffered target; `None` is a closed descriptor."""
         self._target = target
         self._passed_over = passed_over
         self.drops = False
@@ -51,7 +51,7 @@ class _Raw(io.RawIOBase):
 
 
 def _guarded(stream: TextIO | None, passed_over: type[OSError], errors: str) -> tuple[Any, _Raw | None]:
-    """A stream in place of the given one; that itself where it has no bytes below it."""
+    """Return a guarded replacement of a stream, or the stream itself if it has no byte buffer."""
     if stream is not None and not hasattr(stream, "buffer"):
         return stream, None
     buffer: IO[bytes] | None = None
@@ -65,7 +65,7 @@ def _guarded(stream: TextIO | None, passed_over: type[OSError], errors: str) -> 
 
 
 def guarded(run: Callable[[], int]) -> int:
-    """Runs a command, and returns its exit code; 1 where something that it writes cannot be written."""
+    """Run a command and return its exit code, which is 1 if its output cannot be written."""
     given = sys.stdout, sys.stderr
     out, out_raw = _guarded(given[0], BrokenPipeError, "replace")
     err, err_raw = _guarded(given[1], OSError, "backslashreplace")

@@ -1,4 +1,4 @@
-"""`kueuepy sweep`: the same jobs under many policies; and `kueuepy plan`: the least value that keeps a promise."""
+"""`kueuepy sweep`: simulate jobs under many policies; `kueuepy plan`: find the smallest value that meets a target."""
 
 import csv
 import math
@@ -43,44 +43,71 @@ _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
 _SHOWN = ("wait_mean", "wait_p95", "utilisation", "lost_hours", "evictions", "jain")
 
 _Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="The jobs: a log, a table, or manifests.")
+    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
 ]
 _Seeds: TypeAlias = Annotated[
-    int, typer.Option("--seeds", min=1, metavar="N", help="With more than one, days of the jobs come in N orders.")
+    int,
+    typer.Option(
+        "--seeds",
+        min=1,
+        metavar="N",
+        help="Number of runs per policy; with more than 1, each run shuffles the days of the jobs.",
+    ),
 ]
 _Threads: TypeAlias = Annotated[
-    int | None, typer.Option("--threads", min=1, metavar="N", help="How many runs go on at once.")
+    int | None,
+    typer.Option("--threads", min=1, metavar="N", help="Number of parallel simulations; by default one per core."),
 ]
 _Storage: TypeAlias = Annotated[
-    str | None, typer.Option("--storage", metavar="FILE", help="Keep each row; a command that was killed goes on.")
+    str | None,
+    typer.Option(
+        "--storage", metavar="FILE", help="File that stores finished runs; a repeated command resumes from it."
+    ),
 ]
 
 _Over: TypeAlias = Annotated[
     list[str],
-    typer.Option("--over", metavar="PATH=VALUES", help="v1,v2,... or, for --sample, LOW..HIGH:STEP; repeatable."),
+    typer.Option(
+        "--over", metavar="PATH=VALUES", help="Values to try: v1,v2,... or, with --sample, LOW..HIGH:STEP; repeatable."
+    ),
 ]
 _Sample: TypeAlias = Annotated[
-    int | None, typer.Option("--sample", min=1, metavar="N", help="So many policies of all, spread evenly.")
+    int | None,
+    typer.Option(
+        "--sample", min=1, metavar="N", help="Try N policies spread evenly over all combinations, instead of all."
+    ),
 ]
 _Figure: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--figure", metavar="FIGURE", help="One more, as wait_p95(team-a)[priority >= 100]; repeatable."),
+    typer.Option(
+        "--figure", metavar="FIGURE", help="Additional metric, e.g. wait_p95(team-a)[priority >= 100]; repeatable."
+    ),
 ]
 _Pareto: TypeAlias = Annotated[
-    str | None, typer.Option("--pareto", metavar="F1,F2", help="Show the front of these figures, least is best.")
+    str | None,
+    typer.Option(
+        "--pareto", metavar="F1,F2", help="Show only the policies on the Pareto front that minimises these metrics."
+    ),
 ]
 _Where: TypeAlias = Annotated[
-    str | None, typer.Option("--where", metavar="CONDITION", help="The best must keep it, as 'evictions <= 200'.")
+    str | None,
+    typer.Option(
+        "--where", metavar="CONDITION", help="Condition that the best policy must meet, e.g. 'evictions <= 200'."
+    ),
 ]
-_Best: TypeAlias = Annotated[str, typer.Option("--best", metavar="FIGURE", help="The policy with the least of it.")]
+_Best: TypeAlias = Annotated[
+    str, typer.Option("--best", metavar="FIGURE", help="Select the policy that minimises this metric.")
+]
 _Dask: TypeAlias = Annotated[
-    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this scheduler of Dask.")
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler on whose workers to run.")
 ]
 _Out: TypeAlias = Annotated[
-    str | None, typer.Option("--out", metavar="FILE", help="Write all rows: .csv, else as Parquet.")
+    str | None,
+    typer.Option("--out", metavar="FILE", help="File for all rows: CSV if the name ends with .csv, otherwise Parquet."),
 ]
 _Picture: TypeAlias = Annotated[
-    str | None, typer.Option("--picture", metavar="FILE", help="Draw the front of --pareto: .svg or .png.")
+    str | None,
+    typer.Option("--picture", metavar="FILE", help="Write a chart of the two metrics of --pareto as .svg or .png."),
 ]
 
 
@@ -108,12 +135,13 @@ def sweep(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run the same jobs under many policies, and tell which is best.
+    """Simulate the same jobs under many policies, and find the best policy.
 
-    A policy is values by path: of fields of objects, as ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota, of
-    the jobs (jobs:scale_load) and of the run (model:every). All combinations are run, or with --sample some.
+    A policy sets a value at each path of --over. A path names a field of objects, such as
+    ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota, a change of the jobs (jobs:scale_load) or a setting of
+    the run (model:every). All combinations of the values are simulated, or N of them with --sample N.
 
-    Exits with 3 if no policy keeps --where.
+    Exits with 3 if no policy meets --where.
     """
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     table_ = read_jobs(jobs, format, map, window)
@@ -122,7 +150,7 @@ def sweep(
     policies: Any = space if number is None else sample(space, number)
     names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
     if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
-        raise typer.BadParameter("needs two figures of --pareto", param_hint="'--picture'")
+        raise typer.BadParameter("needs --pareto with two metrics", param_hint="'--picture'")
     with _workers(dask) as client:
         grid = run(
             cluster,
@@ -152,7 +180,7 @@ def sweep(
     else:
         _tell(grid, front, rows)
         if chosen is None:
-            say(f"no policy keeps {where}", style="bold")
+            say(f"no policy meets {where}", style="bold")
         else:
             edits = ", ".join(f"{path}={value}" for path, value in chosen.edits.items())
             name = grid.named(best)
@@ -167,7 +195,7 @@ def _values(path: str, text: str, *, sampled: bool) -> Any:
     found = _RANGE.fullmatch(text)
     if found is not None:
         if not sampled:
-            raise InvalidSpecError(f"--over {path}: {text} is a range, of which --sample takes some")
+            raise InvalidSpecError(f"--over {path}: {text} is a range; ranges need --sample")
         try:
             low, high, step = (None if part is None else _number(part) for part in found.groups())
         except ValueError:
@@ -178,7 +206,7 @@ def _values(path: str, text: str, *, sampled: bool) -> Any:
     try:
         return list(yaml.safe_load(f"[{text}]"))
     except yaml.YAMLError:
-        raise InvalidSpecError(f"--over {path}: {text}; it must be values with commas between them") from None
+        raise InvalidSpecError(f"--over {path}: {text}; it must be values separated by commas") from None
 
 
 def _number(text: str) -> int | float:
@@ -186,7 +214,7 @@ def _number(text: str) -> int | float:
 
 
 def _by_seed(jobs: Jobs, seeds: int) -> Jobs | Callable[[int], Jobs]:
-    """The jobs; of several seeds, with their days in another order for each, so that the daily curve stays."""
+    """Return the jobs; for several seeds, a function that shuffles whole days, which keeps the daily pattern."""
     return jobs if seeds == 1 else jobs.shuffle_days
 
 
@@ -241,33 +269,39 @@ def plan(
     files: Objects,
     *,
     jobs: _Jobs,
-    target: Annotated[str, typer.Option("--target", metavar="PROMISE", help="As 'wait_p95(team-a) <= 30m'.")],
-    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="The field whose least value is looked for.")],
-    low: Annotated[int, typer.Option("--from", metavar="N", help="The least value that is tried.")],
-    high: Annotated[int, typer.Option("--to", metavar="N", help="The largest.")],
-    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Between two values.")] = 1,
+    target: Annotated[
+        str, typer.Option("--target", metavar="TARGET", help="Target to meet, e.g. 'wait_p95(team-a) <= 30m'.")
+    ],
+    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the field to minimise.")],
+    low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
+    high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
+    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between two consecutive values.")] = 1,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
     seeds: _Seeds = 1,
-    every: Annotated[bool, typer.Option("--all", help="Try all values, however many there are.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Try every value, even if that takes more than 64 runs.")
+    ] = False,
     threads: _Threads = None,
     storage: _Storage = None,
     out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the objects with the value, as YAML.")
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="YAML file for the objects with the found value."),
     ] = None,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="FILE", help="Draw what was tried: .svg or .png.")
+        str | None, typer.Option("--picture", metavar="FILE", help="Write a chart of the tried values as .svg or .png.")
     ] = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Find the least value of a field with which a promise is kept, as the least quota for a wait.
+    """Find the smallest value of a field that meets a target, such as the smallest quota for a waiting time.
 
-    With several seeds it must be kept in each. What was tried is told, and whether more was always better in it.
+    With several seeds, a value must meet the target with each seed. Prints the result of every value tried, and whether
+    a larger value ever missed a target that a smaller one met.
 
-    Exits with 3 if no value keeps the promise.
+    Exits with 3 if no value meets the target.
     """
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     table_ = read_jobs(jobs, format, map, window)
@@ -299,7 +333,7 @@ def plan(
             [row["value"], figure_text(figure, row["mean"]), _interval(figure, row), "yes" if row["passed"] else "no"]
             for row in found.curve.rows()
         ]
-        table("", (vary.rpartition(".")[2], figure, "95 % interval", "kept"), rows)
+        table("", (vary.rpartition(".")[2], figure, "95 % interval", "met"), rows)
         say(repr(found)[len("<Plan: ") : -1], style="bold")
     if found.value is None:
         raise typer.Exit(ANSWER_IS_NO)

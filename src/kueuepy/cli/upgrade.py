@@ -1,4 +1,4 @@
-"""`kueuepy upgrade`: what another release of Kueue decides, reads and refuses otherwise."""
+"""`kueuepy upgrade`: compare how two releases of Kueue decide, and how they read the files."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 from kueuepy.upgrade import OLDEST, Upgrade, compare_versions, is_early
 
-_FROM = "The release that decides now: v0.1 to v0.20-devel."
+_FROM = "First release, for example the installed one: v0.1 to v0.20-devel."
 EXAMPLES = examples(
     "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
 )
@@ -26,25 +26,26 @@ def upgrade(
     files: Files,
     *,
     jobs: Annotated[
-        list[str], typer.Option("--jobs", metavar="FILE", help="Jobs for both: YAML, JSON or CSV; repeatable.")
+        list[str],
+        typer.Option(
+            "--jobs", metavar="FILE", help="YAML, JSON or CSV file of jobs to run under both releases; repeatable."
+        ),
     ],
     before: Annotated[
         str,
         typer.Option("--from", metavar="VERSION", help=_FROM),
     ],
-    after: Annotated[
-        str, typer.Option("--to", metavar="VERSION", help="The release that would decide: v0.1 to v0.20-devel.")
-    ],
+    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release: v0.1 to v0.20-devel.")],
     rows: Rows = 40,
     exit_code: ExitCode = False,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run the same jobs under two releases of Kueue: the decisions that differ, and the rule that makes each differ.
+    """Run the same jobs under two releases of Kueue, and show the decisions that differ and the rule behind each.
 
-    Also what of the files the second release refuses or reads otherwise, and the feature gates that came, went or got
-    another default. Jobs run as kueuepy compare runs them. Releases before v0.15 have no profile of their own: they
-    decide as v0.15 does, but for the rules that are known to have ended before.
+    Also lists the fields that the second release rejects or reads differently, and the feature gates that were added,
+    removed or have another default. Jobs run as in kueuepy compare. Releases before v0.15 decide like v0.15, except for
+    rules known to have changed between them and v0.15.
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
     read = reading_changes(manifest, files, before, after, lenient=lenient)
@@ -59,12 +60,12 @@ def upgrade(
 
 
 def reading_changes(manifest: Manifest, files: list[str], before: str, after: str, *, lenient: bool) -> list[str]:
-    """What of the files another release refuses, or takes for something else, a line each."""
+    """Return a line for each field of the files that another release rejects or reads differently."""
     own = manifest.configuration or Configuration(version=release_of(_profile(before)).name)
     then_by = release_of(_profile(after))
     known = DEFAULTS[then_by]
     changed = [
-        f"Configuration: featureGates.{name}: {then_by} has no such gate, and refuses it"
+        f"Configuration: featureGates.{name}: {then_by} has no such gate, and rejects it"
         for name in own.feature_gates
         if name not in known
     ]
@@ -81,7 +82,7 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
 
 
 def _profile(version: str) -> str:
-    """The release with a profile as which one decides."""
+    """Return the release whose profile is used for a version."""
     return OLDEST if is_early(version) else version
 
 
@@ -94,9 +95,9 @@ def _tell(found: Upgrade, read: list[str], rows: int) -> None:
     for change in found.changes:
         when, job = f"{change.decision.seconds:g} s", change.decision.workload
         shown.append((when, job, str(change.decision).partition(job)[2].strip(), ", ".join(change.causes)))
-    rows_table(f"What {found.after} decides otherwise", ("when", "workload", "decision", "why"), shown, rows)
+    rows_table(f"Decisions that differ in {found.after}", ("time", "workload", "decision", "reason"), shown, rows)
     rules = [(rule.name, rule.what) for rule in found.early] + [(rule.name, rule.what) for rule in found.rules]
-    rows_table("What changed", ("rule", "what"), rules, rows)
+    rows_table("Changed rules", ("rule", "change"), rules, rows)
     gates = [tuple(str(gate).split(": ", 1)) for gate in found.gates]
     rows_table("Feature gates", ("gate", f"{found.before} → {found.after}"), gates, rows)
     for line in read:

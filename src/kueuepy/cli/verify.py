@@ -1,4 +1,4 @@
-"""`kueuepy verify`: how far the decisions of kueuepy agree with a recorded cluster."""
+"""`kueuepy verify`: measure how far the decisions of kueuepy agree with a recorded cluster."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,14 +13,17 @@ EXAMPLES = examples("kueuepy verify tests/live/data/cohort.jsonl.gz", "kueuepy v
 
 
 def verify(
-    recording: Annotated[Path, typer.Argument(metavar="FILE", help="Watch events as JSON lines, maybe gzipped.")],
+    recording: Annotated[Path, typer.Argument(metavar="FILE", help="Watch events as JSON lines, optionally gzipped.")],
     *,
     latency: Annotated[
-        str, typer.Option("--latency", metavar="DURATION", help="Longest time between a decision and its write.")
+        str,
+        typer.Option("--latency", metavar="DURATION", help="Maximum time between a decision of Kueue and its write."),
     ] = "1.2s",
     at_least: Annotated[
         float | None,
-        typer.Option("--at-least", metavar="SHARE", min=0, max=1, help="Exit with 3 if the agreement is below this."),
+        typer.Option(
+            "--at-least", metavar="FRACTION", min=0, max=1, help="Exit with 3 if the agreement is below this fraction."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`kueuepy whatif`: questions about jobs that are not there, and changes that nobody has made."""
+"""`kueuepy whatif`: test hypothetical jobs and changes without applying them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,28 +39,38 @@ def whatif(
     *,
     job: Annotated[
         Path | None,
-        typer.Option("--job", metavar="FILE", help="Jobs, YAML, JSON or CSV: would they be admitted now, each alone?"),
+        typer.Option(
+            "--job",
+            metavar="FILE",
+            help="YAML, JSON or CSV file of jobs to test for immediate admission, each by itself.",
+        ),
     ] = None,
     largest: Annotated[
-        bool, typer.Option("--largest", help="With --job: how many pods of its first pod set would be admitted now?")
+        bool,
+        typer.Option(
+            "--largest",
+            help="With --job, print the largest number of pods of the first pod set that would be admitted.",
+        ),
     ] = False,
     preempting: Annotated[
-        bool, typer.Option("--preempting", help="With --job: it also counts if others must be preempted first.")
+        bool, typer.Option("--preempting", help="With --job, also accept an admission that requires preemption.")
     ] = False,
     edit: Annotated[
         Path | None,
         typer.Option(
             "--edit",
             metavar="FILE",
-            help="Objects with the fields to change, merged as kubectl apply does.",
+            help="Objects with the fields to change, merged as by kubectl apply.",
         ),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="With --edit: replace whole objects, as kubectl replace does.")
+        bool, typer.Option("--replace", help="With --edit, replace whole objects, as by kubectl replace.")
     ] = False,
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="A field, as ClusterQueue/a:stopPolicy=Hold; repeatable."),
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Field to change, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable."
+        ),
     ] = None,
     exit_code: ExitCode = False,
     as_is: AsIs = False,
@@ -70,10 +80,13 @@ def whatif(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Ask whether a job would be admitted now, where and at whose cost; or what a change of any object would change.
+    """Test whether a job would be admitted now, or which decisions a change of objects would alter.
 
-    With --job the exit code is 3 if the job would have to wait. The fields that the objects of --edit do not have stay
-    as they are, and null removes a field; notes name both. --set takes the paths of kueuepy sweep --over.
+    For a job, prints the flavors it would get and the workloads it would preempt. With --job, the exit code is 3 if a
+    job would stay pending.
+
+    Fields missing from the objects of --edit keep their values, and null removes a field; notes list both. --set
+    accepts the same paths as kueuepy sweep --over.
     """
     changes = edit is not None or bool(sets)
     if (job is None) != changes:
@@ -93,7 +106,7 @@ def whatif(
     with jobs_of([str(job)], namespace=namespace) as found:
         items = [item.workload if isinstance(item, Submission) else item for item in found]
         if not items:
-            raise InvalidSpecError(f"{job}: holds no job and no Workload; give one with --job")
+            raise InvalidSpecError(f"{job}: contains no job and no Workload; --job needs at least one")
         ask(scheduler, items, preempting=preempting, json=json)
 
 
@@ -121,10 +134,10 @@ def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: 
 
 
 def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, namespace: str) -> list[Edit]:
-    """Return the objects of a file as they would be applied, and print which fields of the present ones it lacks.
+    """Return the objects of a file as they would be applied, and print the fields that it omits.
 
     Raises:
-        KueueError: The file cannot be read, or an object would not be valid.
+        KueueError: The file cannot be read, or a changed object is not valid.
     """
     there = objects_of(scheduler)
     partial: list[tuple[Item, dict[str, Any]]] = []
@@ -139,7 +152,7 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
     if not partial and manifest.is_empty:
         raise InvalidSpecError(f"{file}: nothing to read; there must be at least one object")
     if manifest.jobs:
-        say(f"note: {file}: jobs in it do not count here; --job asks about jobs", stderr=True)
+        say(f"note: {file}: jobs in this file are ignored; use --job to test jobs", stderr=True)
     made: dict[tuple[str, str], Edit] = {}
     for item, doc in partial:
         with placed(_at(item)):
@@ -148,25 +161,25 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
         _say_absent(item.where(), object_name(doc), found, replace=replace)
         key = (type(found.object).__name__, found.object.key)
         if key in made:
-            raise InvalidSpecError(f"{item.where()}: {object_name(doc)}: is given twice; give each object once")
+            raise InvalidSpecError(f"{item.where()}: {object_name(doc)}: occurs twice; it must occur once")
         made[key] = found.object
     policy = manifest.configuration and of_release(manifest.configuration, scheduler.configuration.version)
     edits: list[Edit] = [*made.values(), *manifest.objects(), *([policy] if policy else [])]
     if not edits:
-        wanted = "queues, cohorts, flavors or other objects that bear on admission"
-        raise InvalidSpecError(f"{file}: holds no object that decides anything; it must have {wanted}")
+        wanted = "queues, cohorts, flavors or other objects that affect admission"
+        raise InvalidSpecError(f"{file}: contains no object that affects admission; it must have {wanted}")
     return edits
 
 
 def _at(item: Item) -> Callable[[KueueError], KueueError]:
-    """Return what puts the place of an object before each line of an error."""
+    """Return a function that prefixes each line of an error with the place of an object."""
     return lambda error: at_place(error, item.where())
 
 
 def _say_absent(where: str, name: str, found: Patched, *, replace: bool) -> None:
     for verb, fields, other in (
-        ("keeps", found.kept, "null removes a field, --replace all that the file does not have"),
-        ("removes", found.removed, "without --replace they stay" if replace else ""),
+        ("keeps", found.kept, "null removes a field, --replace removes all fields that the file omits"),
+        ("removes", found.removed, "without --replace, they are kept" if replace else ""),
     ):
         if fields:
             hint = f"; {other}" if other else ""
@@ -174,7 +187,7 @@ def _say_absent(where: str, name: str, found: Patched, *, replace: bool) -> None
 
 
 def _value(text: str) -> tuple[str, Any]:
-    """Return path and value of a text such as `ClusterQueue/a:stopPolicy=Hold`; the value is YAML."""
+    """Return the path and the value of a text such as `ClusterQueue/a:stopPolicy=Hold`; the value is YAML."""
     path, value = pair("--set", text)
     try:
         return path, yaml.safe_load(value)
@@ -190,9 +203,9 @@ def _edit(scheduler: Scheduler, changed: list[Edit], *, rows: int, exit_code: bo
         print_json({"changes": difference.changes, "beyond_quota": leaving})
     else:
         changes = [(change.workload, ended(change.before), ended(change.after)) for change in difference.changes]
-        rows_table("What would be decided otherwise", ("workload", "now", "then"), changes, rows)
+        rows_table("Decisions that would change", ("workload", "before", "after"), changes, rows)
         say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
         if leaving:
-            say(f"beyond quota then, though nobody evicts them: {', '.join(leaving)}")
+            say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
     if exit_code and difference.changes:
         raise typer.Exit(ANSWER_IS_NO)

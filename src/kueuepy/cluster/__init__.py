@@ -1,4 +1,4 @@
-"""A whole cluster as one value: its objects, held to the rules of an API server, and its files."""
+"""Cluster: the objects of a cluster as one immutable value, validated as an API server does, and read from files."""
 
 from kueuepy.cluster.cluster import Cluster, dump, load
 

@@ -1,4 +1,4 @@
-"""Cluster: all that is declared, as one immutable value."""
+"""The Cluster class, an immutable collection of objects."""
 
 from __future__ import annotations
 
@@ -48,15 +48,16 @@ _LIMITS = Limits()
 
 @checked_methods
 class Cluster:
-    """Flavors, queues, cohorts and everything else that is declared; a value that never changes.
+    """An immutable collection of objects: flavors, queues, cohorts, workloads and all other declared objects.
 
-    Two things are added. Where no LocalQueue is given, each ClusterQueue gets one of its own name in the namespace
-    `default`. And the namespaces `default` and those of the LocalQueues exist, with no labels but their names, where no
-    Namespace declares them.
+    Two kinds of objects are added if they are missing. If no LocalQueue is given, each ClusterQueue gets a LocalQueue
+    of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues are
+    created, with their name as the only label.
 
-    >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
-    >>> cluster.local_queues[0].key
-    'default/vision'
+    Example:
+        >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
+        >>> cluster.local_queues[0].key
+        'default/vision'
     """
 
     __slots__ = ("_declared", "_manifest")
@@ -71,21 +72,21 @@ class Cluster:
         names: bool = True,
         version: str | None = None,
     ) -> None:
-        """Holds the objects, given one by one or in lists.
+        """Create a Cluster from objects.
 
         Args:
-            objects: Objects of any kind, Workloads included.
-            configuration: The policies of the installation; none of them is on by default.
-            jobs: Manifests of jobs, which a Scheduler submits.
-            names: Whether an object that names one that isn't there is refused. Kueue allows that, and keeps the
-                ClusterQueue concerned inactive.
-            version: The release of Kueue that decides, such as `v0.18`; `None` for what the configuration says, or the
-                present one.
+            objects: Objects of any kind, Workloads included, one by one or in iterables.
+            configuration: Kueue's Configuration. Default: Kueue's defaults.
+            jobs: Manifests of jobs, which a Scheduler submits when it starts.
+            names: Whether to reject an object that refers to an object that does not exist. Kueue accepts such objects
+                and marks the ClusterQueue as inactive. Default: True.
+            version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
+                else the release that this package implements.
 
         Raises:
             DuplicateError: Two objects of one kind have the same name.
-            NotFoundError: An object names one that isn't there.
-            InvalidSpecError: An object is not valid, or the release has no profile.
+            NotFoundError: An object refers to an object that does not exist, and `names` is True.
+            InvalidSpecError: An object is not valid, or the release is unknown.
         """
         if version is not None:
             configuration = of_release(configuration or Configuration(), version)
@@ -97,7 +98,15 @@ class Cluster:
 
     @classmethod
     def from_manifest(cls, manifest: Manifest, *, names: bool = True) -> Cluster:
-        """The Cluster of what `kueuepy.manifest.load` has read (and checked)."""
+        """Create a Cluster from a Manifest that `kueuepy.manifest.load` has read and validated.
+
+        Args:
+            manifest: The manifest.
+            names: Whether to reject an object that refers to an object that does not exist. Default: True.
+
+        Raises:
+            NotFoundError: An object refers to an object that does not exist, and `names` is True.
+        """
         cluster = cls.__new__(cls)
         cluster._hold(manifest, names=names)  # noqa: SLF001 - of its own class
         return cluster
@@ -110,28 +119,28 @@ class Cluster:
         object.__setattr__(self, "_manifest", whole)
 
     def __reduce__(self) -> tuple[Callable[[Manifest], Cluster], tuple[Manifest]]:
-        """What was declared: from it a copy, or a pickle in another process, completes itself again."""
+        """Pickle the declared objects only; unpickling adds the missing LocalQueues and Namespaces again."""
         return _unchecked, (self._declared,)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """A Cluster never changes."""
+        """Raise an AttributeError, because a Cluster is immutable."""
         raise AttributeError(f"Cluster.{name}: a Cluster is immutable; use replace()")
 
-    # What is in it, kind by kind.
+    # Objects by kind.
 
     @property
     def manifest(self) -> Manifest:
-        """Everything, with where it was read."""
+        """All objects, with the file and line from which each was read."""
         return self._manifest
 
     @property
     def written(self) -> Manifest:
-        """What `dump` writes: everything but the Namespaces that nobody declared."""
+        """The objects that `dump` writes: all except the Namespaces that were added automatically."""
         return msgspec.structs.replace(self._manifest, namespaces=self._declared.namespaces)
 
     @property
     def configuration(self) -> Configuration:
-        """The policies of the installation."""
+        """Kueue's Configuration."""
         return self._manifest.configuration or Configuration()
 
     @property
@@ -146,7 +155,7 @@ class Cluster:
 
     @property
     def cohorts(self) -> tuple[Cohort, ...]:
-        """The declared Cohorts; one that is only named by a queue is not among them."""
+        """The declared Cohorts. A cohort that is only named by a queue is not included."""
         return self._manifest.cohorts
 
     @property
@@ -166,17 +175,17 @@ class Cluster:
 
     @property
     def pods(self) -> tuple[Pod, ...]:
-        """The Pods that are no jobs."""
+        """The Pods that are not managed by Kueue as jobs."""
         return self._manifest.pods
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes."""
+        """The Nodes."""
         return self._manifest.nodes
 
     @property
     def namespaces(self) -> tuple[Namespace, ...]:
-        """The namespaces."""
+        """The Namespaces."""
         return self._manifest.namespaces
 
     @property
@@ -191,12 +200,12 @@ class Cluster:
 
     @property
     def priority_classes(self) -> tuple[WorkloadPriorityClass | PriorityClass, ...]:
-        """The priority classes of Kueue and of Kubernetes."""
+        """The WorkloadPriorityClasses of Kueue and the PriorityClasses of Kubernetes."""
         return (*self._manifest.workload_priority_classes, *self._manifest.priority_classes)
 
     @property
     def workloads(self) -> tuple[Workload, ...]:
-        """The Workloads that are there from the start."""
+        """The Workloads that exist when a Scheduler starts."""
         return self._manifest.workloads
 
     @property
@@ -206,18 +215,22 @@ class Cluster:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What reading passed over or put right."""
+        """Notes about fields that were ignored or corrected when the files were read."""
         return self._manifest.notes
 
     def objects(self) -> Iterator[Object]:
-        """All objects, kind after kind, what others refer to first."""
+        """Return all objects, grouped by kind; referenced kinds come before the kinds that refer to them."""
         return self._manifest.objects()
 
     def get(self, kind: type[T], key: str) -> T:
-        """The object of this kind and name (`namespace/name` where it has a namespace).
+        """Return the object of a kind and name.
+
+        Args:
+            kind: The class of the object.
+            key: The name, or `namespace/name` for a kind with namespaces.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: There is no such object.
         """
         found: tuple[T, ...] = getattr(self._manifest, FIELD_OF[kind])
         for obj in found:
@@ -225,18 +238,24 @@ class Cluster:
                 return obj
         raise NotFoundError(f'{kind.__name__} "{key}": there is no such object in the cluster')
 
-    # Others like it.
+    # Modified copies.
 
     def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> Cluster:
-        """The Cluster with these objects in place of those of the same kind and name, or beside the others.
+        """Return a Cluster in which the given objects are added, or replace objects of the same kind and name.
 
-        >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("a", {"default": {"cpu": 9}}))
-        >>> cluster.replace(ClusterQueue.of("a", {"default": {"cpu": 5}})) == cluster
-        False
+        Args:
+            objects: The complete new objects.
+            configuration: The new Configuration. Default: unchanged.
+            names: Whether to reject an object that refers to an object that does not exist. Default: True.
 
         Raises:
-            NotFoundError: An object names one that isn't there.
+            NotFoundError: An object refers to an object that does not exist, and `names` is True.
             InvalidSpecError: An object is not valid.
+
+        Example:
+            >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("a", {"default": {"cpu": 9}}))
+            >>> cluster.replace(ClusterQueue.of("a", {"default": {"cpu": 5}})) == cluster
+            False
         """
         for obj in objects:
             check(obj)
@@ -248,10 +267,14 @@ class Cluster:
         return self._with([*kept, *changed.values()], configuration or self._declared.configuration, names=names)
 
     def without(self, *objects: Object, names: bool = True) -> Cluster:
-        """The Cluster without the objects of these kinds and names.
+        """Return a Cluster without the objects of the given kinds and names.
+
+        Args:
+            objects: The objects to remove; only their kind, namespace and name are used.
+            names: Whether to reject an object that refers to an object that does not exist. Default: True.
 
         Raises:
-            NotFoundError: One of them isn't there, or something else names it.
+            NotFoundError: An object does not exist, or another object refers to it and `names` is True.
         """
         gone = {(type(obj), obj.key) for obj in objects}
         kept = [obj for obj in self._declared.objects() if (type(obj), obj.key) not in gone]
@@ -260,31 +283,45 @@ class Cluster:
         return self._with(kept, self._declared.configuration, names=names)
 
     def edit(self, path: str, value: Any) -> Cluster:
-        """The Cluster in which one field has another value; `None` takes it away.
-
-        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}))
-        >>> strict = cluster.edit("ClusterQueue/*:queueingStrategy", "StrictFIFO")
-        >>> strict.edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 5).cluster_queues[0].queueing_strategy
-        'StrictFIFO'
+        """Return a Cluster in which one field has another value.
 
         Args:
-            path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`; `Kind/*` are all of a
-                kind, `Kind/{a,b}` two of them. `quota[flavor/resource]` finds the resource group; a selector is a place
-                or a name. `Configuration:field` is of the installation's policies.
-                A cohort that is only named is declared by an edit. A Cohort gets a quota of any flavor and resource of
-                which a queue has one.
-            value: The value.
+            path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`. `Kind/*` selects all
+                objects of a kind, and `Kind/{a,b}` two of them. A selector is a position (from 0) or a name in a list.
+                `quota[flavor/resource]` selects a quota in whichever resource group contains it. `Configuration:field`
+                selects a field of the Configuration. Editing a cohort that is only named by queues declares it. A
+                Cohort can be given a quota for any flavor and resource for which some queue has one.
+            value: The new value; `None` removes the field.
+
+        Returns:
+            The new Cluster.
 
         Raises:
-            NotFoundError: The path names nothing; the message tells the nearest that is there.
+            NotFoundError: The path does not match any object or field. The message suggests a similar name.
             InvalidSpecError: The object would not be valid.
+
+        Example:
+            >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}))
+            >>> strict = cluster.edit("ClusterQueue/*:queueingStrategy", "StrictFIFO")
+            >>> strict.edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 5).cluster_queues[0].queueing_strategy
+            'StrictFIFO'
         """
         return self.edit_all({path: value})
 
     def edit_all(self, values: Mapping[str, Any]) -> Cluster:
-        """The Cluster in which several fields have other values, by path as `edit` takes them; one after the other.
+        """Return a Cluster in which several fields have other values.
 
-        Only what they come to together must be valid. It raises what `edit` does.
+        The edits are applied in order. Only the final objects must be valid.
+
+        Args:
+            values: The values by path, as `edit` accepts them.
+
+        Returns:
+            The new Cluster.
+
+        Raises:
+            NotFoundError: A path does not match any object or field.
+            InvalidSpecError: An object would not be valid.
         """
         from kueuepy.cluster.edit import edited_all  # noqa: PLC0415 - only on use
 
@@ -292,20 +329,24 @@ class Cluster:
         return self._replaced(changed, configuration, names=True) if changed or configuration else self
 
     def patch(self, *manifests: Mapping[str, Any]) -> Cluster:
-        """Return the Cluster in which objects have the fields of partial manifests, merged as `kubectl apply` does.
-
-        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}, cohort_name="all"))
-        >>> hold = {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}}
-        >>> cluster.patch(hold).cluster_queues[0].cohort_name
-        'all'
+        """Return a Cluster with objects changed by partial manifests, which are merged as `kubectl apply` does.
 
         Args:
             manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. Lists whose
-                items have a name are merged by it.
+                items have a name are merged by name.
+
+        Returns:
+            The new Cluster.
 
         Raises:
-            NotFoundError: An object names one that is not there.
+            NotFoundError: An object refers to an object that does not exist.
             InvalidSpecError: An object would not be valid.
+
+        Example:
+            >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}, cohort_name="all"))
+            >>> hold = {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}}
+            >>> cluster.patch(hold).cluster_queues[0].cohort_name
+            'all'
         """
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
 
@@ -331,13 +372,13 @@ class Cluster:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Whether both declare the same."""
+        """Return whether both Clusters contain equal objects."""
         return self._manifest == other._manifest if isinstance(other, Cluster) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """How many objects of which kind."""
+        """Return the number of objects of each kind."""
         counts = {kind.__name__: len(getattr(self._manifest, name)) for kind, name in FIELD_OF.items()}
         inside = ", ".join(counted(count, name) for name, count in counts.items() if count)
         return f"<Cluster: {inside or 'empty'}>"
@@ -346,15 +387,18 @@ class Cluster:
 
 
 def _unchecked(declared: Manifest) -> Cluster:
-    """The Cluster of a manifest whose names have been looked up, or were not to be."""
     return Cluster.from_manifest(declared, names=False)
 
 
 def of_release(configuration: Configuration, version: str) -> Configuration:
-    """The Configuration for another release of Kueue.
+    """Return the Configuration with another Kueue release.
+
+    Args:
+        configuration: The Configuration.
+        version: The release, such as `v0.18`.
 
     Raises:
-        InvalidSpecError: The release has no profile.
+        InvalidSpecError: The release is unknown.
     """
     return msgspec.structs.replace(configuration, version=release_of(version).name)
 
@@ -363,33 +407,60 @@ def of_release(configuration: Configuration, version: str) -> Configuration:
 def load(
     source: Source, *, strict: bool = True, names: bool = True, limits: Limits = _LIMITS, version: str | None = None
 ) -> Cluster:
-    """The Cluster that files declare: YAML or JSON of any of Kueue's API versions, as `kubectl get -o yaml` writes it.
+    """Read a Cluster from YAML or JSON, such as the output of `kubectl get -o yaml`, in any version of Kueue's API.
 
     Args:
-        source: A path, a directory, a text, an open file, a parsed object, or several of these.
-        strict: Whether what an API server would refuse is refused; otherwise it is put right and noted.
-        names: Whether an object that names one that isn't there is refused.
-        limits: What a file may have at most.
-        version: The release of Kueue that decides, and whose defaults count, such as `v0.18`; by default the present.
+        source: A path, a directory, a string, an open file, a parsed object, or a list of these.
+        strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
+            reported in `Cluster.notes`. Default: True.
+        names: Whether to reject an object that refers to an object that does not exist. Default: True.
+        limits: Limits on the size of the input.
+        version: The Kueue release whose rules and defaults apply, such as `v0.18`. Default: the release that this
+            package implements.
+
+    Returns:
+        The Cluster.
 
     Raises:
-        ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
+        ManifestError: The input is not valid. The message has one line per problem, with file, line, object and field.
         LimitError: A file exceeds a limit.
         DuplicateError: Two objects of one kind have the same name.
-        NotFoundError: There is no such file, or an object names one that isn't there.
+        NotFoundError: A file does not exist; or an object refers to an object that does not exist, and `names` is True.
+
+    Example:
+        >>> cluster = load('''
+        ... apiVersion: kueue.x-k8s.io/v1beta2
+        ... kind: ResourceFlavor
+        ... metadata: {name: default}
+        ... ''')
+        >>> cluster.resource_flavors[0].name
+        'default'
     """
     return Cluster.from_manifest(load_manifest(source, strict=strict, limits=limits, version=version), names=names)
 
 
 @checked
 def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
-    """The cluster as one YAML text, written to a file if one is named; loaded again, it gives an equal Cluster.
+    """Return a Cluster as YAML, and write it to a file if a path is given. Loading the YAML gives an equal Cluster.
 
-    LocalQueues that nobody declared are written, since a cluster needs them; Namespaces that nobody declared are not.
+    LocalQueues that were added automatically are included, because a real cluster needs them. Namespaces that were
+    added automatically are not.
+
+    Args:
+        cluster: The Cluster.
+        path: The file to write. Default: none.
+
+    Returns:
+        The YAML text.
 
     Raises:
-        InvalidSpecError: This is no Cluster.
+        InvalidSpecError: `cluster` is not a Cluster.
+
+    Example:
+        >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
+        >>> load(dump(cluster)) == cluster
+        True
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"dump: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(f"dump: {cluster!r} is not a Cluster; make one of objects: Cluster(*objects)")
     return dump_manifest(cluster.written, path)

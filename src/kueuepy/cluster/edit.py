@@ -1,4 +1,4 @@
-"""Paths into the objects of a cluster: one field, of one object or of many, has another value."""
+"""Edits of single fields, selected by a path, in one or several objects of a cluster."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.base import without_numpy
+from kueuepy.objects.times import encode_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,13 +40,13 @@ _KINDS: dict[str, Any] = {
     "admission_fair_sharing": AdmissionFairSharing,
     "resources": Resources,
 }
-"""The parts of a Configuration that have fields of their own."""
+"""The fields of a Configuration that have fields of their own."""
 
 
 def edited(
     objects: Iterable[Object], configuration: Configuration, path: str, value: Any
 ) -> tuple[list[Object], Configuration | None]:
-    """The objects that have other values than before, or the Configuration if it has; see `Cluster.edit`."""
+    """Return the objects that an edit changes, or the Configuration if the edit changes it; see `Cluster.edit`."""
     found = _PATH.fullmatch(path)
     if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
@@ -59,7 +60,10 @@ def edited(
 def edited_all(
     objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
 ) -> tuple[list[Object], Configuration | None]:
-    """What `edited` gives path by path, each on top of those before; an object is only valid or not after the last."""
+    """Return the objects and the Configuration that several edits change.
+
+    Each edit is applied to the result of the previous ones. Only the final objects are validated.
+    """
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
     for path, given in values.items():
@@ -81,7 +85,7 @@ def edited_all(
 
 
 def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
-    """The object of a manifest; where it is not valid, the error is that of the path that makes it so."""
+    """Return the object of a manifest; if it is not valid, raise the error of the path that makes it invalid."""
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
@@ -95,11 +99,11 @@ def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object
 
 
 def named(objects: Iterable[Object], path: str) -> list[Object]:
-    """The objects that a path names.
+    """Return the objects that a path selects.
 
     Raises:
-        NotFoundError: It names none.
-        InvalidSpecError: It is no path into objects.
+        NotFoundError: The path selects no object.
+        InvalidSpecError: The path does not select objects.
     """
     found = _PATH.fullmatch(path)
     if found is None or found["name"] is None:
@@ -108,11 +112,11 @@ def named(objects: Iterable[Object], path: str) -> list[Object]:
 
 
 def value_at(objects: Iterable[Object], path: str) -> Any:
-    """What a path names, as in a manifest; of one object, and `None` where the field is not there.
+    """Return the value that a path selects, as in a manifest; `None` if the field is absent.
 
     Raises:
-        NotFoundError: It names nothing.
-        InvalidSpecError: It is no path, or names several objects.
+        NotFoundError: The path does not match any object or list item.
+        InvalidSpecError: The path is malformed, or it selects several objects.
     """
     chosen = named(objects, path)
     if len(chosen) != 1:
@@ -129,7 +133,7 @@ def value_at(objects: Iterable[Object], path: str) -> Any:
 
 
 def _implied(objects: Sequence[Object]) -> list[Object]:
-    """Return the cohorts that only queues or other cohorts name, as they exist: without quotas of their own."""
+    """Return the cohorts that are named by queues or other cohorts but not declared, as Cohorts without quotas."""
     queues = [obj.cohort_name for obj in objects if isinstance(obj, ClusterQueue)]
     cohorts = [obj for obj in objects if isinstance(obj, Cohort)]
     named = dict.fromkeys([*queues, *(cohort.parent_name for cohort in cohorts)])
@@ -157,7 +161,7 @@ def _matching(objects: Iterable[Object], name: str) -> list[Object]:
 
 
 def _alternatives(name: str) -> Iterator[str]:
-    """`{a,b}` is a or b."""
+    """Expand `{a,b}` to the two names."""
     before, brace, rest = name.partition("{")
     inside, end, after = rest.partition("}")
     if not (brace and end):
@@ -173,7 +177,7 @@ def _near(what: str, name: str, known: set[str]) -> str:
 
 
 def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
-    """Return the flavors and resources of which a Cohort can be given a quota: those of which any queue has one."""
+    """Return the flavors and resources that a Cohort's quota may be set for: those for which any queue has a quota."""
     if not isinstance(obj, Cohort):
         return frozenset()
     groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)
@@ -181,7 +185,7 @@ def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]
 
 
 def _changed(obj: Object, path: str, field: str, value: Any, cells: frozenset[tuple[str, str]] = frozenset()) -> Object:
-    """The object with another value, validated as a manifest is."""
+    """Return the object with a changed field, validated like a manifest."""
     doc = to_dict(obj)
     _set(doc.setdefault("spec", {}), path, field, value, cells)
     try:
@@ -223,11 +227,17 @@ def _set(
     if value is None:
         here.pop(last, None)
     else:
-        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else deepcopy(value)
+        here[last] = (
+            msgspec.to_builtins(value, enc_hook=encode_time) if isinstance(value, msgspec.Struct) else deepcopy(value)
+        )
 
 
 def _record(here: Any, path: str, field: str) -> dict[str, Any]:
-    """What has the field: no list, of which an item must be chosen, and no value."""
+    """Return the mapping that contains a field.
+
+    Raises:
+        InvalidSpecError: The value is a list or a scalar.
+    """
     if not isinstance(here, dict):
         is_list = isinstance(here, list | tuple)
         what = "a list, of which an item is chosen by its place or name, as [0]" if is_list else "no object"
@@ -236,7 +246,7 @@ def _record(here: Any, path: str, field: str) -> dict[str, Any]:
 
 
 def _into(value: Any, path: str, selector: str | None) -> Any:
-    """The item of a list by its place or its name."""
+    """Return the item of a list with the given position or name."""
     if selector is None:
         return value
     names = [str(item.get("name")) for item in value if isinstance(item, dict)]
@@ -248,7 +258,7 @@ def _into(value: Any, path: str, selector: str | None) -> Any:
 
 
 def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
-    """The quota of `flavor/resource`, in whichever resource group it is."""
+    """Return the quota of `flavor/resource` from the resource group that contains it."""
     flavor, _, resource = cell.partition("/")
     known = set()
     for group in spec.get("resourceGroups", ()):
@@ -262,7 +272,10 @@ def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
 
 
 def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
-    """Add a quota of 0 to a spec that has none of a flavor and resource; the API wants one of each in its group."""
+    """Add a quota of 0 for a flavor and resource.
+
+    The API requires each flavor of a group to cover the same resources.
+    """
     groups = [{**group, "flavors": list(group["flavors"])} for group in spec.get("resourceGroups", ())]
     chosen = next((g for g in groups if resource in g["coveredResources"]), None)
     chosen = chosen or next((g for g in groups if flavor in (row["name"] for row in g["flavors"])), None)
@@ -280,7 +293,7 @@ def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
 
 
 def _configured(configuration: Configuration, path: str, field: str, value: Any) -> Configuration:
-    """The Configuration with another value; `None` is the default of a field."""
+    """Return the Configuration with a changed field; `None` restores the field's default."""
     fields = {_camel(name): name for name in Configuration.__struct_fields__}
     *way, (last, _) = _steps(path, field)
     if way:
@@ -303,7 +316,7 @@ def _configured(configuration: Configuration, path: str, field: str, value: Any)
 
 
 def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
-    """A part of the Configuration with another value: of the one that is there, or of a new one."""
+    """Return a nested part of the Configuration with a changed field."""
     if first == "feature_gates":
         return {**(before or {}), last: value}
     kind = _KINDS.get(first)

@@ -1,4 +1,4 @@
-"""The objects that a Cluster is made of, as they are given and as they are completed."""
+"""Flatten the arguments of a Cluster, and add LocalQueues and Namespaces that are missing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
-    """Yield the objects of nested lists.
+    """Yield the objects of nested iterables.
 
     Raises:
-        InvalidSpecError: Something is not an object.
+        InvalidSpecError: An item is not an object.
     """
     for obj in objects:
         if isinstance(obj, Object):
@@ -32,7 +32,7 @@ def flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
 
 
 def complete(declared: Manifest) -> Manifest:
-    """The manifest with the LocalQueues and Namespaces that nobody had to write."""
+    """Return the manifest with the LocalQueues and Namespaces that a Cluster adds if they are missing."""
     queues = declared.local_queues or tuple(
         LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
     )

@@ -1,4 +1,4 @@
-"""Names that refer to nothing."""
+"""Detection of references to objects that do not exist."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 
 def check_names(manifest: Manifest) -> None:
-    """Raises the error of the names that refer to nothing.
+    """Raise an error if an object refers to an object that does not exist.
 
-    A Cohort need not be declared (Kueue makes an implicit one), and a Workload may name a LocalQueue that comes later.
+    A Cohort need not be declared, because Kueue creates it implicitly. A Workload may name a LocalQueue that is created
+    later.
+
+    Args:
+        manifest: The objects.
 
     Raises:
-        NotFoundError: One line for each name, with file and line where known.
+        NotFoundError: The message has one line per reference, with file and line if known.
     """
     lines = [_line(manifest, found) for found in dangling(manifest)]
     if lines:
@@ -31,12 +35,14 @@ _Reference = tuple["Object", Path, str, str, frozenset[str]]
 
 
 def dangling(manifest: Manifest) -> Iterator[_Reference]:
-    """The names that refer to nothing: the object, the field, the name, the kind it names, and what there is."""
+    """Yield the references to objects that do not exist.
+
+    Each has the object, the field, the name, the kind that the name refers to, and the existing names of that kind.
+    """
     return (found for found in _references(manifest) if found[2] not in found[4])
 
 
 def _references(manifest: Manifest) -> Iterator[_Reference]:
-    """Each name that an object gives: the object, the field, the name, the kind it names, and what there is."""
     flavors = frozenset(flavor.name for flavor in manifest.resource_flavors)
     checks = frozenset(check.name for check in manifest.admission_checks)
     queues = frozenset(queue.name for queue in manifest.cluster_queues)

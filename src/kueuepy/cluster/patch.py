@@ -1,8 +1,8 @@
-"""Partial objects: the fields that a patch names are changed, and all others stay.
+"""Merge of partial manifests into objects: only the fields in the patch change.
 
-The merge is that of `kubectl apply` and `kubectl patch`. Mappings are merged field by field; `null` removes a field.
-Lists whose items have a name are merged by it, and resource groups by the resources that they cover. All other lists
-are replaced.
+The merge follows `kubectl apply` and `kubectl patch`. Mappings are merged field by field, and `null` removes a field.
+Lists whose items have a name are merged by that name, and resource groups by the resources that they cover. All other
+lists are replaced.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DIRECTIVE = "$patch"
 _GROUPS = "resourceGroups"
 _KEYS = ("name", "nodeLabel", "type")
-"""The fields by which items of lists are told apart, as the API's list types say."""
+"""The fields that identify items of lists, as defined by the list types of the API."""
 
 
 class Patched(NamedTuple):
@@ -32,8 +32,8 @@ class Patched(NamedTuple):
 
     Attributes:
         object: The object.
-        kept: The paths that only the object before had, and that stay.
-        removed: The paths that only the object before had, and that are removed.
+        kept: The paths of fields that the patch does not mention and that stay.
+        removed: The paths of fields that the patch removes.
     """
 
     object: Object
@@ -42,7 +42,13 @@ class Patched(NamedTuple):
 
 
 def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
-    """Return the object that a manifest names, or `None` if it is not among the objects."""
+    """Return the object that a manifest names, or `None` if it is not among the objects.
+
+    Args:
+        objects: The existing objects.
+        doc: The manifest.
+        namespace: The namespace of a manifest that names none. Default: `default`.
+    """
     metadata = doc.get("metadata")
     if not isinstance(metadata, dict):
         return None
@@ -58,27 +64,29 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
 def patched(
     objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
 ) -> Patched:
-    """Return the object that a manifest names, with the fields that the manifest has.
-
-    >>> from kueuepy.objects import ClusterQueue
-    >>> queue = ClusterQueue.of("a", {"f": {"cpu": 9}}, cohort_name="all")
-    >>> found = patched([queue], {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}})
-    >>> found.object.cohort_name, found.object.stop_policy
-    ('all', 'Hold')
-    >>> found.kept
-    ('spec.resourceGroups', 'spec.cohortName', 'spec.namespaceSelector')
+    """Return the object that a manifest names, with the fields of the manifest merged into it.
 
     Args:
-        objects: The objects that are there.
-        doc: The manifest: `kind`, `metadata.name` and the fields to change. `$patch: delete` in an item of a list
-            removes the item, and `$patch: replace` in a mapping replaces the mapping. An object that is not there must
-            be complete.
-        replace: Whether the manifest replaces the whole object, as `kubectl replace` does.
-        namespace: The namespace of a manifest that names none.
+        objects: The existing objects.
+        doc: The manifest: `kind`, `metadata.name` and the fields to change. `$patch: delete` in a list item removes the
+            item, and `$patch: replace` in a mapping replaces the mapping. If the object does not exist, the manifest
+            must be complete.
+        replace: Whether the manifest replaces the whole object, as `kubectl replace` does. Default: False.
+        namespace: The namespace of a manifest that names none. Default: `default`.
 
     Raises:
-        ManifestError: The result is not an object of the API.
-        InvalidSpecError: A `$patch` is unknown.
+        ManifestError: The result is not a valid object of the API.
+        InvalidSpecError: A `$patch` directive is unknown.
+
+    Example:
+        >>> from kueuepy.objects import ClusterQueue
+        >>> queue = ClusterQueue.of("a", {"f": {"cpu": 9}}, cohort_name="all")
+        >>> hold = {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}}
+        >>> found = patched([queue], hold)
+        >>> found.object.cohort_name, found.object.stop_policy
+        ('all', 'Hold')
+        >>> found.kept
+        ('spec.resourceGroups', 'spec.cohortName', 'spec.namespaceSelector')
     """
     before = named_by(objects, doc, namespace)
     if before is None:
@@ -121,14 +129,14 @@ def _spec(doc: Mapping[str, Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of which no part is shared with another, with lists for tuples."""
+    """Return a deep copy of a value, with lists instead of tuples."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _without_directives(value: Any) -> Any:
-    """Return a value without `$patch`, and without the items that it deletes."""
+    """Return a value without `$patch` keys and without the items that they delete."""
     if isinstance(value, dict):
         _expect_directive(value)
         return {name: _without_directives(inner) for name, inner in value.items() if name != _DIRECTIVE}
@@ -161,12 +169,12 @@ def _merged(old: Any, new: Any, path: tuple[str, ...]) -> Any:
     if isinstance(old, list) and isinstance(new, list) and (pairs := _pairs(old, new, path)) is not None:
         return _merged_lists(old, pairs, path)
     if path[-1:] == ("coveredResources",) and isinstance(old, list) and isinstance(new, list):
-        return [*old, *(one for one in new if one not in old)]  # a set, in the API
+        return [*old, *(one for one in new if one not in old)]  # the API declares this list as a set
     return _without_directives(new)
 
 
 def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tuple[str, ...]) -> list[Any]:
-    """Return the old items, merged with those of the patch that go with them, and then the new ones."""
+    """Return the old items, merged with the matching items of the patch, followed by the new items."""
     found: dict[int, Any] = dict(enumerate(old))
     for place, item in pairs:
         if isinstance(item, dict) and _deletes(item):
@@ -179,7 +187,7 @@ def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tup
 
 
 def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[int | None, Any]] | None:
-    """Return, for each item of a patch, the place of the item that it changes; `None` if the list is replaced."""
+    """Return the position of the item that each patch item changes; `None` if the patch replaces the list."""
     if not all(isinstance(item, dict) for item in (*old, *new)):
         return None
     if path[-1:] == (_GROUPS,):
@@ -194,7 +202,10 @@ def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[
 
 
 def _place_of_group(groups: list[Any], item: Mapping[str, Any]) -> int | None:
-    """Return the place of the resource group with a resource or flavor of an item: each is in one group only."""
+    """Return the position of the resource group that shares a resource or flavor with an item.
+
+    A resource or flavor can occur in one group only.
+    """
     resources, flavors = set(_texts(item.get("coveredResources"))), set(_names(item.get("flavors")))
     for place, group in enumerate(groups):
         known = set(_texts(group.get("coveredResources")))
@@ -213,7 +224,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _absent(old: Any, new: Any, path: str) -> Iterator[str]:
-    """Yield the paths of what only the old value has, the outermost of each."""
+    """Yield the paths that only the old value has; of nested paths, only the outermost."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             inner = f"{path}.{name}"

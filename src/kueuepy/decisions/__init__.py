@@ -1,4 +1,4 @@
-"""What a cycle decides about a workload."""
+"""The decisions of a scheduling cycle."""
 
 from kueuepy.decisions.decision import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
 from kueuepy.decisions.kinds import FlavorMode, PendingReason, PreemptionReason

@@ -1,4 +1,4 @@
-"""What a cycle decides about a workload: Admitted, Preempting or Pending."""
+"""The decision of a cycle about a workload: Admitted, Preempting or Pending."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from kueuepy.objects import Admission, PodSetAssignment
 
 
 class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):
-    """One flavor that the search looked at for a pod set.
+    """A flavor that the flavor assigner evaluated for a pod set.
 
     Source: `pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets`.
 
     Attributes:
-        pod_set: The position of the pod set in its workload.
-        flavor: The flavor.
-        mode: How well it did, `NoFit` (worst) to `Fit`; `Reclaim` is `Preempt` in other queues only.
-        borrowing_level: How far up the cohort tree it would borrow; 0 for not at all.
-        reason: Why it did not fit, as the workload's status would say; empty where it may fit.
+        pod_set: The position of the pod set in its workload, from 0.
+        flavor: The name of the flavor.
+        mode: The result, from `NoFit` (worst) to `Fit` (best). `Reclaim` means that only workloads of other queues are
+            preempted.
+        borrowing_level: The level of the cohort tree up to which the workload would borrow; 0 if it does not borrow.
+        reason: Why the flavor does not fit, in the words of the workload's status; an empty string if it may fit.
+
+    Example:
+        >>> FlavorAttempt(0, "spot", "NoFit", 0, "insufficient quota").mode
+        'NoFit'
     """
 
     pod_set: int
@@ -35,9 +40,13 @@ class Target(msgspec.Struct, frozen=True, gc=False):
     """A workload that is preempted.
 
     Attributes:
-        workload: Its key, `namespace/name`.
-        reason: By which rule.
-        cluster_queue: The ClusterQueue whose quota it gives back.
+        workload: The key of the workload, `namespace/name`.
+        reason: The rule by which the workload is preempted.
+        cluster_queue: The ClusterQueue whose quota is released.
+
+    Example:
+        >>> Target("default/low", "InClusterQueue", "team").workload
+        'default/low'
     """
 
     workload: str
@@ -46,16 +55,22 @@ class Target(msgspec.Struct, frozen=True, gc=False):
 
 
 class Admitted(msgspec.Struct, frozen=True, gc=False):
-    """Quota is reserved for the workload; it starts unless admission checks are outstanding.
+    """A decision that reserves quota for a workload, which starts unless admission checks are outstanding.
 
     Attributes:
-        workload: Its key, `namespace/name`.
-        cluster_queue: The ClusterQueue that gave the quota.
-        pod_sets: What each pod set got.
-        borrowing_level: How far up the cohort tree it borrows; 0 for not at all.
-        admitted: Whether it may start at once: no admission check is outstanding.
-        attempts: The flavors that were looked at, in order; the last one of each resource group was taken or bettered.
-        not_modelled: What the workload asks for that nobody looks at here, a sentence each.
+        workload: The key of the workload, `namespace/name`.
+        cluster_queue: The ClusterQueue in which the quota is reserved.
+        pod_sets: The assignment of each pod set: flavors, usage and topology.
+        borrowing_level: The level of the cohort tree up to which the workload borrows; 0 if it does not borrow.
+        admitted: Whether the workload can start at once because no admission check is outstanding.
+        attempts: The flavors that were evaluated, in order. In each resource group, the best of them was assigned.
+        not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 1}).flavors
+        {'main': {'cpu': 'f'}}
     """
 
     workload: str
@@ -70,26 +85,30 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def flavors(self) -> dict[str, dict[str, str]]:
-        """The flavor of each resource, by pod set."""
+        """The assigned flavor of each resource, by pod set."""
         return {pod_set.name: pod_set.flavors for pod_set in self.pod_sets}
 
     @property
     def admission(self) -> Admission:
-        """The same as a Workload's status has it."""
+        """The admission in the form that a Workload's status contains."""
         return Admission(self.cluster_queue, self.pod_sets)
 
 
 class Preempting(msgspec.Struct, frozen=True, gc=False):
-    """The workload will fit once others have left; they are evicted.
+    """A decision that a workload will fit after other workloads are preempted, which are now evicted.
 
     Attributes:
-        workload: Its key, `namespace/name`.
-        targets: Who must leave, in Kueue's order.
-        cluster_queue: Its ClusterQueue.
-        reason: The reason of its condition `QuotaReserved`.
-        message: The message of that condition, word for word as Kueue writes it.
-        attempts: The flavors that were looked at.
-        not_modelled: What the workload asks for that nobody looks at here, a sentence each.
+        workload: The key of the workload, `namespace/name`.
+        targets: The workloads to preempt, in Kueue's order.
+        cluster_queue: The ClusterQueue of the workload.
+        reason: The reason of the workload's condition `QuotaReserved`.
+        message: The message of that condition, exactly as Kueue writes it.
+        attempts: The flavors that were evaluated, in order.
+        not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
+
+    Example:
+        >>> Preempting("default/high", (Target("default/low", "InClusterQueue", "team"),), "team").reason
+        'WaitingForPreemptedWorkloads'
     """
 
     workload: str
@@ -104,15 +123,21 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Pending(msgspec.Struct, frozen=True, gc=False):
-    """The workload keeps waiting.
+    """A decision that a workload keeps waiting.
 
     Attributes:
-        workload: Its key, `namespace/name`.
-        reason: The reason of its condition `QuotaReserved`.
-        cluster_queue: Its ClusterQueue; empty if there is none.
-        message: The message of that condition, word for word as Kueue writes it.
-        attempts: The flavors that were looked at.
-        not_modelled: What the workload asks for that nobody looks at here, a sentence each.
+        workload: The key of the workload, `namespace/name`.
+        reason: The reason of the workload's condition `QuotaReserved`.
+        cluster_queue: The ClusterQueue of the workload; an empty string if there is none.
+        message: The message of that condition, exactly as Kueue writes it.
+        attempts: The flavors that were evaluated, in order.
+        not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 9}).reason
+        'ExceedsMaxQuota'
     """
 
     workload: str

@@ -1,11 +1,11 @@
-"""The words that decisions are made of, as Kueue spells them."""
+"""The literal types used in decisions, in Kueue's spelling."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 FlavorMode: TypeAlias = Literal["NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"]
-"""How well a flavor does, from worst to best."""
+"""The result of evaluating a flavor, from worst to best."""
 
 PreemptionReason: TypeAlias = Literal[
     "InClusterQueue", "InCohortReclamation", "InCohortFairSharing", "InCohortReclaimWhileBorrowing"
@@ -29,4 +29,4 @@ PendingReason: TypeAlias = Literal[
     "Pending",
     "",
 ]
-"""Why a workload waits: the reason of its condition `QuotaReserved`."""
+"""The reason of the condition `QuotaReserved` of a pending workload."""

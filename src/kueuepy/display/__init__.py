@@ -1,1 +1,1 @@
-"""Pictures for notebooks: HTML of what the other rooms hold."""
+"""HTML views of objects and results for notebooks."""

@@ -1,4 +1,4 @@
-"""What a notebook shows: everything escaped, at most 200 rows and 200 KB."""
+"""HTML for notebooks: all texts are escaped, and output is limited to 200 rows and 200 KB."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted, Pending, Preempting
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.explain import Explanation, words
+from kueuepy.notebook import MOST_ROWS, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -21,42 +22,47 @@ if TYPE_CHECKING:
     from kueuepy.engine.nodes import Node
     from kueuepy.explain import Cause
 
-MOST_ROWS = 200
+MOST_LINES = 200
 MOST_BYTES = 200_000
 _LONGEST_TEXT = 400
 
 
 @singledispatch
 def html(value: Any) -> str:
-    """What a notebook shows of a value: its `sheets()`, or its text where it has none; some kinds have a form below."""
-    return "".join(table(*sheet) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
+    """Return the HTML of a value: its `sheets()` as tables, or its text; some types have a format of their own."""
+    return "".join(sheet_html(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
-    """A table, cut where it gets too long; numbers stand at the right, everything else at the left."""
-    shown = list(islice(rows, MOST_ROWS + 1))
+def sheet_html(sheet: Sheet, value: object = None) -> str:
+    """Return a table, its first rows and a note on the rest; numbers are at the right, everything else at the left."""
+    shown = sheet.rows[:MOST_ROWS]
     body: list[str] = []
     size = 0
-    for row in shown[:MOST_ROWS]:
+    for row in shown:
         line = "<tr>" + "".join(_cell(cell) for cell in row) + "</tr>"
         size += len(line.encode())
         if size > MOST_BYTES // 2:
             break
         body.append(line)
-    cut = len(body) < len(shown)
-    more = f'<tr><td colspan="{len(header)}">…</td></tr>' if cut else ""
-    first = shown[0] if shown else header
-    head = "".join(_cell(name, "th", like=cell) for name, cell in zip(header, first, strict=True))
-    return _table(caption, head, [*body, more])
+    hidden = sheet.hidden + len(shown) - len(body)
+    more = (
+        f'<tr><td colspan="{len(sheet.header)}">{_text(hidden_rows(hidden, value, sheet.source))}</td></tr>'
+        if hidden
+        else ""
+    )
+    first = shown[0] if shown else sheet.header
+    head = "".join(_cell(name, "th", like=cell) for name, cell in zip(sheet.header, first, strict=True))
+    return _table(sheet.caption, head, [*body, more])
 
 
 def _table(caption: str, head: str, body: Iterable[str]) -> str:
     title = f'<caption style="text-align:left">{_text(caption)}</caption>' if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    table = f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>'  # a wide table scrolls; no column is cut off
 
 
 def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
-    """A cell; notebooks align all to the right unless they are told otherwise."""
+    """Return a cell with explicit alignment, because notebooks right-align by default."""
     side = "right" if isinstance(value if like is None else like, Real) else "left"
     return f'<{tag} style="text-align:{side}">{_text(value)}</{tag}>'
 
@@ -67,7 +73,7 @@ def _text(value: Any) -> str:
 
 
 def decision_row(decision: Decision) -> tuple[str, str, str, str]:
-    """A decision as the cells of a row."""
+    """Return a decision as the cells of a row."""
     if isinstance(decision, Admitted):
         flavors = sorted({flavor for flavors in decision.flavors.values() for flavor in flavors.values()})
         return decision.workload, decision.cluster_queue, "Admitted", ", ".join(flavors)
@@ -77,31 +83,34 @@ def decision_row(decision: Decision) -> tuple[str, str, str, str]:
     return decision.workload, decision.cluster_queue, decision.reason or "Pending", decision.message
 
 
-_DECISION = ("workload", "ClusterQueue", "decision", "")
+_DECISION = ("workload", "ClusterQueue", "decision", "details")
 
 
 @html.register(Admitted)
 @html.register(Preempting)
 @html.register(Pending)
 def _decision(decision: Decision) -> str:
-    return table(_DECISION, [decision_row(decision)])
+    return sheet_html(Sheet(_DECISION, [decision_row(decision)]), decision)
 
 
 @html.register
 def _cycle(cycle: Cycle) -> str:
-    return table(_DECISION, map(decision_row, cycle), repr(cycle).strip("<>"))
+    rows = [decision_row(decision) for decision in islice(cycle, MOST_ROWS)]
+    return sheet_html(Sheet(_DECISION, rows, repr(cycle).strip("<>"), len(cycle)), cycle)
 
 
 @html.register
 def _settled(settled: Settled) -> str:
     rows = ((i, *decision_row(decision)) for i, cycle in enumerate(settled, 1) for decision in cycle)
-    return table(("cycle", *_DECISION), rows, repr(settled).strip("<>"))
+    total = sum(map(len, settled))
+    sheet = Sheet(("cycle", *_DECISION), list(islice(rows, MOST_ROWS)), repr(settled).strip("<>"), total)
+    return sheet_html(sheet, settled)
 
 
 @html.register
 def _explanation(explanation: Explanation) -> str:
-    """The tree, with parts that fold."""
-    left = [MOST_ROWS]
+    """Return an explanation as a collapsible tree."""
+    left = [MOST_LINES]
     inside = "".join(_cause(cause, left) for cause in explanation.causes)
     return f"<details open><summary><b>{_text(explanation.headline)}</b></summary><ul>{inside}</ul></details>"
 
@@ -121,22 +130,22 @@ def _cause(cause: Cause, left: list[int]) -> str:
 
 @html.register
 def _cluster(cluster: Cluster) -> str:
-    """The cohort tree of a cluster, with what its Workloads use."""
+    """Return the cohort tree of a cluster with the usage of its Workloads."""
     queues, jobs = len(cluster.cluster_queues), len(cluster.workloads) + len(cluster.jobs)
     return tree_html(Scheduler(cluster), f"{queues} ClusterQueue{'s' * (queues != 1)}, {jobs} job{'s' * (jobs != 1)}")
 
 
 @html.register
 def _scheduler(scheduler: Scheduler) -> str:
-    """The cohort tree, with what is used now."""
+    """Return the cohort tree with the current usage."""
     return tree_html(scheduler, repr(scheduler).strip("<>"))
 
 
 def tree_html(scheduler: Scheduler, caption: str) -> str:
-    """A row for each node and each flavor and resource that it has, with a bar."""
+    """Return a table with a row and a bar for each node, flavor and resource."""
     grid = scheduler.usage
     usage, quota = grid.array("usage"), grid.array("subtree_quota")
-    head = "".join(_cell(name, "th") for name in ("Cohort, ClusterQueue", "flavor", "resource", "used", ""))
+    head = "".join(_cell(name, "th") for name in ("Cohort or ClusterQueue", "flavor", "resource", "usage", ""))
     rows: list[str] = []
     size = 0
     for row, depth in _depth_first(grid.nodes):
@@ -146,14 +155,14 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
             label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
             line = f"<tr>{label}{_amounts(grid.flavor_resources, usage, quota, row, cell)}</tr>"
             size += len(line.encode())
-            if len(rows) == MOST_ROWS or size > MOST_BYTES * 3 // 4:
+            if len(rows) == MOST_LINES or size > MOST_BYTES * 3 // 4:
                 return _table(caption, head, [*rows, "<tr><td>…</td></tr>"])
             rows.append(line)
     return _table(caption, head, rows)
 
 
 def _depth_first(nodes: Sequence[Node]) -> Iterable[tuple[int, int]]:
-    """Rows and depths, a Cohort before what is in it; a cycle of Cohorts shows nothing below it."""
+    """Return rows and depths of nodes, parents first; nodes in or below a cycle of Cohorts are omitted."""
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):
         if node.exists:
@@ -178,7 +187,7 @@ def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int,
 
 
 def _bar(used: int, own: int) -> str:
-    """What is used of its own, then in another colour what is borrowed."""
+    """Return a bar of the used own quota and, in another colour, the borrowed quota."""
     whole = max(used, own, 1)
     parts = ((min(used, own), "#2563eb"), (max(used - own, 0), "#c2410c"))
     inside = "".join(

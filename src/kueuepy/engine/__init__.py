@@ -1,1 +1,1 @@
-"""What the core tells, by name: the views that every room above reads it through."""
+"""Python views of the engine's data: cycles, tables, and the status of queues and workloads."""

@@ -1,4 +1,4 @@
-"""Values that are computed on first use, without a lock."""
+"""Attributes that are computed on first use, without a lock."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ T = TypeVar("T")
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801 - as Python's
-    """Python's `cached_property` as it is from Python 3.12 on: two threads may both compute a value.
+    """Python's `cached_property` without a lock, as in Python 3.12 and later; two threads may both compute a value.
 
-    Before, each property had one lock for all objects, for which threads waited, and a child process without end where
-    another thread held it when the process was forked.
+    Before Python 3.12, each property has one lock for all objects. Threads wait for it, and a child process waits
+    indefinitely if another thread held the lock when the process was forked.
     """
 
     if not TYPE_CHECKING:
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
-            """The value, computed if it is not known yet."""
+            """Return the value, which is computed if necessary."""
             if instance is None:
                 return self
             known = vars(instance)

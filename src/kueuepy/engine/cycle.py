@@ -1,4 +1,4 @@
-"""Cycles in a row, until nothing changes or the same comes again and again."""
+"""The results of scheduling cycles: a single cycle, a sequence of cycles, and preemption loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    """The numbers of a cycle whose decisions were made in another process."""
+    """The counts of a cycle that was unpickled."""
 
     idle: bool
     admitted: int
@@ -34,42 +34,57 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle, in the order in which Kueue takes the heads: by ClusterQueue name.
+    """The decisions of one scheduling cycle, ordered by ClusterQueue name, as Kueue takes the heads.
 
-    The decisions are made when they are looked at, from facts that the cycle left; a Cycle never changes.
+    A Cycle never changes. The decision objects are created on first access.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 1})
+        >>> scheduler.cycle()
+        <Cycle: 1 admitted, 0 preempting, 0 pending>
     """
 
     __slots__ = ("_decided", "_made", "_not_modelled")
 
     def __init__(self, decided: Decisions, not_modelled: NotModelled | None = None) -> None:
-        """Holds what the engine has decided, and what is not modelled of whom, by key, which is not to change."""
+        """Create a Cycle from the engine's decisions.
+
+        Args:
+            decided: The engine's decisions.
+            not_modelled: The requests that are not modelled, by workload key. The mapping must not change.
+        """
         self._decided: Decisions | _Counts = decided
         self._not_modelled: NotModelled = {} if not_modelled is None else not_modelled
         self._made: tuple[Decision, ...] | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
-        """The numbers and all decisions, for a copy in another process."""
+        """Pickle the counts and all decisions."""
         counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self), self.ahead)
         return _made_already, (counts, self.decisions)
 
     @property
     def idle(self) -> bool:
-        """Whether there was no head to decide about."""
+        """Whether no queue had a head."""
         return self._decided.idle
 
     @property
     def admitted_count(self) -> int:
-        """How many workloads got quota."""
+        """The number of workloads that got quota."""
         return self._decided.admitted
 
     @property
     def evicted_count(self) -> int:
-        """How many workloads are newly preempted."""
+        """The number of workloads that this cycle newly preempted."""
         return self._decided.evicted
 
     @property
     def ahead(self) -> int:
-        """How many workloads of BestEffortFIFO queues are still to be heads; while nobody moves it only falls."""
+        """The number of workloads in BestEffortFIFO queues that are still to become heads.
+
+        It only decreases while no workload is admitted, evicted or requeued.
+        """
         return self._decided.ahead
 
     @property
@@ -82,17 +97,17 @@ class Cycle(Sequence[Decision]):
 
     @property
     def admitted(self) -> tuple[Admitted, ...]:
-        """Those that got quota."""
+        """The decisions that reserved quota."""
         return tuple(d for d in self.decisions if isinstance(d, Admitted))
 
     @property
     def preempting(self) -> tuple[Preempting, ...]:
-        """Those that wait for others to leave."""
+        """The decisions that preempt other workloads."""
         return tuple(d for d in self.decisions if isinstance(d, Preempting))
 
     @property
     def pending(self) -> tuple[Pending, ...]:
-        """Those that keep waiting."""
+        """The decisions that keep workloads waiting."""
         return tuple(d for d in self.decisions if isinstance(d, Pending))
 
     @overload
@@ -100,19 +115,19 @@ class Cycle(Sequence[Decision]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
-        """One decision, or several."""
+        """Return one decision, or a tuple of decisions for a slice."""
         return self.decisions[index]
 
     def __len__(self) -> int:
-        """How many heads there were."""
+        """Return the number of heads."""
         return len(self._decided)
 
     def __iter__(self) -> Iterator[Decision]:
-        """The decisions in order."""
+        """Iterate over the decisions in order."""
         return iter(self.decisions)
 
     def __repr__(self) -> str:
-        """What was decided, in numbers."""
+        """Return the number of decisions of each kind."""
         if self.idle:
             return "<Cycle: idle>"
         preempting, pending = len(self.preempting), len(self.pending)
@@ -128,15 +143,20 @@ def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
 
 
 class Loop(msgspec.Struct, frozen=True):
-    """Preemption, or admission that a check takes back, that never ends: after `period` cycles all is as it was.
+    """A preemption loop: after `period` cycles, the same state repeats.
 
-    Kueue has no such notion: its users see workloads preempted again and again (kubernetes-sigs/kueue#14543). Fair
-    preemption gets there most easily, classical preemption can as well.
+    An admission that is repeatedly revoked by an admission check is also a loop. In Kueue, such workloads are preempted
+    again and again (kubernetes-sigs/kueue#14543). Loops are most common with fair sharing, but classical preemption can
+    cause them as well.
 
     Attributes:
-        period: The smallest number of cycles after which the same state comes again.
-        workloads: The keys of those that are admitted or preempted again and again, sorted.
-        cycles: One round of it.
+        period: The smallest number of cycles after which the same state repeats.
+        workloads: The keys of the workloads that are repeatedly admitted or preempted, sorted.
+        cycles: The cycles of one period.
+
+    Example:
+        >>> str(Loop(2, ("default/a", "default/b"), ()))
+        'endless retry: every 2 cycles the same of default/a, default/b'
     """
 
     period: int
@@ -144,7 +164,7 @@ class Loop(msgspec.Struct, frozen=True):
     cycles: tuple[Cycle, ...]
 
     def __str__(self) -> str:
-        """The loop in one sentence."""
+        """Return a description of the loop in one sentence."""
         what = "preemption" if any(cycle.evicted_count for cycle in self.cycles) else "retry"
         return f"endless {what}: every {counted(self.period, 'cycle')} the same of {', '.join(self.workloads)}"
 
@@ -154,14 +174,21 @@ class Settled(Sequence[Cycle]):
     """The cycles that were run until nothing changed.
 
     Attributes:
-        loops: The endless preemption that was found, one for each tree of cohorts that goes round.
-        finished: Whether nothing would change any more; not so with a loop, or when `max_cycles` were run.
+        loops: The preemption loops that were found, at most one per cohort tree.
+        finished: Whether nothing would change any more. It is False if there is a loop or `max_cycles` was reached.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 1})
+        >>> scheduler.settle()
+        <Settled: 1 cycle, 1 admitted, 0 preempted>
     """
 
     __slots__ = ("_cycles", "finished", "loops")
 
     def __init__(self, cycles: Sequence[Cycle], loops: Sequence[Loop], *, finished: bool) -> None:
-        """Holds the cycles."""
+        """Create a Settled from its cycles and loops."""
         self._cycles = tuple(cycles)
         self.loops = tuple(loops)
         self.finished = finished
@@ -178,12 +205,12 @@ class Settled(Sequence[Cycle]):
 
     @property
     def admitted(self) -> tuple[Admitted, ...]:
-        """All that got quota, in order."""
+        """The decisions that reserved quota, in order."""
         return tuple(decision for cycle in self._cycles for decision in cycle.admitted)
 
     @property
     def preempted(self) -> tuple[str, ...]:
-        """The keys of all that were preempted, in order."""
+        """The keys of the preempted workloads, in order."""
         targets = [t.workload for cycle in self._cycles for d in cycle.preempting for t in d.targets]
         return tuple(targets)
 
@@ -192,15 +219,15 @@ class Settled(Sequence[Cycle]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Cycle, ...]: ...
     def __getitem__(self, index: int | slice) -> Cycle | tuple[Cycle, ...]:
-        """One cycle, or several."""
+        """Return one cycle, or a tuple of cycles for a slice."""
         return self._cycles[index]
 
     def __len__(self) -> int:
-        """How many cycles were run."""
+        """Return the number of cycles."""
         return len(self._cycles)
 
     def __repr__(self) -> str:
-        """What came of it, in numbers."""
+        """Return the number of cycles, admissions and preemptions, and the loops."""
         admitted = sum(cycle.admitted_count for cycle in self._cycles)
         evicted = sum(cycle.evicted_count for cycle in self._cycles)
         state = "".join(f"; {loop}" for loop in self.loops) or ("" if self.finished else "; not finished")

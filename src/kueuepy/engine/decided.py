@@ -1,4 +1,4 @@
-"""Decisions out of what the core tells."""
+"""Conversion of the engine's records to decisions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class NotModelled(Protocol):
-    """What is not modelled of workloads, a sentence each, by key."""
+    """The requests of workloads that are not modelled, one sentence each, by key."""
 
     def get(self, key: str, /) -> tuple[str, ...] | None:
-        """Of one workload, if there is something."""
+        """Return the requests of a workload that are not modelled, or `None`."""
 
 
 _NOTHING: NotModelled = {}
@@ -27,11 +27,11 @@ _NOTHING: NotModelled = {}
 def assignments(
     view: Iterable[PodSetAdmissionRecord], byte_resources: Collection[str] = ()
 ) -> tuple[PodSetAssignment, ...]:
-    """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them.
+    """Return an admission in the form of a Workload's status, with amounts as Kueue writes them.
 
     Args:
         view: The admission.
-        byte_resources: Resources whose amounts are written as those of memory.
+        byte_resources: The resources whose amounts are written like those of memory.
     """
     return tuple(
         PodSetAssignment(
@@ -50,7 +50,12 @@ def assignments(
 
 
 def from_record(record: DecisionRecord, not_modelled: NotModelled = _NOTHING) -> Decision:
-    """The decision of one record of the core, with what is not modelled of whom, by key."""
+    """Return the decision of a record.
+
+    Args:
+        record: The engine's record.
+        not_modelled: The requests that are not modelled, by workload key.
+    """
     verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
     tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)
     outside = not_modelled.get(workload) or ()

@@ -1,7 +1,7 @@
-"""The shapes of what the core hands over: dicts and tuples, named here once for the stub and for those who read them.
+"""Types of the dicts and tuples that the engine returns about workloads, for the stub and for the code that reads them.
 
-Amounts are integers, thousandths for cpu and units for everything else; `None` is unlimited, which is also what the
-largest numbers and sums of such count as.
+Amounts are integers: thousandths for cpu, and units for everything else. `None` means unlimited; amounts of 2^63 - 1
+and sums that exceed it are also unlimited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kueuepy.engine.places import PlaceFactsView
 
 Amount: TypeAlias = int | None
-"""So much of a resource; `None` is unlimited."""
+"""An amount of a resource; `None` means unlimited."""
 
 _UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
 
@@ -23,12 +23,12 @@ ConditionRecord: TypeAlias = tuple[bool, str, str, int]
 """Status, reason, message, time of the last transition."""
 
 PlaceView: TypeAlias = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], int], ...]]
-"""The levels of a topology assignment, and by domain their values and the pods there."""
+"""The levels of a topology assignment; for each domain, its values and number of pods."""
 
 PodSetAdmissionRecord: TypeAlias = tuple[
     str, int, dict[str, tuple[str, int]], PlaceView | None, Literal["", "Pending", "Ready"]
 ]
-"""Name, count, flavor and amount by resource; where the pods go, and whether that waits or waited for checks."""
+"""Name, count, flavor and amount by resource, topology assignment, and the state of a delayed topology assignment."""
 
 AdmissionRecord: TypeAlias = tuple[PodSetAdmissionRecord, ...]
 
@@ -51,7 +51,7 @@ CheckRecord: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None
 
 
 class StatusRecord(TypedDict):
-    """What a workload's status says beside its conditions and its admission."""
+    """The status of a workload without its conditions and admission."""
 
     checks: list[CheckRecord]
     requeue_count: int | None
@@ -64,7 +64,7 @@ class StatusRecord(TypedDict):
 
 
 class NodeView(TypedDict):
-    """One node on the way from a queue to its root, in one cell."""
+    """A node on the path from a queue to its root, for one flavor and resource."""
 
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
@@ -78,10 +78,10 @@ class NodeView(TypedDict):
 
 
 class QuotaUserView(TypedDict):
-    """What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one cell.
+    """The quota and usage of a node for one flavor and resource.
 
-    `meets` is the lowest node that is above both it and the queue in question; the `nominal` of a Cohort is what it
-    has with all below it.
+    The node is a queue of the cohort tree, or a Cohort with its own quota or limit. `meets` is the lowest common
+    ancestor of this node and the examined queue. The `nominal` of a Cohort includes the quotas of its descendants.
     """
 
     name: str
@@ -94,7 +94,7 @@ class QuotaUserView(TypedDict):
 
 
 class CellView(TypedDict):
-    """One cell of a request, against what there is."""
+    """A request for one flavor and resource, compared with quota and limits."""
 
     flavor: str
     resource: str
@@ -114,7 +114,7 @@ class CellView(TypedDict):
 
 
 class RefusalView(TypedDict):
-    """One thing that keeps pods off a flavor; `taint` is key, value and effect of an untolerated one."""
+    """A reason why a flavor cannot be assigned; `taint` is key, value and effect of a taint that is not tolerated."""
 
     kind: Literal[
         "ExceedsCapacity",
@@ -142,7 +142,7 @@ class RefusalView(TypedDict):
 
 
 class FlavorView(TypedDict):
-    """One flavor of a pod set, tried or not."""
+    """A flavor for a pod set, whether it was evaluated or not."""
 
     flavor: str
     resource_group: int
@@ -157,7 +157,7 @@ class FlavorView(TypedDict):
 
 
 class PodSetView(TypedDict):
-    """What a pod set asks for, and how each flavor did."""
+    """The requests of a pod set, and the result of each flavor."""
 
     name: str
     count: int
@@ -167,7 +167,7 @@ class PodSetView(TypedDict):
 
 
 class ComparisonView(TypedDict):
-    """Two shares, compared by a rule of fair sharing."""
+    """A comparison of two shares by a fair sharing strategy."""
 
     strategy: Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
     ours: str
@@ -179,7 +179,10 @@ class ComparisonView(TypedDict):
 
 
 class CandidateView(TypedDict):
-    """A workload that holds what is contested, and why it leaves or stays; `leaving`: it is evicted already."""
+    """A workload that holds a contested resource, and whether it is preempted.
+
+    `leaving` means that the workload is already evicted.
+    """
 
     workload: str
     cluster_queue: str
@@ -192,7 +195,7 @@ class CandidateView(TypedDict):
 
 
 class ShareView(TypedDict):
-    """A dominant resource share, and where it comes from."""
+    """A dominant resource share, and the values from which it is computed."""
 
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
@@ -206,7 +209,7 @@ class ShareView(TypedDict):
 
 
 class ObstacleView(TypedDict):
-    """What keeps a workload out of every cycle; `queue` is the LocalQueue or ClusterQueue that does."""
+    """The reason why a workload is never considered; `queue` is the LocalQueue or ClusterQueue that causes it."""
 
     kind: Literal[
         "Deactivated",
@@ -226,7 +229,7 @@ class ObstacleView(TypedDict):
 
 
 class InactivityView(TypedDict):
-    """Why a ClusterQueue admits nobody: its condition Active, and the causes, each with what it names."""
+    """Why a ClusterQueue is inactive: its condition Active, and the causes, each with the names of objects."""
 
     reason: str
     message: str
@@ -234,11 +237,11 @@ class InactivityView(TypedDict):
 
 
 class FactsView(TypedDict):
-    """All about one workload.
+    """All facts about one workload.
 
-    `position` is how many wait before it in its ClusterQueue, nothing if it does not wait there; `first` the first one
-    that waits there, itself included; `goes_on`, whether the next cycle, whose search of flavors goes on where the last
-    one stopped, decides otherwise than a search of all flavors.
+    `position` is the number of workloads before it in its ClusterQueue, or `None` if it is not queued. `first` is the
+    first workload in that queue. `goes_on` is whether the next cycle, whose flavor search continues after the last
+    evaluated flavor, makes a different decision than a complete search.
     """
 
     workload: str
@@ -265,7 +268,7 @@ class FactsView(TypedDict):
 
 
 class Shortage(NamedTuple):
-    """A node whose quota or borrowingLimit is too small for a request, and by how much."""
+    """A node whose quota or borrowingLimit is too small for a request, and the missing amount."""
 
     node: str
     limit: Literal["quota", "borrowingLimit"]
@@ -273,7 +276,7 @@ class Shortage(NamedTuple):
 
 
 def number(amount: Amount) -> int:
-    """An amount as a number that can be compared: unlimited is the largest.
+    """Return an amount as a comparable number; unlimited is the largest one.
 
     >>> number(3), number(None) > 2**62
     (3, True)
@@ -282,7 +285,7 @@ def number(amount: Amount) -> int:
 
 
 def less(amount: Amount, by: Amount) -> Amount:
-    """One amount without another.
+    """Return an amount minus another one.
 
     Source: `pkg/resources/amount.go:Sub`.
 
@@ -296,5 +299,5 @@ def less(amount: Amount, by: Amount) -> Amount:
 
 
 def positive(amount: Amount) -> Amount:
-    """The amount, or 0 if it is less."""
+    """Return the amount, or 0 if it is negative."""
     return None if amount is None else max(0, amount)

@@ -1,4 +1,4 @@
-"""The shapes in which the core tells what a platform shows; every amount is the scheduler's integer."""
+"""Types of the engine's data about queues. Amounts are the scheduler's integers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from kueuepy._core import Engine
 
-# The kinds of `_core.EVENT_KINDS`; a test holds the two, and the table of `kueuepy.visibility.Event`, to each other.
+# Equal to `_core.EVENT_KINDS` and the table in `kueuepy.visibility.Event`, which a test verifies.
 EventKind: TypeAlias = Literal[
     "Created",
     "QuotaReserved",
@@ -25,19 +25,19 @@ EventKind: TypeAlias = Literal[
 ]
 
 ResourceHolding: TypeAlias = tuple[str, int, int, int, int, int]
-"""resource, reserved, admitted, nominal quota, borrowing limit, lending limit"""
+"""Resource, reserved amount, admitted amount, nominal quota, borrowing limit, lending limit."""
 FlavorHoldings: TypeAlias = list[tuple[str, list[ResourceHolding]]]
-"""By flavor, in the order of the ClusterQueue."""
+"""The holdings of each flavor, in the order of the ClusterQueue."""
 ConsumedView: TypeAlias = tuple[float, int, dict[str, str]]
-"""usage over weight, last update, consumed quantity by resource"""
+"""Usage divided by weight, time of the last update, consumed quantity by resource."""
 PendingView: TypeAlias = tuple[str, str, str, int, int, int]
-"""namespace, name, LocalQueue, priority, creation, position in the LocalQueue"""
+"""Namespace, name, LocalQueue, priority, creation time, position in the LocalQueue."""
 EventView: TypeAlias = tuple[int, int, EventKind, str, str, str, str, str, str, str, str, str, str, int, int | None]
 """The fields of `kueuepy.visibility.Event`."""
 
 
 class ClusterQueueView(NamedTuple):
-    """A ClusterQueue: whom it holds, and who waits."""
+    """A ClusterQueue: its status, and the number of its workloads."""
 
     name: str
     cohort: str
@@ -52,22 +52,23 @@ class ClusterQueueView(NamedTuple):
 
 
 class BacklogView(NamedTuple):
-    """What the pending workloads of a ClusterQueue ask for, and how many are finished.
+    """The requests of the pending workloads of a ClusterQueue, and the number of finished workloads.
 
-    `active`, `inadmissible` and `every` count kinds of workloads that the scheduler cannot tell apart.
+    `active`, `inadmissible` and `every` are numbers of equivalence classes: workloads of one class are identical to the
+    scheduler.
     """
 
     name: str
     finished: int
     asked: list[tuple[str, int]]
-    """resource, amount"""
+    """Resource and amount."""
     active: int
     inadmissible: int
     every: int
 
 
 class LocalQueueView(NamedTuple):
-    """A LocalQueue; what it holds is by the flavors of its ClusterQueue."""
+    """A LocalQueue. Its holdings are listed by the flavors of its ClusterQueue."""
 
     namespace: str
     name: str
@@ -85,7 +86,7 @@ class LocalQueueView(NamedTuple):
 
 
 class CohortView(NamedTuple):
-    """A Cohort; `root` is empty where Cohorts form a cycle."""
+    """A Cohort. `root` is empty if Cohorts form a cycle."""
 
     name: str
     parent: str
@@ -93,11 +94,11 @@ class CohortView(NamedTuple):
     is_declared: bool
     share: float
     cells: list[tuple[str, str, int, int]]
-    """flavor, resource, subtree quota, what the queues below use"""
+    """Flavor, resource, subtree quota, usage of the queues below."""
 
 
 class UnadmittedView(NamedTuple):
-    """How many workloads of a LocalQueue are not admitted for one reason."""
+    """The number of workloads of a LocalQueue that are not admitted for one reason."""
 
     namespace: str
     local_queue: str
@@ -108,25 +109,25 @@ class UnadmittedView(NamedTuple):
 
 
 def cluster_queues(engine: Engine) -> list[ClusterQueueView]:
-    """Every ClusterQueue."""
+    """Return all ClusterQueues."""
     return [ClusterQueueView(*view) for view in engine.cluster_queue_status()]
 
 
 def backlogs(engine: Engine) -> list[BacklogView]:
-    """Who waits in every ClusterQueue, and what for."""
+    """Return the backlog of every ClusterQueue."""
     return [BacklogView(*view) for view in engine.backlogs()]
 
 
 def local_queues(engine: Engine) -> list[LocalQueueView]:
-    """Every LocalQueue."""
+    """Return all LocalQueues."""
     return [LocalQueueView(*view) for view in engine.local_queue_status()]
 
 
 def cohorts(engine: Engine) -> list[CohortView]:
-    """Every Cohort, those that are only named included."""
+    """Return all Cohorts, including those that are only named by queues."""
     return [CohortView(*view) for view in engine.cohort_status()]
 
 
 def unadmitted(engine: Engine) -> list[UnadmittedView]:
-    """How many workloads are not admitted, by LocalQueue and reason."""
+    """Return the number of workloads that are not admitted, by LocalQueue and reason."""
     return [UnadmittedView(*view) for view in engine.unadmitted_workloads()]

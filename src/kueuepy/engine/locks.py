@@ -1,4 +1,4 @@
-"""Locks of Python that a child process does not wait for if another thread held them when the process forked."""
+"""Replace locks in a forked child process if another thread held them at the time of the fork."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _holders: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 class _Lost:
-    """Stands for a lock whose holder does not exist in this process; what it protects is incomplete."""
+    """A replacement for a lock whose owner does not exist in this process; the data that it protects is incomplete."""
 
     def __enter__(self) -> None:
         raise StateError(
@@ -24,23 +24,23 @@ class _Lost:
         )
 
     def __exit__(self, *_: object) -> None:
-        """Is never called."""
+        """Do nothing; this method is never called."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: ARG002, FBT001, FBT002 - as RLock's
-        """Raises StateError."""
+        """Raise a StateError."""
         self.__enter__()
         return False
 
     def release(self) -> None:
-        """Is never called."""
+        """Do nothing; this method is never called."""
 
 
 def survives_fork(holder: Any, name: str = "lock") -> None:
-    """Replaces the lock of a holder in each child process that is forked while another thread has it.
+    """Replace an object's lock in each child process that is forked while another thread holds it.
 
     Args:
-        holder: An object that can be referred to weakly.
-        name: The attribute that is its `RLock`.
+        holder: An object that supports weak references.
+        name: The attribute that contains its `RLock`.
     """
     _holders[holder] = name
 

@@ -1,4 +1,4 @@
-"""The cohort forest as the core holds it: a row for each Cohort and ClusterQueue."""
+"""The cohort forest in the engine: one row per Cohort and ClusterQueue."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Node(NamedTuple):
     """A Cohort or a ClusterQueue.
 
     Attributes:
-        name: Its name.
-        kind: Which of the two.
+        name: The name.
+        kind: `ClusterQueue` or `Cohort`.
         parent: The row of its Cohort; -1 for a root.
-        exists: Whether it is there; a row outlives its node.
-        is_active: Whether it is a ClusterQueue that admits.
+        exists: Whether the object exists. Rows of deleted objects remain.
+        is_active: Whether it is an active ClusterQueue.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Node(NamedTuple):
 
 
 def nodes_of(engine: Engine) -> list[Node]:
-    """The rows of the forest now; the same rows as those of the arrays of `kueuepy.engine.tables`."""
+    """Return the current rows of the forest, which are also the rows of the arrays of `kueuepy.engine.tables`."""
     return [Node(*row) for row in Tables(engine).nodes]
 
 
 def roots(nodes: Sequence[Node]) -> dict[str, str]:
-    """By ClusterQueue, kind and name of the root of its tree; of Cohorts in a cycle, one of these."""
+    """Return the kind and name of the root of each ClusterQueue's tree; if Cohorts form a cycle, of one of them."""
     found = {}
     for row, node in enumerate(nodes):
         if node.kind == "ClusterQueue":

@@ -1,4 +1,4 @@
-"""The shapes of what the core tells of topologies: why pods find no place, and what the domains of a tree have."""
+"""Types of the engine's data about topologies: why pods cannot be placed, and the domains of a tree."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ if TYPE_CHECKING:
     from kueuepy._core import Engine
 
 Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resource"], str, int]
-"""Why nodes hold no pod: what is first in the way, the taint's or the resource's name, and how many nodes."""
+"""Why nodes cannot hold a pod: the first obstacle, the name of the taint or resource, and the number of nodes."""
 
 
 class DomainView(TypedDict):
-    """A domain, how many pods of a pod set it would hold now and if no topology had placed any, and what is in the way.
+    """A domain, and the number of pods of a pod set that fit into it.
 
-    Pods are those in whole slices, beside a leader if there is one. `excluded` counts nodes in it that hold none.
+    `pods` is the number that fit now, and `pods_if_empty` the number without workloads that the topology has placed.
+    Only pods in whole slices count, in addition to the leader if there is one. `excluded` counts the nodes that hold no
+    pod.
     """
 
     level: str
@@ -26,7 +28,7 @@ class DomainView(TypedDict):
 
 
 class PlaceFailureView(TypedDict):
-    """Why there is no place: the kind of Kueue's reason, and its numbers and names."""
+    """Why pods cannot be placed: the kind of Kueue's reason, and its numbers and names."""
 
     kind: str
     fit: int
@@ -40,10 +42,10 @@ class PlaceFailureView(TypedDict):
 class PlaceFactsView(TypedDict):
     """A pod set, with the leader of its group if it has one, in the topology of one flavor.
 
-    `largest` is the most pods that would have a place under the same request. `domains` go down to the level that is
-    asked for, level by level, those that hold most first and at most 1000 of each; `domain_counts` is how many there
-    are of each level. `nearest` is the domain of a required level that holds most. Without `resolved`, the request
-    makes no sense in this topology, and there are no numbers.
+    `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
+    to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`
+    is the number of domains of each level. `nearest` is the domain of a required level that holds most pods. If
+    `resolved` is False, the request is not valid for this topology, and there are no numbers.
     """
 
     topology: str
@@ -82,21 +84,21 @@ TreeRecord: TypeAlias = tuple[
 
 
 class TreeView(NamedTuple):
-    """The tree of one flavor's topology.
+    """The topology tree of a flavor.
 
-    Amounts are integers, thousandths for cpu; their rows are leaves, their columns the resources.
+    Amounts are integers, thousandths for cpu. In the lists of amounts, each row is a leaf and each column a resource.
 
     Attributes:
-        topology: The Topology's name.
-        levels: Its levels.
-        resources: What the nodes have.
-        domains: Level, row of the parent (-1 for none) and value of each, level by level.
+        topology: The name of the Topology.
+        levels: The levels of the Topology.
+        resources: The resources of the nodes.
+        domains: Level, row of the parent (-1 for none) and value of each domain, level by level.
         leaves: The row of the domain of each leaf.
-        capacity: What the nodes of a leaf have in all.
-        free: The same, less what pods outside Kueue take.
-        used: What workloads take of that.
-        uses: Leaf, workload, pods, and what each of these takes.
-        absent: Nodes with the flavor's labels that are in no domain, and why.
+        capacity: The total capacity of the nodes of a leaf.
+        free: The capacity minus the requests of pods that Kueue does not manage.
+        used: The amounts that workloads use.
+        uses: Leaf, workload, number of pods, and requests per pod.
+        absent: Nodes with the flavor's labels that belong to no domain, and the reason.
     """
 
     topology: str
@@ -112,6 +114,6 @@ class TreeView(NamedTuple):
 
 
 def tree_of(engine: Engine, flavor: str) -> TreeView | None:
-    """The tree of a flavor; `None` if it has no topology, or one that is not there."""
+    """Return the topology tree of a flavor; `None` if the flavor has no topology or it does not exist."""
     found = engine.topology_tree(flavor)
     return None if found is None else TreeView(*found)

@@ -1,13 +1,16 @@
-"""What an engine knows as tables: NumPy arrays, most of them the engine's own memory."""
+"""Tables of the engine's state as NumPy arrays, most of which share the engine's memory."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
+from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
+from kueuepy.tables.columns import own_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,21 +18,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kueuepy.notebook import Sheet
 
 UNLIMITED = 2**63 - 1
-"""What stands in a table for a limit that isn't given."""
+"""The value of a limit that is not set."""
 
 
 class WorkloadTable(Columns):
-    """Every workload: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
+    """All workloads: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
-    Times are nanoseconds since the Unix epoch; `reserved` is -1 without quota. `reason` is that of `QuotaReserved`.
+    Times are `datetime64[ns]` in UTC; `reserved` is NaT without quota. `reason` is the reason of the condition
+    `QuotaReserved`.
     """
 
 
 class QueueTable(Columns):
-    """Who waits: `key`, `cluster_queue`, `local_queue`, both positions from 0, `priority`, `inadmissible`.
+    """Pending workloads: `key`, `cluster_queue`, `local_queue`, both positions (from 0), `priority`, `inadmissible`.
 
     Source: the pending workloads of Kueue's visibility API, `apis/visibility/v1beta2`.
     """
@@ -38,54 +41,65 @@ class QueueTable(Columns):
 class ShareTable(Columns):
     """Shares: `name`, `kind`, `weight`, `share`, `rounded`, `resource`, `borrowed`, `lendable`.
 
-    `rounded` is what Kueue's status shows as weightedShare (2^63 - 1 for infinity); amounts are of the dominant
-    resource, thousandths for cpu.
+    `rounded` is the value of weightedShare in Kueue's status (2^63 - 1 for infinity). `borrowed` and `lendable` are
+    amounts of the dominant resource, in cores, bytes or devices.
 
     Source: KEP-1714; `pkg/cache/scheduler/fair_sharing.go:dominantResourceShare`.
     """
 
 
 class Grid(Columns):
-    """A number for each node of the cohort forest and each flavor and resource.
+    """A table of numbers for each node of the cohort forest, flavor and resource.
 
-    The rows of the table are the pairs of an existing node and a flavor and resource that it, or a node below it, has
-    quota for or uses. The arrays themselves, such as `usage` and `nominal_quota`, have a row for each node and a column
-    for each flavor and resource; they lie in the engine's memory, are read-only, and show the moment at which the table
-    was made. As long as one is alive, the engine keeps that state, and copies it when it next changes, as with a fork.
+    A table row is an existing node with a flavor and resource for which it or a descendant has quota or usage. The
+    arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and resource. They are
+    read-only views of the engine's memory at the time when the table was created. While an array is in use, the engine
+    keeps that state, and copies it before the next change.
 
-    Amounts are thousandths for cpu and units for everything else, the engine's integers; `UNLIMITED` stands for a limit
-    that isn't given. `quantities` has them as Kubernetes writes them, and so has what a notebook shows.
+    Amounts of the table are in the unit of the resource: cores, bytes or devices. They are infinite where a limit is
+    not set. `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
+    thousandths for cpu, and `UNLIMITED` where a limit is not set.
 
     Attributes:
-        nodes: What stands in each row of the arrays.
-        flavor_resources: Flavor and resource of each column of the arrays.
+        nodes: The node of each row of the arrays.
+        flavor_resources: The flavor and resource of each column of the arrays.
     """
 
     __slots__ = ("_tables", "flavor_resources", "nodes")
     facts: tuple[str, ...] = ()
 
     def __init__(self, engine: Engine) -> None:
-        """Takes the tables of the engine as they are now."""
+        """Create a table of the engine's current state."""
         self._tables = Tables(engine)
         self.nodes = [Node(*row) for row in self._tables.nodes]
         self.flavor_resources = self._tables.cells
         super().__init__(self._long())
 
     def array(self, fact: str) -> NDArray[np.int64]:
-        """The array of one fact: `usage`, `nominal_quota`, `available` and so on."""
+        """Return the array of one quantity, as rows of nodes and columns of flavors and resources.
+
+        Args:
+            fact: The name of the quantity: `usage`, `nominal_quota`, `available` and so on.
+        """
         found: NDArray[np.int64] = getattr(self._tables, fact)
         return found
 
     @property
     def values(self) -> NDArray[np.int64]:
-        """The array of the table's first fact."""
+        """The array of the table's first quantity."""
         return self.array(self.facts[0])
 
     def value(self, name: str, flavor: str, resource: str, fact: str | None = None) -> int:
-        """One number, an integer of the engine.
+        """Return one number, in the engine's units.
+
+        Args:
+            name: The name of the ClusterQueue or Cohort.
+            flavor: The name of the flavor.
+            resource: The name of the resource.
+            fact: The name of the quantity. Default: the first one of the table.
 
         Raises:
-            NotFoundError: There is no such ClusterQueue, Cohort, flavor or resource.
+            NotFoundError: The table has no such node, or no such flavor and resource.
         """
         rows = [i for i, node in enumerate(self.nodes) if node.name == name and node.exists]
         if not rows or (flavor, resource) not in self.flavor_resources:
@@ -95,10 +109,16 @@ class Grid(Columns):
         return int(self.array(fact or self.facts[0])[rows[0], self.flavor_resources.index((flavor, resource))])
 
     def quantity(self, name: str, flavor: str, resource: str, fact: str | None = None) -> Quantity | None:
-        """The same as a quantity; `None` for a limit that isn't given.
+        """Return one number as a Kubernetes quantity; `None` for a limit that is not set.
+
+        Args:
+            name: The name of the ClusterQueue or Cohort.
+            flavor: The name of the flavor.
+            resource: The name of the resource.
+            fact: The name of the quantity. Default: the first one of the table.
 
         Raises:
-            NotFoundError: There is no such ClusterQueue, Cohort, flavor or resource.
+            NotFoundError: The table has no such node, or no such flavor and resource.
         """
         found = self.value(name, flavor, resource, fact)
         return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))
@@ -118,17 +138,26 @@ class Grid(Columns):
         }
 
     def quantities(self) -> Columns:
-        """The rows with amounts as Kubernetes writes them, such as `9` and `32Gi`; `unlimited` without a limit."""
+        """Return the table with Kubernetes quantities such as `9` and `32Gi`, or `unlimited` without a limit."""
         resources = self["resource"]
         texts = {
-            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self[fact])]
+            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self._columns[fact])]
             for fact in self.facts
         }
         return Columns({name: texts.get(name, self[name]) for name in self.names})
 
+    def _column(self, name: str) -> Column:
+        """Return a column; amounts in the unit of the resource."""
+        column = self._columns[name]
+        return own_units(column, self._columns["resource"]) if name in self.facts else column
+
     def sheets(self) -> tuple[Sheet]:
-        """The first rows, with amounts as Kubernetes writes them."""
-        return self.quantities().sheets()
+        """Return the first rows, with Kubernetes quantities."""
+        rows = [
+            [_written(row["resource"], row[name]) if name in self.facts else row[name] for name in self.names]
+            for row in Columns(self._columns).rows(MOST_ROWS)
+        ]
+        return (Sheet(self.names, rows, total=len(self)),)
 
     def _long(self) -> dict[str, Column]:
         import numpy as np  # noqa: PLC0415 - only on use
@@ -153,33 +182,36 @@ class Grid(Columns):
 
 
 class UsageTable(Grid):
-    """What each node uses, beside what it has: `usage`, `nominal_quota`, `available` (negative where over-admitted)."""
+    """The usage of each node, with its quota: `usage`, `nominal_quota` and `available`.
+
+    `available` is negative if a node uses more than it may.
+    """
 
     facts = ("usage", "nominal_quota", "available")
 
 
 class QuotaTable(Grid):
-    """The quotas of each node: nominal, limits, and what follows from them.
+    """The quotas of each node: nominal quota, limits, and derived values.
 
-    `subtree_quota` is what the node and all below it have, `guaranteed` the part that is never lent, `potential` the
-    most that it could ever use.
+    `subtree_quota` is the quota of the node and its descendants, `guaranteed` the part that is never lent, and
+    `potential` the maximum that the node could ever use.
     """
 
     facts = ("nominal_quota", "borrowing_limit", "lending_limit", "subtree_quota", "guaranteed", "potential")
 
 
 def usage_table(engine: Engine) -> UsageTable:
-    """The usage now."""
+    """Return the current usage."""
     return UsageTable(engine)
 
 
 def quota_table(engine: Engine) -> QuotaTable:
-    """The quotas now."""
+    """Return the current quotas."""
     return QuotaTable(engine)
 
 
 def share_table(engine: Engine) -> ShareTable:
-    """The shares now."""
+    """Return the current shares."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     facts = engine.share_facts()
@@ -191,20 +223,28 @@ def share_table(engine: Engine) -> ShareTable:
             "share": np.array([share["share"] for share in facts], dtype=np.float64),
             "rounded": np.array([share["rounded"] for share in facts], dtype=np.int64),
             "resource": [share["resource"] for share in facts],
-            "borrowed": np.array([_number(share["borrowed"]) for share in facts], dtype=np.int64),
-            "lendable": np.array([_number(share["lendable"]) for share in facts], dtype=np.int64),
+            "borrowed": np.array([_own(share["resource"], share["borrowed"]) for share in facts], dtype=np.float64),
+            "lendable": np.array([_own(share["resource"], share["lendable"]) for share in facts], dtype=np.float64),
         }
     )
 
 
 def queue_table(engine: Engine) -> QueueTable:
-    """Who waits now."""
+    """Return the pending workloads."""
     return QueueTable(_columns(engine.position_columns()))
 
 
 def workload_table(engine: Engine) -> WorkloadTable:
-    """All workloads now."""
-    return WorkloadTable(_columns(engine.workload_columns()))
+    """Return all workloads."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    columns = _columns(engine.workload_columns())
+    columns["created"] = columns["created"].view("M8[ns]")
+    columns["reserved"] = np.where(columns["reserved"] < 0, _NAT, columns["reserved"]).view("M8[ns]")
+    return WorkloadTable(columns)
+
+
+_NAT = -(2**63)
 
 
 def _columns(view: Mapping[str, Any]) -> dict[str, Column]:
@@ -215,5 +255,6 @@ def _written(resource: str, amount: int) -> str:
     return "unlimited" if amount == UNLIMITED else Quantity.format(resource, amount)
 
 
-def _number(value: int | None) -> int:
-    return UNLIMITED if value is None else value
+def _own(resource: str, amount: int | None) -> float:
+    """Return an amount in the unit of its resource; infinite without a limit."""
+    return math.inf if amount is None else amount / (1000 if resource == "cpu" else 1)

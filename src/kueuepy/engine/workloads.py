@@ -1,6 +1,6 @@
-"""What the core tells of one workload, by name: its conditions, its admission, and the rest of its status.
+"""Named views of the engine's data about one workload: conditions, admission and status.
 
-Times are nanoseconds since 1970, amounts the scheduler's integers.
+Times are in nanoseconds since the Unix epoch; amounts are the scheduler's integers.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ class ConditionView(NamedTuple):
     """A condition of a workload.
 
     Attributes:
-        is_true: Its status; one that is `Unknown` is never kept.
-        reason: Kueue's word for why.
-        message: The text that Kueue writes.
-        transition: When the status changed last.
+        is_true: Whether the status is `True`; conditions with status `Unknown` are not stored.
+        reason: The reason.
+        message: The message, as Kueue writes it.
+        transition: The time of the last change of the status.
     """
 
     is_true: bool
@@ -37,13 +37,13 @@ class CheckView(NamedTuple):
     """An admission check of a workload.
 
     Attributes:
-        name: The AdmissionCheck.
-        state: How far it is.
-        message: What its controller says.
-        transition: When the state changed last.
-        retries: How often it asked for another try.
-        retry_after_seconds: How long to wait after it did.
-        updates: What it adds to pod sets, as JSON; empty for nothing.
+        name: The name of the AdmissionCheck.
+        state: The state of the check.
+        message: The message of the check's controller.
+        transition: The time of the last change of the state.
+        retries: The number of retries.
+        retry_after_seconds: The delay after a retry, in seconds.
+        updates: The updates to pod sets, as JSON; an empty string if there are none.
     """
 
     name: str
@@ -56,14 +56,15 @@ class CheckView(NamedTuple):
 
 
 class PodSetAdmissionView(NamedTuple):
-    """What a pod set got.
+    """The admission of a pod set.
 
     Attributes:
-        name: The pod set.
-        pods: How many it was admitted with.
-        resources: By resource, the flavor and the amount.
-        place: Where the pods go, under a topology.
-        delayed: Whether the place waits, or waited, for admission checks.
+        name: The name of the pod set.
+        pods: The admitted number of pods.
+        resources: The flavor and amount of each resource.
+        place: The topology assignment; `None` without a topology.
+        delayed: The state of a topology assignment that is delayed until admission checks are ready; an empty string if
+            it is not delayed.
     """
 
     name: str
@@ -74,24 +75,24 @@ class PodSetAdmissionView(NamedTuple):
 
 
 class AdmissionView(NamedTuple):
-    """The quota that a workload holds: of which ClusterQueue, and what each pod set got."""
+    """The admission of a workload: its ClusterQueue, and the admission of each pod set."""
 
     cluster_queue: str
     pod_sets: tuple[PodSetAdmissionView, ...]
 
 
 class StatusView(NamedTuple):
-    """What a workload's status says beside its conditions and its admission.
+    """The status of a workload without its conditions and admission.
 
     Attributes:
-        checks: Its admission checks.
-        requeue_count: How often it was evicted for pods that were not ready; None where that is not counted.
-        requeue_at: When its back-off ends.
-        past_execution_seconds: How long it was admitted before, of `maximumExecutionTimeSeconds`.
-        reclaimable: By pod set, the pods that need no more.
-        pods_ready: Whether its pods were said to be ready.
-        active: Whether it may run at all.
-        unhealthy_nodes: The nodes of its place that failed.
+        checks: The admission checks.
+        requeue_count: The number of evictions because of pods that were not ready; `None` if they are not counted.
+        requeue_at: The end of the back-off period.
+        past_execution_seconds: The accumulated execution time that counts towards `maximumExecutionTimeSeconds`.
+        reclaimable: The reclaimable pods by pod set.
+        pods_ready: Whether the pods were reported as ready.
+        active: Whether the workload may run.
+        unhealthy_nodes: The failed nodes of its topology assignment.
     """
 
     checks: tuple[CheckView, ...]
@@ -105,12 +106,12 @@ class StatusView(NamedTuple):
 
 
 def conditions_of(engine: Engine, found: int) -> dict[str, ConditionView]:
-    """The conditions of a workload, by type."""
+    """Return the conditions of a workload by type."""
     return {name: ConditionView(*condition) for name, condition in engine.conditions(found).items()}
 
 
 def admission_of(engine: Engine, found: int) -> AdmissionView | None:
-    """The quota that a workload holds; None for none."""
+    """Return the admission of a workload; `None` without quota."""
     admission = engine.admission(found)
     if admission is None:
         return None
@@ -118,7 +119,7 @@ def admission_of(engine: Engine, found: int) -> AdmissionView | None:
 
 
 def status_of(engine: Engine, found: int) -> StatusView:
-    """The rest of a workload's status."""
+    """Return the status of a workload without its conditions and admission."""
     details = engine.status_details(found)
     return StatusView(
         tuple(CheckView(*check) for check in details["checks"]),

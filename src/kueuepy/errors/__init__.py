@@ -1,19 +1,16 @@
-"""Every error that kueuepy raises, in one place.
+"""The exceptions that kueuepy raises.
 
-| class | also a | raised when |
+| class | is also a | raised if |
 | --- | --- | --- |
-| `InvalidSpecError` | `ValueError` | a value is wrong: a negative quota, an unknown policy, a resource in two groups |
-| `NotFoundError` | `KeyError` | a name refers to nothing |
-| `DuplicateError` | `ValueError` | two things have one name |
-| `StateError` | `RuntimeError` | a call does not fit the state: finishing a workload that is already gone |
-| `UnsupportedError` | `NotImplementedError` | a field is understood but not modelled: it is never silently ignored |
-| `InternalError` | `RuntimeError` | a bug of kueuepy; please report it |
-| `LoopError` | `StateError` | preemption loops endlessly in a simulation with `on_loop="raise"` |
-| `ManifestError` | `InvalidSpecError` | objects or files are not valid; `problems` lists each problem |
-| `LimitError` | `InvalidSpecError` | a file exceeds a limit of `kueuepy.manifest.Limits` |
-| `ScenarioError` | `InvalidSpecError` | a scenario file of `kueuepy.replay` cannot be read |
+| `InvalidSpecError` | `ValueError` | a value is not valid, such as a negative quota or an unknown policy |
+| `NotFoundError` | `KeyError` | a name does not refer to anything |
+| `DuplicateError` | `ValueError` | two objects have the same name |
+| `StateError` | `RuntimeError` | a call does not fit the current state, such as finishing a finished workload |
+| `LoopError` | `StateError` | preemption loops in a simulation with `on_loop="raise"` |
+| `UnsupportedError` | `NotImplementedError` | a field is known but not modelled; it is never silently ignored |
+| `InternalError` | `RuntimeError` | kueuepy has a bug; please report it |
 
-A message reads *where: what is wrong; what is allowed*.
+Messages have the form *place: problem; what is allowed*.
 """
 
 from kueuepy.errors.kinds import (
@@ -26,8 +23,8 @@ from kueuepy.errors.kinds import (
     ScenarioError,
     StateError,
     UnsupportedError,
-    about,
 )
+from kueuepy.errors.kinds import about as about
 from kueuepy.errors.problems import LimitError, ManifestError
 
 __all__ = [
@@ -42,7 +39,6 @@ __all__ = [
     "ScenarioError",
     "StateError",
     "UnsupportedError",
-    "about",
 ]
 
 for _name in __all__:

@@ -1,9 +1,9 @@
-"""Arguments of a wrong type: what Python raises of them in the midst of a function becomes an error that names them.
+"""Conversion of Python exceptions that are caused by arguments of a wrong type to errors that name the argument.
 
-Nothing is looked at while all goes well. Where a function ends by an exception of Python's own, its arguments are held
-to their annotations: one that does not fit is the cause, and is told. If all fit, the exception is a fault of this
-project, and stays what it is; but for a RecursionError, which tells of an argument that is nested too deeply. A wrong
-number of arguments, or an unknown name of one, is Python's TypeError.
+Types are checked only after a function has raised an exception that is not a KueueError. If an argument does not match
+its annotation, an InvalidSpecError that names the argument is raised. If all arguments match, the exception indicates a
+bug in kueuepy and is not changed. The exception to this is a RecursionError, which is caused by an argument that is
+nested too deeply. A wrong number of arguments, or an unknown argument name, remains a TypeError.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
-_MOST = 100  # elements that are looked at
+_MOST = 100  # maximum number of checked elements, and of characters of a shown value
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, whose arguments are to blame for an exception of Python's own if their types are wrong."""
+    """Return a function that reports arguments of a wrong type as an InvalidSpecError."""
 
     @wraps(function)
     def run(*args: P.args, **options: P.kwargs) -> R:
@@ -41,7 +41,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         except Exception as error:
             fault = _fault(function, args, options)
             if not fault and isinstance(error, RecursionError):
-                fault = f"{_name(function)}: what it is given is nested too deeply"
+                fault = f"{_name(function)}: an argument is nested too deeply"
             if fault:
                 raise InvalidSpecError(fault) from error
             raise
@@ -50,7 +50,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def checked_methods(cls: C) -> C:
-    """The class, whose own public methods are `checked`, and what makes it as well."""
+    """Apply `checked` to the constructor and the public methods that a class defines itself."""
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name != "__init__":
             continue
@@ -62,7 +62,7 @@ def checked_methods(cls: C) -> C:
 
 
 def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
-    """What a record does once it is made, where the types of its fields are to blame for an exception."""
+    """Apply the same check to the fields of a record, for exceptions raised by its `__post_init__`."""
 
     @wraps(post_init)
     def run(self: Any) -> None:
@@ -83,7 +83,10 @@ def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """Which argument is of a wrong type, and what it must be; empty if all fit, or if they are too many or too few."""
+    """Return a message that names the argument of a wrong type.
+
+    The message is empty if all arguments match, or if their number is wrong.
+    """
     signature = inspect.signature(function)
     try:
         given = signature.bind(*args, **options).arguments
@@ -102,10 +105,10 @@ def _fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[st
 
 
 def briefly(value: Any) -> str:
-    """The `repr` of a value, cut if it is long; its type, if it has none that can be told."""
+    """Return the `repr` of a value, shortened to 100 characters; if it fails, the type of the value."""
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - a repr of somebody else, or of something nested too deeply
+    except Exception:  # noqa: BLE001 - any class can define a failing repr, and deep nesting can exceed the stack
         text = f"a {type(value).__name__}"
     return text if len(text) <= _MOST else f"{text[:_MOST]}..."
 
@@ -115,7 +118,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def fits(value: Any, hint: Any, names: _Names) -> bool:
-    """Whether a value is of the type that an annotation says, as far as that can be seen without taking it apart."""
+    """Return whether a value matches an annotation, as far as this can be determined without consuming the value."""
     hint = _hint(hint, names)
     origin, parts = get_origin(hint) or hint, get_args(hint)
     if Any in (hint, origin):
@@ -142,7 +145,7 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
         return True
     try:
         return isinstance(value, origin) and _elements_fit(value, parts, names)
-    except TypeError:  # of a protocol that is not for that
+    except TypeError:  # a protocol that does not support isinstance
         return True
 
 
@@ -152,7 +155,7 @@ def is_text(value: str) -> bool:
 
 
 def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
-    """The same of what is in a list or a mapping; what can be iterated only once is left alone."""
+    """Return whether the elements of a collection match; iterators are not consumed."""
     if isinstance(value, dict) and len(parts) == 2:  # noqa: PLR2004 - keys and values
         some = list(value.items())[:_MOST]
         return all(fits(key, parts[0], names) and fits(item, parts[1], names) for key, item in some)
@@ -162,9 +165,9 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """What names mean in annotations: those of a module, also if they are imported for type checkers alone.
+    """The names that annotations can use: those of a module, including names that it imports for type checking only.
 
-    A value of a class can only be given if the module of that class is loaded.
+    An argument can only be an instance of a class whose module is loaded, so loaded modules are sufficient.
     """
 
     def __missing__(self, name: str) -> Any:
@@ -178,11 +181,11 @@ class _Names(dict[str, Any]):
 
 
 class _Unloaded:
-    """What has no value yet: its module is not loaded."""
+    """A placeholder for a class whose module is not loaded."""
 
 
 def _hint(annotation: Any, names: _Names) -> Any:
-    """What an annotation means; anything where that cannot be found out."""
+    """Return the type of an annotation; `Any` if it cannot be evaluated."""
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
     if annotation is inspect.Parameter.empty:
@@ -191,5 +194,5 @@ def _hint(annotation: Any, names: _Names) -> Any:
         return annotation
     try:
         return eval(annotation, {}, names)  # noqa: S307 - an annotation of this package
-    except Exception:  # noqa: BLE001 - whatever it is, it says nothing
+    except Exception:  # noqa: BLE001 - an annotation that cannot be evaluated matches anything
         return Any

@@ -1,4 +1,4 @@
-"""Names that people try first: the AttributeError says what to use instead."""
+"""AttributeErrors that name the correct attribute for names that users commonly try."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ T = TypeVar("T", bound="type[Any]")
 
 
 def guessed(**names: str) -> Callable[[T], T]:
-    """Return a decorator of classes whose AttributeError for each of these names says what to use instead.
+    """Return a class decorator that adds a hint to the AttributeError for each of the given names.
 
-    >>> @guessed(tried="curve")
-    ... class Plan:
-    ...     pass
-    >>> Plan().tried
-    Traceback (most recent call last):
-    AttributeError: Plan has no attribute 'tried'; use .curve
+    Args:
+        names: For each wrong name, the correct attribute.
+
+    Example:
+        >>> @guessed(tried="curve")
+        ... class Plan:
+        ...     pass
+        >>> Plan().tried
+        Traceback (most recent call last):
+        AttributeError: Plan has no attribute 'tried'; use .curve
     """
 
     def missing(self: object, name: str) -> Any:

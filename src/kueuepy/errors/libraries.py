@@ -1,4 +1,4 @@
-"""Libraries that are not always there."""
+"""Import of optional libraries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from kueuepy.errors import UnsupportedError
 
 
 def imported(module: str, what: str, install: str) -> Any:
-    """A module of a library that something needs, which pip installs under this name.
+    """Import a module of an optional library.
+
+    Args:
+        module: The name of the module.
+        what: The feature that needs it, for the error message.
+        install: The name under which pip installs the library.
 
     Raises:
-        UnsupportedError: It is not installed.
+        UnsupportedError: The library is not installed.
     """
     try:
         return import_module(module)

@@ -1,4 +1,4 @@
-"""What is wrong with an object or a file, and the errors that say so."""
+"""Problems of objects and files, and the exceptions that report them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,16 +13,16 @@ ProblemKind: TypeAlias = Literal[
     "Invalid", "Required", "Duplicate", "NotSupported", "Forbidden", "TooMany", "NotFound", "Unknown", "Syntax"
 ]
 Path: TypeAlias = tuple[str | int, ...]
-"""Where a field is: keys of mappings and positions in lists, from the object's top."""
+"""The place of a field: keys of mappings and positions in lists, from the object's top."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing that is wrong with an object.
+    """A problem of an object.
 
     Attributes:
         path: The field, such as `("spec", "resourceGroups", 0, "flavors")`.
-        kind: What sort of thing is wrong, in the words of Kubernetes' own validation.
-        detail: What is wrong, and what is allowed.
+        kind: The kind of problem, as in Kubernetes' validation.
+        detail: The problem, and what is allowed.
     """
 
     path: Path
@@ -39,35 +39,43 @@ class Problem(msgspec.Struct, frozen=True):
         return path_text(self.path)
 
     def __str__(self) -> str:
-        """The field and what is wrong with it."""
+        """Return the field and the problem."""
         return f"{self.field}: {self.detail}" if self.path else self.detail
 
 
 class ManifestError(InvalidSpecError):
-    """Objects or files that are not valid; its text has one line for each problem.
+    """Objects or files are not valid. The message has one line per problem.
 
     Attributes:
-        problems: What is wrong, with the place of each.
+        problems: The place and the problem of each line.
     """
 
     def __init__(self, problems: Sequence[tuple[str, Problem]]) -> None:
-        """Takes the place and the problem of each line."""
+        """Create the error from places and problems."""
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{where}: {problem}" for where, problem in problems))
 
 
 class LimitError(InvalidSpecError):
-    """A file exceeds a limit that keeps hostile input from taking all time or memory.
+    """A file exceeds a limit that protects against excessive use of time or memory by hostile input.
 
     Attributes:
         limit: The name of the limit, a field of `Limits`.
-        allowed: Its value.
-        line: The line where it is exceeded, from 1; 0 if the whole file exceeds it.
-        column: The column there, from 1; 0 likewise.
+        allowed: The value of the limit.
+        line: The line at which the limit is exceeded, from 1; 0 if the whole file exceeds it.
+        column: The column at which the limit is exceeded, from 1; 0 if the whole file exceeds it.
     """
 
     def __init__(self, where: str, limit: str, allowed: int, what: str, place: tuple[int, int] = (0, 0)) -> None:
-        """Says where which limit is exceeded, and by what."""
+        """Create the error.
+
+        Args:
+            where: The file.
+            limit: The name of the limit.
+            allowed: The value of the limit.
+            what: A description of the excess.
+            place: The line and the column, from 1. Default: the whole file.
+        """
         self.limit = limit
         self.allowed = allowed
         self.line, self.column = place
@@ -76,7 +84,7 @@ class LimitError(InvalidSpecError):
 
 
 def path_text(path: Iterable[str | int]) -> str:
-    """The path as Kubernetes writes it: fields by dots, positions and odd keys in brackets."""
+    """Return a path as Kubernetes writes it: dots before fields, brackets around positions and unusual keys."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -92,7 +100,7 @@ _STEP = re.compile(r'\.?([^.\[\]" ]+)|\[(\d+)\]|\["([^"]*)"\]')
 
 
 def steps(text: str) -> Path:
-    """The path that a text such as `spec.containers[0]` writes.
+    """Parse a path such as `spec.containers[0]`.
 
     >>> steps('metadata.labels["a.example/b"]'), steps("spec.podSets[0]")
     (('metadata', 'labels', 'a.example/b'), ('spec', 'podSets', 0))
@@ -101,7 +109,7 @@ def steps(text: str) -> Path:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like another; none if no one is like it.
+    """Return the known word that is most similar to a word; `None` if none is similar.
 
     >>> nearest("nominalQouta", ["name", "nominalQuota"])
     'nominalQuota'
@@ -110,7 +118,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """A hint at what was meant: the nearest known word, or all of them.
+    """Return a hint with the most similar known word, or with all known words.
 
     >>> suggestion("nominalQouta", ["name", "nominalQuota"])
     'did you mean "nominalQuota"?'
@@ -120,12 +128,12 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     if close:
         return f'did you mean "{close}"?'
     return (
-        f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "see the API's reference for what is known"
+        f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "the API reference lists the known names"
     )
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: texts in quotes, long ones cut."""
+    """Return a value as text for a message: strings in quotes, shortened to 80 characters."""
     if value is None:
         return "null"
     if isinstance(value, bool):

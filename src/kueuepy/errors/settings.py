@@ -36,7 +36,7 @@ def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Cal
     ... def run(cluster, **settings):
     ...     return settings
     >>> inspect.signature(run)
-    <Signature (cluster, *, model: str = ...)>
+    <Signature (cluster, *, model: 'str' = ...)>
     >>> run("a", modle="b")
     Traceback (most recent call last):
     kueuepy.errors.InvalidSpecError: run: "modle" is not an argument; did you mean "model"?

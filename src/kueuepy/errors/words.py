@@ -1,4 +1,4 @@
-"""The nouns and verbs of messages that count things."""
+"""The singular and plural of nouns and verbs, for texts that count things."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _OF_ONE = {"have": "has", "are": "is"}
 
 
 def plural(count: int, noun: str) -> str:
-    """The noun of so many things.
+    """Return the singular or plural of a noun.
 
     >>> plural(1, "Topology"), plural(2, "Topology"), plural(2, "RuntimeClass"), plural(0, "job")
     ('Topology', 'Topologies', 'RuntimeClasses', 'jobs')
@@ -17,7 +17,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def verb(count: int, does: str) -> str:
-    """What so many things do.
+    """Return the third person of a verb, in the singular or plural.
 
     >>> verb(1, "wait"), verb(2, "wait"), verb(1, "have"), verb(1, "are")
     ('waits', 'wait', 'has', 'is')
@@ -26,7 +26,7 @@ def verb(count: int, does: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """So many things.
+    """Return a count with its noun.
 
     >>> counted(1, "cycle"), counted(2_000, "policy")
     ('1 cycle', '2000 policies')

@@ -1,4 +1,4 @@
-"""Why a workload waits or runs, as a tree of causes and in words."""
+"""Explanations of the state of a workload, as a tree of causes and as text."""
 
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.explanation import Explanation, explain

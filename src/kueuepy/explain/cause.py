@@ -1,4 +1,4 @@
-"""Cause: one node of the tree that an explanation is."""
+"""Cause: a node in the tree of an explanation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """One thing that explains another, with the things that explain it.
+    """A node of an explanation: a sentence, its facts, and the causes that explain it.
 
     Attributes:
-        kind: What it is about: `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share`, `remedy`
-            and so on.
-        text: The sentence for people.
-        facts: The numbers and names in it, for programs; amounts are integers, thousandths for cpu.
-        causes: What explains it.
+        kind: The subject, such as `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share` or
+            `remedy`.
+        text: The explanation as a sentence.
+        facts: The numbers and names in the sentence, as data. Amounts are integers in base units, millicores for cpu.
+        causes: The causes of this cause.
     """
 
     kind: str
@@ -27,12 +27,12 @@ class Cause(msgspec.Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
 
     def walk(self) -> Iterator[Cause]:
-        """This and all below it, depth first."""
+        """Yield this cause and all causes below it, depth first."""
         yield self
         for cause in self.causes:
             yield from cause.walk()
 
 
 def cause(kind: str, text: str, facts: Any = None, causes: Iterable[Cause] = ()) -> Cause:
-    """A cause of these facts, explained by others."""
+    """Create a cause; `facts` is copied."""
     return Cause(kind, text, dict(facts or {}), tuple(causes))

@@ -1,4 +1,4 @@
-"""From the core's facts to causes: which of them explain what."""
+"""Conversion of the core's facts to causes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from kueuepy.engine.workloads import CheckView, ConditionView, StatusView
     from kueuepy.explain.cause import Cause
 
-_MOST_NAMED = 5  # workloads each of which would make room
-_MOST_ALIKE = 3  # workloads of one queue that stay for one reason are told together beyond this number
+_MOST_NAMED = 5  # workloads each of which would free enough quota alone
+_MOST_ALIKE = 3  # more candidates of one queue with the same verdict are combined
 
 
-# --- a workload that waits -----------------------------------------------------------------------------------------
+# --- pending workloads ----------------------------------------------------------------------------------------------
 
 
 def waiting_causes(
@@ -43,9 +43,15 @@ def waiting_causes(
     after: list[Cause],
     fair: bool,
 ) -> tuple[Cause, ...]:
-    """Why it waits, and what would have to happen; `head` is who must go first, if anybody.
+    """Return why a workload is pending, and which changes would admit it.
 
-    What time alone brings is told `before`; what concerns the whole request `after` its flavors.
+    Args:
+        facts: The facts of the workload.
+        position: Its position in the queue, from 0; `None` if it is not queued.
+        head: The workload at the head of a StrictFIFO queue that blocks it, if any.
+        before: Causes to list first: delays that end by themselves.
+        after: Causes to list after the flavors: those of the whole request.
+        fair: Whether fair sharing is enabled.
     """
     causes = list(before)
     if head is not None:
@@ -121,12 +127,12 @@ def _node(node: NodeView, cell: CellView) -> Cause:
 
 
 def _is_barred(cell: CellView) -> bool:
-    """Whether it is short, and preemption is not considered for it."""
+    """Return whether a resource is short and preemption is not considered for it."""
     return cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell)
 
 
 def _barred(facts: FactsView) -> list[str]:
-    """The resources for which nobody is preempted, if every flavor that preemption is considered for has one."""
+    """Return the resources that rule out preemption, if every flavor with preemption candidates has such a resource."""
     contested = [
         [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
         for pod_set in facts["pod_sets"]
@@ -166,15 +172,15 @@ def _candidate(candidate: CandidateView, barred: list[str]) -> Cause:
 
 
 def shares(facts: FactsView) -> list[Cause]:
-    """The dominant resource share of its queue and of the Cohorts above it."""
+    """Return the dominant resource shares of the workload's queue and of the Cohorts above it."""
     return [_cause("share", words.share(share), share) for share in facts["shares"]]
 
 
-# --- a workload that holds quota ------------------------------------------------------------------------------------
+# --- workloads with quota -------------------------------------------------------------------------------------------
 
 
 def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusView, *, fair: bool) -> tuple[Cause, ...]:
-    """What it holds, from whom, and why not of an earlier flavor."""
+    """Return the quota that a workload holds, its lenders, and why earlier flavors were not assigned."""
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
         inner = [_held(cell) for flavor in pod_set["flavors"] for cell in flavor["cells"]]
@@ -206,7 +212,7 @@ def _held(cell: CellView) -> Cause:
 
 
 def _loan(cell: CellView) -> list[Cause]:
-    """Who lends what the queue borrows: all below the lowest Cohort that does not borrow itself."""
+    """Return the lenders of borrowed quota: all nodes below the lowest Cohort that does not borrow itself."""
     own, *above = cell["path"]
     borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
     within = above[: len(list(borrowing)) + 1]
@@ -220,11 +226,11 @@ def _loan(cell: CellView) -> list[Cause]:
     return [*causes, *(_cause("node", words.node(node, cell), node) for node in cell["path"])]
 
 
-# --- what happened to it ---------------------------------------------------------------------------------------------
+# --- history ---------------------------------------------------------------------------------------------------------
 
 
 def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tuple[Cause, ...]:
-    """An eviction that is not over."""
+    """Return the current eviction of a workload, if any."""
     evicted, preempted = conditions.get("Evicted", NO_CONDITION), conditions.get("Preempted", NO_CONDITION)
     if not evicted.is_true:
         return ()

@@ -1,4 +1,4 @@
-"""Explanations: why a workload waits, has what it has, or had to leave."""
+"""Explanation: why a workload is pending, admitted, evicted or finished."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 @checked_methods
 class Explanation(msgspec.Struct, frozen=True):
-    """Why a workload is where it is, as a tree; as text with `str()`, as HTML in a notebook.
+    """An explanation of the state of a workload, as a tree; `str()` formats it as text, and notebooks as HTML.
 
     Attributes:
-        workload: Its key.
-        cluster_queue: Its ClusterQueue; empty if there is none.
-        verdict: What would be decided now of one that waits: `Admitted`, `Preempting` or `Pending`; of others
+        workload: The key of the workload, `namespace/name`.
+        cluster_queue: Its ClusterQueue; empty if it has none.
+        verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. Otherwise
             `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
-        reason: Why, in Kueue's word, as an evaluation now would give it: where Kueue only says that it bypassed the
-            evaluation, this is what the evaluation says.
-        message: The text that Kueue writes for it.
-        written: Reason and message of the condition `QuotaReserved` as it stands.
-        causes: What explains it.
+        reason: Kueue's reason from an evaluation now. The condition of the workload may only state that Kueue skipped
+            the evaluation; this attribute has the result of the evaluation.
+        message: Kueue's message for the reason.
+        written: Reason and message of the current condition `QuotaReserved`.
+        causes: The causes of the state.
     """
 
     workload: str
@@ -51,36 +51,36 @@ class Explanation(msgspec.Struct, frozen=True):
 
     @property
     def headline(self) -> str:
-        """The whole in one line."""
+        """The explanation in one line."""
         held_back = any(cause.kind in ("behind", "back-off") for cause in self.causes)
         verdict = "FitsLater" if self.verdict == "Fits" and held_back else self.verdict
         state = _HEADLINES.get(verdict, verdict)
         return f"{self.workload} {state}" + (f": {self.reason}" if self.reason and self.verdict == "Pending" else "")
 
     def find(self, kind: str) -> tuple[Cause, ...]:
-        """All causes of a kind, wherever they are in the tree."""
+        """Return all causes of a kind in the tree, depth first."""
         return tuple(found for cause in self.causes for found in cause.walk() if found.kind == kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain dicts and lists."""
+        """Return the explanation as dicts and lists."""
         plain: dict[str, Any] = msgspec.to_builtins(self, str_keys=True)
         return plain
 
     def __str__(self) -> str:
-        """The tree as text."""
+        """Format the tree as text."""
         return "\n".join([self.headline, *_lines(self.causes, "")])
 
     _repr_html_ = repr_html
 
 
 _HEADLINES = {
-    "Pending": "waits",
-    "Preempting": "waits for the workloads that it preempts",
+    "Pending": "is pending",
+    "Preempting": "is waiting for preempted workloads to stop",
     "Admitted": "is admitted",
-    "QuotaReserved": "has quota, and waits for admission checks",
-    "Fits": "waits, and fits now",
-    "FitsLater": "waits, though it would fit",
-    "Evicted": "is evicted, and still holds its quota",
+    "QuotaReserved": "has quota and is waiting for admission checks",
+    "Fits": "is pending and fits now",
+    "FitsLater": "is pending although it would fit",
+    "Evicted": "is evicted and still holds its quota",
     "Finished": "is finished",
 }
 
@@ -101,14 +101,17 @@ def explain(
     fair: bool,
     known: Callable[[str], Workload | None],
 ) -> Explanation:
-    """The explanation of a workload of the engine; nothing changes.
+    """Explain the state of a workload without changing the engine.
 
     Args:
         engine: The engine.
-        found: The workload's id.
-        decided: How it was admitted last, if that is known.
-        fair: Whether shares matter: fair sharing is on.
-        known: The Workload of a key as it was submitted, if it was.
+        found: The id of the workload.
+        decided: The last admission of the workload, or `None` if it is unknown.
+        fair: Whether fair sharing is enabled, so that shares are explained.
+        known: A function that returns the submitted Workload of a key, or `None`.
+
+    Returns:
+        The explanation.
     """
     facts = engine.explain(found)
     conditions = conditions_of(engine, found)
@@ -150,7 +153,7 @@ def explain(
 
 
 def _not_modelled(workload: Workload | None) -> tuple[Cause, ...]:
-    """What it asks for that nobody looks at."""
+    """Return the requests of a workload that kueuepy does not model."""
     return () if workload is None else tuple(_cause("not modelled", text) for text in workload.not_modelled)
 
 
@@ -165,7 +168,7 @@ def _holding_verdict(conditions: dict[str, ConditionView]) -> str:
 
 
 def _head(facts: FactsView) -> str | None:
-    """Who must go before it: the head of a StrictFIFO queue, if it is another."""
+    """Return the head of a StrictFIFO queue if it blocks the workload."""
     if not facts["strict_fifo"] or facts["obstacle"] is not None:
         return None
     first = facts["first"]

@@ -1,4 +1,4 @@
-"""What keeps a workload from being looked at, or holds it back although it would fit."""
+"""Obstacles that prevent the evaluation of a workload, or delay a workload that would fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _WAYS_OUT = {
     "Deactivated": "it was active again",
-    "Gated": "its admission gate was gone",
+    "Gated": "its admission gate was removed",
     "PodsReady": "the pods of every admitted workload were ready",
     "LocalQueueMissing": "LocalQueue {} existed",
     "LocalQueueStopped": "the stopPolicy of LocalQueue {} was None",
@@ -33,17 +33,17 @@ _WAYS_OUT_OF_INACTIVITY = {
     "CheckNotFound": "the AdmissionChecks that ClusterQueue {} names existed",
     "CheckInactive": "the AdmissionChecks of ClusterQueue {} were active",
     "TopologyNotFound": "the Topologies that the flavors of ClusterQueue {} name existed",
-    "CohortCycle": "the Cohorts above ClusterQueue {} made no cycle",
+    "CohortCycle": "the Cohorts above ClusterQueue {} did not form a cycle",
 }
-_UNCOUNTED = "needs a reconcile: the workload controller has not counted its devices yet, so that it is in no queue"
+_UNCOUNTED = "needs a reconcile: the workload controller has not counted its devices yet, so it is not in a queue"
 _WAYS_TO_BE_ADMISSIBLE = {
-    "FailedChecks": "its admission checks were set back to Pending, which follows its eviction",
+    "FailedChecks": "its admission checks were reset to Pending, which happens after its eviction",
     "NamespaceMismatch": "the namespaceSelector of ClusterQueue {} matched the labels of its namespace",
 }
 
 
 def obstacles(facts: FactsView) -> list[Cause]:
-    """Why no cycle looks at it, or why it is turned away before its flavors are."""
+    """Return why no cycle evaluates a workload, or rejects it before its flavors are evaluated."""
     if (obstacle := facts["obstacle"]) is not None:
         text = _UNCOUNTED if obstacle["kind"] == "DevicesUncounted" else obstacle["message"]
         return [_cause("obstacle", text, {"reason": obstacle["reason"]}, _inactivity(facts))]
@@ -60,7 +60,7 @@ def _inactivity(facts: FactsView) -> list[Cause]:
 
 
 def ways_out(facts: FactsView) -> list[Cause]:
-    """What would have to happen for it to be looked at."""
+    """Return the changes after which a cycle would evaluate the workload."""
     ways = [_cause("remedy", text) for text in _ways_out(facts)]
     return [_cause("remedies", words.considered(len(ways)), None, ways)] if ways else []
 
@@ -76,11 +76,11 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
         yield _WAYS_TO_BE_ADMISSIBLE[facts["inadmissibility"]].format(queue)
 
 
-# --- what only time brings -------------------------------------------------------------------------------------------
+# --- delays ----------------------------------------------------------------------------------------------------------
 
 
 def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
-    """Checks that turned it away, and the back-off after an eviction, as long as that lasts."""
+    """Return failed admission checks, and the back-off after an eviction while it lasts."""
     status = status_of(engine, found)
     checks = [
         _cause("check", words.check(check.name, check.state, check.message), {"name": check.name, "state": check.state})
@@ -100,7 +100,7 @@ def _backoff(engine: Engine, status: StatusView, facts: FactsView) -> list[Cause
 
 
 def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
-    """When a workload that would make room has to end at the latest."""
+    """Return the latest end of a workload that would free enough quota, if it has a maximum execution time."""
     ends = sorted(
         (end, key)
         for key in {
@@ -131,7 +131,7 @@ def _end(engine: Engine, key: str, workload: Workload | None) -> int | None:
 
 
 def fewer_pods(facts: FactsView, workload: Workload | None) -> list[Cause]:
-    """The fewest pods that it would start with."""
+    """Return the minimum number of pods of each pod set that can start with fewer pods."""
     sizes = {one.name: one.min_count for one in (workload.pod_sets if workload is not None else ())}
     return [
         _cause(

@@ -1,4 +1,4 @@
-"""From what the core tells of a topology to causes: the domain tree, and why each domain was passed over."""
+"""Conversion of the core's facts about a topology to causes: the domain tree, and why each domain was rejected."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from kueuepy.explain.cause import Cause
 
 MOST_SHOWN = 5
-"""Domains of one parent that are told one by one; the rest is in the facts of the cause `topology`."""
+"""Maximum number of listed domains of one parent; the facts of the cause `topology` have all."""
 
 
 def place_cause(facts: PlaceFactsView) -> Cause:
-    """Whether the topology has a place, with the tree of its domains where it has none."""
+    """Return whether the pods fit into the topology, with the tree of its domains if they do not."""
     shown = facts["failure"] is not None
     return _cause("topology", words.place(facts), facts, _below((), facts) if shown else ())
 
 
 def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
-    """The domains right below one, each with those below it, down to the level that is asked for."""
+    """Return the child domains of a domain, recursively down to the requested level."""
     depth = len(above)
     if depth == len(facts["levels"]):
         return []
@@ -44,7 +44,7 @@ def _hidden(rest: Sequence[DomainView], level: str, count: int) -> Cause:
 
 
 def held_places(admission: AdmissionView | None) -> tuple[Cause, ...]:
-    """Where the pods of an admitted workload are."""
+    """Return the topology assignment of an admitted workload."""
     return tuple(
         _cause("place", words.held(one.name, *place), {"pod_set": one.name, "levels": place[0], "domains": place[1]})
         for one in (admission.pod_sets if admission is not None else ())

@@ -1,4 +1,4 @@
-"""The sentences about places in topologies."""
+"""The sentences of explanations about topologies."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MOST_TOLD = 8  # domains
 
 
 def is_missing(facts: PlaceFactsView | None) -> bool:
-    """Whether a topology would have to have a place, and has none."""
+    """Return whether the pods need a topology assignment and do not fit."""
     return facts is not None and facts["failure"] is not None
 
 
 def asked(facts: PlaceFactsView) -> str:
-    """What is asked of the topology."""
-    leader = ", and their leader beside them," if facts["has_leader"] else ""
+    """Describe the topology request."""
+    leader = " and their leader" if facts["has_leader"] else ""
     text = f"{counted(facts['count'], 'pod')}{leader} {_where(facts)}"
     if facts["slice_size"] > 1:
         text += f", in slices of {facts['slice_size']} within one {facts['slice_level']} each"
@@ -32,42 +32,42 @@ def _where(facts: PlaceFactsView) -> str:
     mode, level = facts["mode"], facts["level"]
     if mode == "required":
         return f"in one {level}"
-    return f"in one {level} if there is one" if mode == "preferred" else "on any of its nodes"
+    return f"preferably in one {level}" if mode == "preferred" else "on any of its nodes"
 
 
 def place(facts: PlaceFactsView) -> str:
-    """Whether there is a place, and how many pods would have one."""
+    """Describe whether the pods fit into the topology, and how many do."""
     name = f"topology {facts['topology']}: {asked(facts)}"
     if not facts["resolved"]:
-        return f"{name}: no such request can be met by its levels, {', '.join(facts['levels'])}"
+        return f"{name}: its levels, {', '.join(facts['levels'])}, do not support the request"
     if facts["failure"] is None:
-        return f"{name}: there is a place; up to {facts['largest']} would have one"
+        return f"{name}: fits; up to {counted(facts['largest'], 'pod')} would fit"
     if not facts["domains"]:
-        return f"{name}: no node is in it"
-    most = f"at most {facts['largest']} would have a place" if facts["largest"] else "not even one has a place"
+        return f"{name}: it has no nodes"
+    most = f"at most {facts['largest']} fit" if facts["largest"] else "not even one fits"
     if facts["largest"] >= facts["count"]:
-        most = "there is no place beside each other"  # of the leader and the workers
+        most = "the leader and the workers do not fit together"  # the leader and the workers do not fit together
     if facts["failure_if_empty"] is None:
-        return f"{name}: {most}; all would if no other workload was there"
-    return f"{name}: {most}, and {_even(facts)}"
+        return f"{name}: {most}; all would fit without other workloads"
+    return f"{name}: {most}, {_even(facts)}"
 
 
 def _even(facts: PlaceFactsView) -> str:
     if facts["largest_if_empty"] == facts["largest"]:
-        return "no workload is in the way"
-    return f"{facts['largest_if_empty']} if no other workload was there"
+        return "even without other workloads"
+    return f"and {facts['largest_if_empty']} would fit without other workloads"
 
 
 def domain(facts: DomainView, of: PlaceFactsView) -> str:
-    """How many pods one domain would hold, and what is in the way on its nodes."""
-    text = f"{'/'.join(facts['values'])}: holds {facts['pods']} of {counted(of['count'], 'pod')}"
+    """Describe how many pods fit into a domain, and which nodes are excluded."""
+    text = f"{'/'.join(facts['values'])}: {facts['pods']} of {counted(of['count'], 'pod')} fit"
     if facts["pods_if_empty"] > facts["pods"]:
-        text += f", {facts['pods_if_empty']} if no other workload was there"
+        text += f", {facts['pods_if_empty']} without other workloads"
     return text + (f"; {excluded(facts['excluded'], facts['nodes'])}" if facts["excluded"] else "")
 
 
 def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
-    """Which nodes hold no pod, by what is first in the way."""
+    """Describe the nodes on which no pod fits, by the first reason of exclusion."""
     if nodes == 1:
         return _reason(*reasons[0][:2], one=True)
     parts = [(count, _reason(kind, name, one=count == 1)) for kind, name, count in reasons]
@@ -76,39 +76,39 @@ def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
 
 
 def _reason(kind: str, name: str, *, one: bool) -> str:
-    has, does = ("has", "is") if one else ("have", "are")
+    has, does = ("has", "does") if one else ("have", "do")
     if kind == "taint":
         return f"{has} the taint {name}, which the pods do not tolerate"
     if kind == "resource":
         return f"{has} too little {name} for a pod"
-    return (
-        f"{does} not {'what the node selector says' if kind == 'nodeSelector' else 'what the node affinity asks for'}"
-    )
+    return f"{does} not match the node {'selector' if kind == 'nodeSelector' else 'affinity'}"
 
 
 def others(rest: Sequence[DomainView], level: str, count: int) -> str:
-    """Domains that are not told one by one."""
+    """Summarise the domains that are not listed."""
     most = max((one["pods"] for one in rest), default=0)
-    return f"and {count} more of level {level}, which hold {most} each" + (" at most" if most else "")
+    return f"and {count} more of level {level}; {f'at most {most} pods' if most else 'no pods'} fit into each"
 
 
 def remedy(facts: PlaceFactsView) -> str:
-    """What would have to happen for all pods to have a place."""
+    """Describe the changes after which all pods would fit."""
     if not facts["resolved"]:
-        return f"the pods asked for a level of topology {facts['topology']}: {', '.join(facts['levels'])}"
+        return f"the pods requested a level of topology {facts['topology']}: {', '.join(facts['levels'])}"
     nearest = facts["nearest"]
     where = "/".join(nearest) if nearest is not None else f"topology {facts['topology']}"
     missing = facts["count"] - facts["largest"]
-    ways = [f"{_either(facts['sufficient_alone'])} left"] if facts["sufficient_alone"] else []
+    ways = [f"{_either(facts['sufficient_alone'])} finished"] if facts["sufficient_alone"] else []
     if missing <= 0:
-        ways.append(f"a node with room for the leader and {counted(facts['count'], 'pod')} came to {where}")
+        ways.append(f"a node with capacity for the leader and {counted(facts['count'], 'pod')} was added to {where}")
     elif facts["most_on_a_node"]:
         count = -(-missing // facts["most_on_a_node"])
         room = facts["most_on_a_node"] if count > 1 else missing
-        new = "a node" if count == 1 else f"{count} nodes"
-        ways.append(f"{new} with room for {counted(room, 'pod')}{' each' if count > 1 else ''} came to {where}")
+        new, was = ("a node", "was") if count == 1 else (f"{count} nodes", "were")
+        ways.append(
+            f"{new} with capacity for {counted(room, 'pod')}{' each' if count > 1 else ''} {was} added to {where}"
+        )
     else:
-        ways.append(f"nodes came to {where} of which each has room for a pod; now none has, even if it was empty")
+        ways.append(f"nodes with capacity for a pod were added to {where}; no current node has it, even when empty")
     return ", or ".join(ways)
 
 
@@ -117,7 +117,7 @@ def _either(workloads: Sequence[str]) -> str:
 
 
 def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
-    """Where the pods of a pod set are, by the domains of its topology assignment."""
+    """Describe the topology assignment of a pod set."""
     listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
     more = f" and {len(domains) - _MOST_TOLD} more" if domains[_MOST_TOLD:] else ""
     return f"pod set {name} is on {listed}{more}" if listed else f"pod set {name} is on no {levels[-1]}"

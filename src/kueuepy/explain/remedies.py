@@ -1,4 +1,4 @@
-"""What would have to happen for a workload to fit."""
+"""Changes after which a workload would fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def remedies(facts: FactsView) -> list[Cause]:
-    """What would have to happen: for each part of the request that fits nowhere, one of its flavors."""
+    """Return the changes that would admit a workload: alternatives by flavor, for each part that does not fit."""
     queue = facts["cluster_queue"]
     parts = [
         _cause("remedy", words.cover(queue, resource), {"resource": resource})
@@ -32,7 +32,7 @@ def remedies(facts: FactsView) -> list[Cause]:
 
 
 def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
-    """Pod sets with the flavors of a resource group, of which none that was tried fits."""
+    """Yield pod sets with the flavors of a resource group in which no flavor fits."""
     for pod_set in facts["pod_sets"]:
         groups: dict[int, list[FlavorView]] = {}
         for flavor in pod_set["flavors"]:

@@ -1,4 +1,4 @@
-"""The sentences of explanations. Facts come from the core; every word of prose is here."""
+"""The sentences of explanations; the facts come from the core."""
 
 from __future__ import annotations
 
@@ -31,129 +31,138 @@ if TYPE_CHECKING:
 
 _MODES = {
     "NoFit": "does not fit",
-    "NoCandidates": "does not fit, and nobody can be preempted for it",
-    "Preempt": "fits once others have left",
-    "Reclaim": "fits once others have given back what they borrow",
+    "NoCandidates": "does not fit, and there are no preemption candidates",
+    "Preempt": "fits after preemption",
+    "Reclaim": "fits after reclaiming borrowed quota",
     "Fit": "fits",
 }
 _VERDICTS = {
-    "NotNeeded": "stays: it may be preempted, but the rest is enough",
-    "NotEnough": "stays: it may be preempted, but even with all who may there is no room",
-    "WithinClusterQueueNever": "stays: it is in the same queue, and withinClusterQueue is Never",
-    "ReclaimWithinCohortNever": "stays: it is in another queue, and reclaimWithinCohort is Never",
-    "PriorityNotLower": "stays: its priority is not lower",
-    "NotNewer": "stays: its priority is equal, and it is not newer",
-    "QueueNotBorrowing": "stays: its queue uses no more than its own quota there",
-    "CohortNotBorrowing": "stays: a Cohort above its queue uses no more than its own quota there",
-    "FairSharing": "stays: by its share, its queue need not give it up",
-    "QueueInactive": "stays: its ClusterQueue is inactive, which shields what runs in it",
+    "NotNeeded": "not preempted: it is a candidate, but the other targets are sufficient",
+    "NotEnough": "not preempted: it is a candidate, but all candidates together are not sufficient",
+    "WithinClusterQueueNever": "not preempted: it is in the same queue, and withinClusterQueue is Never",
+    "ReclaimWithinCohortNever": "not preempted: it is in another queue, and reclaimWithinCohort is Never",
+    "PriorityNotLower": "not preempted: its priority is not lower",
+    "NotNewer": "not preempted: its priority is equal, and it is not newer",
+    "QueueNotBorrowing": "not preempted: its queue does not borrow there",
+    "CohortNotBorrowing": "not preempted: a Cohort above its queue does not borrow there",
+    "FairSharing": "not preempted: the fair sharing strategies do not allow it, given the share of its queue",
+    "QueueInactive": "not preempted: its ClusterQueue is inactive, which protects its running workloads",
     "BorrowWithinCohortNever": (
-        "stays: even with it gone the request would have to borrow, and borrowWithinCohort is Never"
+        "not preempted: even without it, the request would have to borrow, and borrowWithinCohort is Never"
     ),
     "BorrowPriorityNotLower": (
-        "stays: the request has to borrow, and for that borrowWithinCohort asks for a lower priority"
+        "not preempted: the request has to borrow, and borrowWithinCohort requires a lower priority"
     ),
     "AboveMaxPriorityThreshold": (
-        "stays: the request has to borrow, and its priority is above the maxPriorityThreshold of borrowWithinCohort"
+        "not preempted: the request has to borrow, and its priority is above the maxPriorityThreshold of "
+        "borrowWithinCohort"
     ),
 }
+_PLURALS = (
+    (": it is a candidate", ": they are candidates"),
+    (": it is", ": they are"),
+    (": its priority is equal, and it is", ": their priorities are equal, and they are"),
+    ("its priority is", "their priorities are"),
+    ("without it,", "without them,"),
+    (" its ", " their "),
+)
 _WAYS_ON = {
     "FlavorNotFound": "it existed",
-    "TopologyRequired": "the pods asked for a topology",
-    "TopologyUnsupported": "the pods asked for no topology",
+    "TopologyRequired": "the pods requested a topology",
+    "TopologyUnsupported": "the pods requested no topology",
     "TopologyUnknown": "its Topology existed",
-    "TopologyLevelMissing": "its Topology had the levels that the pods ask for",
+    "TopologyLevelMissing": "its Topology had the requested levels",
 }
 _REASONS = {
-    "InClusterQueue": "of lower rank in the same queue",
-    "InCohortReclamation": "its queue borrows what is reclaimed",
+    "InClusterQueue": "it has a lower rank in the same queue",
+    "InCohortReclamation": "its queue borrows the reclaimed quota",
     "InCohortFairSharing": "its queue has the larger share",
     "InCohortReclaimWhileBorrowing": "its queue borrows, and its priority is low enough for borrowWithinCohort",
 }
 
 
 def amount(resource: str, value: int | None) -> str:
-    """An amount as Kueue writes it."""
+    """Format an amount as Kueue does; `None` is no limit."""
     return "no limit" if value is None else Quantity.format(resource, value)
 
 
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
-    """How a flavor did; `uncovered`: some resource of the pod set has no quota."""
+    """Describe the result for a flavor; `uncovered`: the queue does not cover some resource of the pod set."""
     if facts["ineligible"]:
-        return f"{facts['flavor']}: the pods cannot go there"
+        return f"{facts['flavor']}: not eligible"
     if not facts["tried"]:
         why = "a resource without quota" if uncovered else "an earlier flavor"
-        return f"{facts['flavor']}: not tried, since {why} ended the search"
+        return f"{facts['flavor']}: not tried, because {why} ended the search"
     if facts["mode"] == "Fit" and placewords.is_missing(facts["place"]):
-        return f"{facts['flavor']}: its quota is enough, and its topology has no place"
+        return f"{facts['flavor']}: its quota is sufficient, but the pods do not fit into its topology"
     borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
     return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
 
 
 def no_preemption(facts: CellView, *, fair: bool) -> str:
-    """Why preemption is not considered for a resource."""
+    """Explain why preemption is not considered for a resource."""
     own, resource = facts["path"][0], facts["resource"]
     asked, nominal = amount(resource, facts["asked"]), amount(resource, own["nominal"])
     policy = "reclaimWithinCohort" if fair else "borrowWithinCohort"
     return (
-        f"preemption is not considered: {asked} is more than the nominalQuota of {own['name']}, {nominal}, so that "
-        f"even with others gone it would have to borrow from its whole cohort, and {policy} is Never"
+        f"preemption is not considered: {asked} exceeds the nominalQuota of {own['name']}, {nominal}, so the request "
+        f"would have to borrow even after preemption, and {policy} is Never"
     )
 
 
 def pod_set(facts: PodSetView) -> str:
-    """A pod set, and what it asks for in all."""
+    """Describe a pod set and its total requests."""
     asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
     return f"pod set {facts['name']}, {counted(facts['count'], 'pod')}: {asked}"
 
 
 def is_impossible(facts: CellView) -> bool:
-    """Whether more is asked for than there could ever be."""
+    """Return whether a request exceeds the largest amount that the queue can ever use."""
     return number(facts["asked"]) > number(facts["potential"])
 
 
 def cell(facts: CellView) -> str:
-    """What is asked for of one resource, against what there is."""
+    """Compare the request of a resource with the available amount."""
     resource = facts["resource"]
-    earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if number(facts["before"]) else ""
-    asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
+    earlier = f" ({amount(resource, facts['before'])} of them for other pod sets)" if number(facts["before"]) else ""
+    asked = f"{resource}: requests {amount(resource, facts['asked'])}{earlier}"
     if is_impossible(facts):
-        return f"{asked}, can never have more than {amount(resource, facts['potential'])}"
+        return f"{asked}, but at most {amount(resource, facts['potential'])} can ever be available"
     available = amount(resource, facts["available"])
     if not facts["short"]:
-        return f"{asked}, may have {available}"
+        return f"{asked}, {available} available"
     over = less(facts["missing"], facts["asked"])
-    beyond = f", with the {amount(resource, over)} that are used beyond quota" if number(over) > 0 else ""
-    return f"{asked}, may have {available}: {amount(resource, facts['missing'])} short{beyond}"
+    beyond = f", including {amount(resource, over)} used beyond quota" if number(over) > 0 else ""
+    return f"{asked}, {available} available: {amount(resource, facts['missing'])} short{beyond}"
 
 
 def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
-    """The numbers of one node on the way up."""
+    """Describe the quota and usage of a ClusterQueue or Cohort on the path to the root."""
     resource = of["resource"]
 
     def text(name: str) -> str:
         return amount(resource, facts[name])  # type: ignore[literal-required]
 
     is_queue = facts["kind"] == "ClusterQueue"
-    quota = f"nominal {text('nominal')}" if is_queue else f"quota {text('subtree')} (own and lent)"
+    quota = f"nominal {text('nominal')}" if is_queue else f"subtree quota {text('subtree')}"
     parts = [quota, f"used {text('usage')}"]
     if facts["borrowing_limit"] is not None:
         parts.append(f"borrowingLimit {text('borrowing_limit')}")
     if facts["lending_limit"] is not None:
-        parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} for itself")
+        parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} guaranteed")
     parts.append(_left(resource, facts["available"]))
     limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
-    counts = f"  ← {limit} is what counts" if binds else ""
+    counts = f"  ← limited by {limit}" if binds else ""
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
 
 
 def _left(resource: str, free: Amount) -> str:
     over = number(free) < 0
-    return f"{amount(resource, less(0, free) if over else free)} {'too much' if over else 'left'}"
+    return f"{amount(resource, less(0, free) if over else free)} {'over quota' if over else 'available'}"
 
 
 def holder(facts: QuotaUserView, resource: str) -> str:
-    """What another queue of the tree holds, borrows and lends."""
+    """Describe the amounts that another queue of the tree uses, borrows and lends."""
     parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
     parts.append(f"borrows {amount(resource, facts['borrowed'])}")
     parts.append(f"lends {amount(resource, facts['lends'])}")
@@ -161,97 +170,105 @@ def holder(facts: QuotaUserView, resource: str) -> str:
 
 
 def lender(facts: QuotaUserView, resource: str) -> str:
-    """Whom borrowed quota comes from."""
+    """Describe the lender of borrowed quota."""
     return f"from {facts['kind']} {facts['name']}, which lends {amount(resource, facts['lends'])}"
 
 
 def pool(facts: NodeView, resource: str) -> str:
-    """A Cohort above that has quota of its own."""
+    """Describe a Cohort whose own quota is borrowed."""
     return f"from Cohort {facts['name']}, which has {amount(resource, facts['nominal'])} of its own"
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """Workloads each of which makes room by leaving."""
+    """List workloads each of which would free enough quota alone."""
     names = ", ".join(workloads)
     return (
-        f"enough if one of these left: {names}{' and others' if more else ''}"
+        f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
         if workloads[1:]
-        else f"enough if {names} left"
+        else f"sufficient if {names} finished"
     )
 
 
 def position(place: int, queue: str) -> str:
-    """Where it is in its queue."""
-    return f"{place} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+    """Describe the position of a workload in its queue."""
+    return (
+        f"{counted(place, 'workload')} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+    )
 
 
 def behind(head: str, queue: str) -> str:
-    """Who has to go before it."""
-    return f"ClusterQueue {queue} is StrictFIFO: nobody is looked at before {head}, its head, has quota or is gone"
+    """Name the head of a StrictFIFO queue that blocks the workload."""
+    return (
+        f"ClusterQueue {queue} is StrictFIFO: no workload is evaluated before its head, {head}, has quota or is removed"
+    )
 
 
 def goes_on() -> str:
-    """Why the next cycle decides otherwise than what its flavors say."""
-    return "its search of flavors goes on where the last cycle stopped; only after its last flavor it begins anew"
+    """Explain that the next cycle does not start with the first flavor."""
+    return "its flavor search continues where the last cycle stopped, and restarts after the last flavor"
 
 
 def inactive(queue: str, message: str) -> str:
-    """Why a ClusterQueue admits nobody."""
+    """Explain why a ClusterQueue is inactive."""
     return f"ClusterQueue {queue}: {message}"
 
 
 def backoff(seconds: float, evictions: int, queue: str) -> str:
-    """For how long it has to wait before it queues again."""
+    """Describe the remaining back-off after evictions."""
     after = "an eviction" if evictions == 1 else f"{evictions} evictions"
-    return f"backs off for another {seconds:g} s, after {after}; only then it queues in ClusterQueue {queue}"
+    return f"back-off for another {seconds:g} s after {after}; then it returns to ClusterQueue {queue}"
 
 
 def release(workload: str, seconds: float) -> str:
-    """When a workload has to end."""
-    return f"{workload} ends in {seconds:g} s at the latest: its maximumExecutionTimeSeconds are over then"
+    """Describe the latest end of a workload with a maximum execution time."""
+    return f"{workload} finishes in {seconds:g} s at the latest, because of its maximumExecutionTimeSeconds"
 
 
 def fewer_pods(facts: PodSetView, least: int) -> str:
-    """That not even the smallest number of pods fits."""
+    """Explain that not even the minimum number of pods fits."""
     asked = ", ".join(
         f"{name} {amount(name, None if value is None else value // facts['count'] * least)}"
         for name, value in sorted(facts["requests"].items())
     )
     pods = f"{counted(facts['count'], 'pod')} of pod set {facts['name']}"
-    return f"not even {least} of the {pods}, its minCount, fit: {asked}"
+    return f"not even its minCount, {least} of the {pods}, fits: {asked}"
 
 
 def considered(count: int) -> str:
-    """Above what would have to happen for it to be looked at."""
-    return "it would be looked at if" + (" all of these held" if count > 1 else "")
+    """Return the heading of the changes after which a workload would be evaluated."""
+    return "it would be evaluated if" + (" all of these were true" if count > 1 else "")
 
 
 def undeclared(resource: str) -> str:
-    """A resource without quota."""
+    """Describe a resource that no resource group covers."""
     return f"{resource}: no resource group of the ClusterQueue covers it"
 
 
 def cover(queue: str, resource: str) -> str:
-    """What would help against that."""
+    """Suggest to cover a resource."""
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 
 def remedies(count: int, *, all_of: bool) -> str:
-    """What would have to happen, above the list of it."""
-    return "it would fit if" if count == 1 else f"it would fit if {'all' if all_of else 'one'} of these held"
+    """Return the heading of the changes after which a workload would fit."""
+    return (
+        "it would fit if"
+        if count == 1
+        else f"it would fit if {'all of these were' if all_of else 'one of these was'} true"
+    )
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
-    """A part of a request, above the flavors that could hold it."""
+    """Return the heading of the alternatives for a part of a request."""
     return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
 
 
 def remedy(flavor: FlavorView) -> str:
-    """What would have to happen in one flavor."""
+    """Describe the changes after which the request would fit into a flavor."""
     parts = [_eligible(why) for why in flavor["ineligible"]]
     place = flavor["place"]
     if not parts and not placewords.is_missing(place) and not any(cell["short"] for cell in flavor["cells"]):
-        return f"{flavor['flavor']}: the search came to it: each evaluation goes on where the last one stopped"
+        return f"{flavor['flavor']}: the flavor search reached it: each evaluation continues where the last one stopped"
     parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
     parts += [placewords.remedy(place)] if place is not None and placewords.is_missing(place) else []
     return f"{flavor['flavor']}: {', and '.join(parts)}"
@@ -259,7 +276,7 @@ def remedy(flavor: FlavorView) -> str:
 
 def _eligible(why: RefusalView) -> str:
     if why["taint"] is None:
-        return _WAYS_ON.get(why["kind"], "node selector and affinity of the pods allowed its labels")
+        return _WAYS_ON.get(why["kind"], "the node selector and affinity of the pods allowed its labels")
     key, value, effect = why["taint"]
     return f"the pods tolerated its taint {key}{'=' if value else ''}{value}:{effect}"
 
@@ -268,67 +285,78 @@ def _more(facts: CellView) -> str:
     resource = facts["resource"]
     if is_impossible(facts):
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
-        return f"quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
+        return f"quotas and limits allowed {asked} {resource}; now they allow at most {most}"
     needed = facts["missing"]
     short = [Shortage(*shortage) for shortage in facts["shortages"]]
     if not short:
         return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
     first, *others = short
-    grown = [f"its {first.limit} grew by {'that' if first.amount == needed else amount(resource, first.amount)}"]
+    grown = [
+        f"its {first.limit} increased by {'that amount' if first.amount == needed else amount(resource, first.amount)}"
+    ]
     grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
     return f"{amount(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
 
 
 def preemption(facts: FactsView) -> str:
-    """Whether preemption helps."""
+    """Summarise the result of preemption."""
     taken = facts["counts"].get("Taken", 0)
     if taken:
-        return f"preemption: {taken} must leave"
-    return "preemption cannot help" if facts["counts"] else "preemption cannot help: nobody else holds what is short"
+        return f"preemption: {counted(taken, 'workload')} must be preempted"
+    return (
+        "preemption cannot help"
+        if facts["counts"]
+        else "preemption cannot help: no other workload holds the missing quota"
+    )
 
 
 def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
-    """Why one workload leaves or stays; `barred` are short resources that nobody is preempted for."""
+    """Explain the verdict on a candidate; `barred` are short resources for which preemption is not allowed."""
     name = f"{facts['workload']} in {facts['cluster_queue']}, priority {facts['priority']}"
     if facts["verdict"] == "NotEnough" and barred:
         also = " and ".join(barred)
         return (
-            f"{name}: stays: {also} {'are' if barred[1:] else 'is'} short as well, and nobody may be preempted for that"
+            f"{name}: not preempted: {also} {'are' if barred[1:] else 'is'} also short, and preemption is not "
+            f"considered for {'them' if barred[1:] else 'it'}"
         )
     if facts["verdict"] == "Taken":
         reason = facts["reason"] or ""
-        already = "is leaving" if facts["leaving"] else "leaves"
+        already = "being preempted" if facts["leaving"] else "to be preempted"
         return f"{name}: {already}, {reason}: {_REASONS[reason]}"
     return f"{name}: {_VERDICTS[facts['verdict']]}"
 
 
 def candidates(group: Sequence[CandidateView]) -> str:
-    """Why several workloads of one queue stay."""
+    """Explain the common verdict on several candidates of one queue."""
     first = group[0]
-    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {_stay(first['verdict'])}"
+    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']}: {_together(first['verdict'])}"
 
 
-def _stay(verdict: str) -> str:
-    plural = _VERDICTS[verdict].replace("stays: it is", "stay: they are").replace("stays: it may", "stay: they may")
-    plural = plural.replace("stays: its priority is equal, and it is", "stay: their priority is equal, and they are")
-    return plural.replace("stays: its priority is", "stay: their priorities are").replace("stays:", "stay:")
+def _together(verdict: str) -> str:
+    """Return a verdict on several candidates."""
+    text = _VERDICTS[verdict]
+    for one, several in _PLURALS:
+        text = text.replace(one, several)
+    return text
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:
-    """Candidates that are not shown one by one."""
-    counted = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
-    return f"and {count} more; in all, {'; '.join(counted)}"
+    """Summarise the candidates that are not listed."""
+    counted = [
+        f"{number} {'to be preempted' if name == 'Taken' else _together(name)}" for name, number in counts.items()
+    ]
+    return f"and {count} more; in total: {'; '.join(counted)}"
 
 
 def comparison(facts: ComparisonView) -> str:
-    """Two shares, compared by a rule of fair sharing."""
+    """Describe the comparison of two shares by a fair sharing strategy."""
     final = facts["strategy"] == "LessThanOrEqualToFinalShare"
     theirs = facts["final_share"] if final else facts["their_share"]
     sign = ("≤" if facts["holds"] else ">") if final else ("<" if facts["holds"] else "≥")
     when = "without it" if final else "with it"
     before = f" (before: {share_text(facts['their_share'])})" if final else ""
     infinite = math.isinf(facts["our_share"]) and math.isinf(theirs)
-    ratios = ", told apart by what they borrow, since both have weight 0" if infinite else ""
+    ratios = ", compared by borrowed amounts, because both have weight 0" if infinite else ""
     return (
         f"{facts['strategy']}: share of {facts['ours']} with the request {share_text(facts['our_share'])} {sign} "
         f"share of {facts['theirs']} {when} {share_text(theirs)}{before}{ratios}"
@@ -336,22 +364,24 @@ def comparison(facts: ComparisonView) -> str:
 
 
 def share_text(value: float) -> str:
-    """A share as people read it."""
+    """Format a share."""
     return "infinite" if math.isinf(value) else f"{value:g}"
 
 
 def share(facts: ShareView) -> str:
-    """A dominant resource share, and where it comes from."""
+    """Describe a dominant resource share and its calculation."""
     name = f"share of {facts['kind']} {facts['name']}: {share_text(facts['share'])}"
     if not facts["resource"]:
-        return f"{name}, since it borrows nothing" if not facts["borrowing"] else f"{name}, since nothing is lendable"
+        return (
+            f"{name}, because it borrows nothing" if not facts["borrowing"] else f"{name}, because nothing is lendable"
+        )
     borrowed, lendable = amount(facts["resource"], facts["borrowed"]), amount(facts["resource"], facts["lendable"])
     weight = f", weight {facts['weight']:g}" if facts["weight"] != 1 else ""
     return f"{name}, by {facts['resource']}: borrows {borrowed} of {lendable} lendable{weight}"
 
 
 def held(facts: CellView, borrowed: int | None) -> str:
-    """What it holds in one cell, and how much its queue borrows there in all."""
+    """Describe the quota that a workload holds in a flavor, and the amount that its queue borrows there."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (
@@ -362,17 +392,22 @@ def held(facts: CellView, borrowed: int | None) -> str:
 
 
 def attempt(made: FlavorAttempt) -> str:
-    """A flavor that was looked at before the one that was taken."""
+    """Describe a flavor that was evaluated before the assigned one."""
     why = f" ({made.reason})" if made.reason else ""
-    did = _MODES[made.mode].replace("does not", "did not").replace("can be", "could be")
-    return f"not {made.flavor}: when it was admitted, it {did}{why}"
+    did = (
+        _MODES[made.mode]
+        .replace("does not", "did not")
+        .replace("fits after", "would have fit after")
+        .replace("there are", "there were")
+    )
+    return f"not {made.flavor}: at admission, it {did}{why}"
 
 
 def check(name: str, state: str, message: str) -> str:
-    """An admission check."""
+    """Describe the state of an admission check."""
     return f"admission check {name}: {state}" + (f": {message}" if message else "")
 
 
 def preempted(by: str, reason: str) -> str:
-    """Who preempted it, and by which rule."""
-    return f"by {by or 'a workload that is gone'}: {reason}: {_REASONS.get(reason, '')}"
+    """Name the preemptor and the reason."""
+    return f"by {by or 'a deleted workload'}: {reason}: {_REASONS.get(reason, '')}"

@@ -1,1 +1,1 @@
-"""Many runs: which policy is best, what is the least quota, when, at whose cost, and will it hold."""
+"""Analyses that run many simulations or searches: policy sweeps, planning, estimates, targets and proofs."""

@@ -1,4 +1,4 @@
-"""How far estimates of `eta` can be trusted: held against a log that they have not seen, and widened until they can."""
+"""Calibrate the estimates of `eta`: measure their coverage on a held-out part of a log, and widen their intervals."""
 
 from __future__ import annotations
 
@@ -33,23 +33,25 @@ _LEAST = 60.0
 _GOOD = (0.8, 0.95)
 _OUTSIDE = (
     "runtimes that change together, as those of a new experiment",
-    "who comes meanwhile, unless future= says it",
+    "jobs that arrive meanwhile, unless future= is given",
 )
 
 
 class Calibration(msgspec.Struct, Framed, frozen=True):
-    """How often the true wait was within the 90 % interval of an estimate, of jobs that the fit had not seen.
+    """The coverage of 90% prediction intervals of `eta`, measured on held-out jobs. `calibrate` creates it.
 
     Attributes:
-        coverage: Of the second half's jobs, the part whose true wait is within the widened interval.
-        low: Where the 95 % interval of that part begins, by Wilson's score. The jobs of a log are no independent draws,
-            so that it is too narrow.
-        high: Where it ends.
-        raw: The same part without widening.
-        widen: What the ends of an interval are divided and multiplied by; found in the first half alone.
-        jobs: A row a job that was looked at: `job`, `queue`, `submit`, the true `wait`, `p5`, `p50`, `p95` as they were
-            estimated, and whether it is `within` the widened interval. Seconds.
-        known: The jobs of the first half, from which runtimes are drawn.
+        coverage: The fraction of jobs in the second half of the log whose true waiting time lies in the widened
+            interval.
+        low: The lower end of the 95% confidence interval of the coverage (Wilson score). The jobs of a log are not
+            independent, so this interval is too narrow.
+        high: The upper end of that interval.
+        raw: The coverage without widening.
+        widen: The factor by which the lower end of an interval is divided and the upper end multiplied; 1 or more. It
+            is determined from the first half of the log only.
+        jobs: One row per evaluated job, with times in seconds: `job` (the row in the log), `queue`, `submit`, the true
+            `wait`, the estimates `p5`, `p50` and `p95`, and whether the true wait is `within` the widened interval.
+        known: The jobs of the first half, from which `eta` draws runtimes.
     """
 
     coverage: float
@@ -62,17 +64,20 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """Whether 80 to 95 % of the true waits are within."""
+        """Whether the coverage is between 80% and 95%."""
         return _GOOD[0] <= self.coverage <= _GOOD[1]
 
     @spelled_out(EtaSettings)
     def eta(self, scheduler: Scheduler, workload: Any, **options: Unpack[EtaSettings]) -> Eta:
-        """The estimate of `eta` with the runtimes of the first half, its ends widened; it tells the coverage.
+        """Estimate when a workload gets quota, with the runtimes of the first half and widened intervals.
 
         Args:
-            scheduler: As it is now; it is not changed.
-            workload: The key of one that waits, or what `Scheduler.submit` takes.
-            options: What `eta` takes beside.
+            scheduler: The current state, which does not change.
+            workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
+            options: Further arguments of `eta`.
+
+        Returns:
+            The estimate, with `coverage` set.
         """
         found = eta(scheduler, workload, self.known, **options)
         return msgspec.structs.replace(
@@ -85,7 +90,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         )
 
     def __str__(self) -> str:
-        """The answer in lines."""
+        """Return the answer in several lines."""
         n = len(self.jobs)
         note = "" if self.is_good else "; that is not the 80 to 95 % that were wanted: do not rely on intervals"
         span = f"{self.low:.0%} to {self.high:.0%}"
@@ -98,11 +103,11 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         )
 
     def to_table(self) -> Columns:
-        """Return a row for each job that was looked at, as `jobs`."""
+        """Return `jobs`."""
         return self.jobs
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The answer, then the jobs."""
+        """Return tables of the answer and of the jobs."""
         rows = [(text,) for text in str(self).splitlines()]
         return (Sheet(("calibration",), rows), *self.jobs.sheets())
 
@@ -121,24 +126,37 @@ def calibrate(
     threads: int | None = None,
     **options: Unpack[FutureSettings],
 ) -> Calibration:
-    """How far estimates of `eta` can be trusted with runtimes of a log.
+    """Measure how reliable the estimates of `eta` are with runtimes drawn from a log.
 
-    All jobs are run once; what they wait then is the truth. Of the first half, runtimes of its first half estimate the
-    waits in its second: by how much the intervals must be widened there, in proportion, for 90 % to be within (split
-    conformal prediction). Of the whole, runtimes of the first half estimate the waits in the second half, widened so;
-    what part of them is within is told. Jobs that wait less than a minute are left out: of those one knows at once.
+    All jobs are simulated once, which gives the true waiting times. The first half of the log determines how much the
+    intervals must be widened: runtimes of its first half are used to estimate the waiting times in its second half, and
+    the intervals are scaled until 90% contain the true value (split conformal prediction). Then runtimes of the first
+    half of the log are used to estimate the waiting times in the second half, and the coverage of the widened intervals
+    is measured. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
 
     Args:
-        cluster: The configuration.
-        log: The jobs, as they were.
-        jobs: How many jobs are looked at in each of both rounds, drawn among those that waited.
-        n: How many futures each estimate is made of.
-        seed: Of what is drawn.
-        threads: How many futures go on at once; by default one on each core.
-        options: What `eta` takes beside, as `horizon`.
+        cluster: The cluster.
+        log: The jobs of the log, with their true runtimes.
+        jobs: The number of jobs to evaluate in each of the two rounds, drawn from the jobs that waited. Default: 60.
+        n: The number of futures per estimate. Default: 40.
+        seed: The seed of the random numbers. Default: 0.
+        threads: The number of simultaneous futures. Default: the number of available cores.
+        options: Further arguments of `eta`, such as `horizon`.
+
+    Returns:
+        The coverage and the factor by which intervals are widened.
 
     Raises:
-        InvalidSpecError: Fewer than ten jobs wait in one of the rounds, or an argument is not valid.
+        InvalidSpecError: Fewer than 10 jobs wait for a minute or longer in one of the rounds, or an argument is not
+            valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, Jobs, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> rows = [{"queue": "team", "submit": 600 * n, "runtime": 540 + n % 7 * 30, "cpu": 1} for n in range(100)]
+        >>> found = calibrate(cluster, Jobs.of(rows), jobs=10, n=5)
+        >>> len(found.jobs), found.widen >= 1
+        (10, True)
     """
     if jobs < 1:
         raise InvalidSpecError(f"calibrate: jobs {jobs}; it must be 1 or more")
@@ -170,14 +188,14 @@ def calibrate(
 
 
 def _score(found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each row (wait, p5, p50, p95) the logarithm of what the interval must be widened by to have the wait in it."""
+    """Return, for each row (wait, p5, p50, p95), the log of the factor by which the interval must be widened."""
     wait, low, _, high = np.maximum(found, 1.0).T
     needed: NDArray[np.float64] = np.maximum(np.log(low / wait), np.log(wait / high))
     return needed
 
 
 class _Round:
-    """Estimates of what jobs waited between two times, with the runtimes of all jobs before the first."""
+    """Estimates of the waiting times between two times, with the runtimes of all jobs before the first time."""
 
     def __init__(self, result: Result, log: Jobs, known_until: float, end: float) -> None:
         self.known = log.window(0, known_until)
@@ -190,11 +208,11 @@ class _Round:
             raise InvalidSpecError(f"calibrate: {count} in a part of the log; there must be ten")
 
     def some(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """A random sample of `n` rows of the jobs that wait, sorted."""
+        """Return the sorted rows of a random sample of `n` waiting jobs."""
         return np.sort(rng.choice(self._rows, min(n, len(self._rows)), replace=False))
 
     def estimates(self, rows: NDArray[np.int64], options: dict[str, Any]) -> NDArray[np.float64]:
-        """A row a job: what it waited, and the 5th, 50th and 95th percentile that one would have been told."""
+        """Return one row per job: its true waiting time, and the 5th, 50th and 95th percentile of its estimate."""
         found = []
         for row in rows.tolist():
             scheduler = self._result.at(float(self._result.jobs["submit"][row]))

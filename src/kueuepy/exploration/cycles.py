@@ -1,4 +1,4 @@
-"""What a scheduling cycle has to look at: how many heads, flavors and candidates, now and on a larger cluster."""
+"""Estimate the work of scheduling cycles: heads, flavors and preemption candidates, also for larger clusters."""
 
 from __future__ import annotations
 
@@ -41,29 +41,41 @@ _OUTSIDE = (
 
 @checked_methods
 class CycleCost(msgspec.Struct, Framed, frozen=True):
-    """What the cycles of a run had to look at; a value.
+    """The work of each scheduling cycle of a run. `cycle_cost` creates it.
 
     Attributes:
-        cycles: A row a cycle that had heads: `seconds`, `heads`, as many as were there; `evaluations`, at most so many
-            flavors for them; `candidates`, at most so many workloads that may be preempted for them.
-        not_modelled: What the answer does not speak of.
+        cycles: One row per cycle that had heads: `seconds` (the start of the cycle), `heads` (their number),
+            `evaluations` (an upper bound on the flavors evaluated) and `candidates` (an upper bound on the preemption
+            candidates considered).
+        not_modelled: Effects that the result does not consider.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import cycle_cost
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 1}}))
+        >>> cycle_cost(cluster, [{"queue": "q", "submit": 0, "runtime": 60, "cpu": 1}]).cycles["heads"].tolist()
+        [1.0]
     """
 
     cycles: Columns
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def at(self, queues: float = 1, workloads: float = 1) -> Columns:
-        """Percentiles (50, 95, 100) of each count, on a cluster of the same kind.
+        """Return the 50th, 95th and 100th percentile of each count for a cluster scaled by given factors.
 
-        Each queue has a head in a cycle: heads and evaluations grow with the queues. Candidates are sought for each
-        head among those that run in its tree: of as many trees more as queues, they grow with the workloads.
+        Each queue has one head per cycle, so heads and evaluations grow with the number of queues. Candidates are the
+        running workloads in the cohort tree of each head. If the number of trees grows with the number of queues, the
+        total number of candidates grows with the number of workloads.
 
         Args:
-            queues: So many times as many ClusterQueues, in so many times as many trees.
-            workloads: So many times as many workloads that run at once, in all.
+            queues: The factor for the number of ClusterQueues and of cohort trees. Default: 1.
+            workloads: The factor for the total number of running workloads. Default: 1.
+
+        Returns:
+            One row per percentile, with the columns `percent`, `heads`, `evaluations` and `candidates`.
 
         Raises:
-            InvalidSpecError: A factor is not more than 0.
+            InvalidSpecError: A factor is not greater than 0.
         """
         if not (queues > 0 and workloads > 0):
             raise InvalidSpecError(f"cycle_cost: queues {queues}, workloads {workloads}; both must be more than 0")
@@ -77,20 +89,20 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
         )
 
     def __str__(self) -> str:
-        """The answer in lines."""
+        """Return the percentiles in several lines."""
         rows = self.at().rows()
         lines = [f"{len(self.cycles):,} {plural(len(self.cycles), 'cycle')} with heads"]
         for name in _COUNTS:
             half, many, most = (f"{row[name]:,.0f}" for row in rows)
-            lines.append(f"{name}: {half} (half of the cycles), {many} (95 of 100), {most} at most")
+            lines.append(f"{name}: {half} (median), {many} (95th percentile), {most} (maximum)")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
 
     def to_table(self) -> Columns:
-        """Return a row for each cycle that had heads, as `cycles`."""
+        """Return `cycles`."""
         return self.cycles
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The percentiles."""
+        """Return a table of the percentiles."""
         return self.at().sheets()
 
     _repr_html_ = repr_html
@@ -99,26 +111,31 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
 @checked
 @spelled_out(SeededSettings)
 def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[SeededSettings]) -> CycleCost:
-    """What scheduling cycles have to look at when these jobs come (kubernetes-sigs/kueue#8564).
+    """Estimate the work of the scheduling cycles for a set of jobs (kubernetes-sigs/kueue#8564).
 
-    The jobs are run; of each cycle its heads are counted. For each head at most all flavors of the ClusterQueue with
-    the most of them are looked at, and, where a queue may preempt, at most all workloads that run then in the largest
-    tree.
-
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-    >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 1}}))
-    >>> rows = [{"queue": "q", "submit": 0, "runtime": 60, "cpu": 1}] * 3
-    >>> cycle_cost(cluster, rows).at(queues=10)["heads"].tolist()
-    [10.0, 10.0, 10.0]
+    The jobs are simulated, and the heads of each cycle are counted. Two upper bounds follow from the number of heads.
+    Each head evaluates at most the flavors of the ClusterQueue with the most flavors. If any queue may preempt, each
+    head considers at most the running workloads of the largest cohort tree.
 
     Args:
-        cluster: The configuration.
-        jobs: As `simulate` takes them.
-        settings: What `simulate` takes beside, as `clock`: a cycle that takes time leaves more for the next.
+        cluster: The cluster.
+        jobs: The jobs, as `simulate` accepts them.
+        settings: Further arguments of `simulate`, such as `clock`. If cycles take time, more heads accumulate for the
+            next one.
+
+    Returns:
+        The counts of each cycle.
 
     Raises:
-        InvalidSpecError: Something is not valid.
-        NotFoundError: Jobs name LocalQueues that are not there.
+        InvalidSpecError: An argument is not valid.
+        NotFoundError: A job names a LocalQueue that does not exist.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 1}}))
+        >>> rows = [{"queue": "q", "submit": 0, "runtime": 60, "cpu": 1}] * 3
+        >>> cycle_cost(cluster, rows).at(queues=10)["heads"].tolist()
+        [10.0, 10.0, 10.0]
     """
     run = Simulation(cluster, jobs, record=Recording(decisions=False, runs=True, usage=False, cycles=True), **settings)
     run.run(progress=False)
@@ -138,7 +155,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[
 
 
 def _most_running(cluster: Cluster, result: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By moment, how many workloads hold quota in the tree that has most of them."""
+    """Return, for each time, the number of workloads with quota in the cohort tree that has the most of them."""
     runs = result.runs
     tree = roots(nodes_of(session_of(Scheduler(cluster, now=0)).engine))
     queue = result.jobs["cluster_queue"]

@@ -1,4 +1,4 @@
-"""Who delays whom: what becomes of the others when one group's jobs are left out."""
+"""Measure how much the jobs of each group delay the jobs of other groups."""
 
 from __future__ import annotations
 
@@ -32,28 +32,47 @@ if TYPE_CHECKING:
 
 _HOUR = 3600
 _MOST = 1000
-"""So many groups at most: each is a run of its own, and one more alone."""
+"""The maximum number of groups. Each group needs two runs."""
 
 
 @guessed(table="frame", matrix_frame="frame")
 @checked_methods
 class DelayMatrix(Framed):
-    """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
+    """How much the jobs of each group delay the jobs of other groups. `delay_matrix` creates it.
+
+    A waiting time is the total time without quota, in seconds, averaged over the jobs of a group.
 
     Attributes:
-        by: What makes the groups.
-        groups: Their names.
-        jobs: How many jobs each has.
-        waits: The mean wait of each, with everybody there.
-        matrix: In row r and column c, how much longer the jobs of c wait because those of r are there: their mean wait
-            with everybody minus that without r. NaN in the diagonal. Less than 0: r helps c.
-        alone: How much longer the jobs of each group wait because anybody else is there.
-        total_hours: Of each row, what all others wait longer because of it, summed over their jobs, in hours: over the
-            columns c of its row, the sum of `jobs[c] * matrix[r, c]`.
+        by: The column that defines the groups.
+        groups: The names of the groups.
+        jobs: The number of jobs of each group.
+        waits: The mean waiting time of each group when all jobs are present.
+        matrix: An array of groups by groups. The value in row r and column c is the mean waiting time of c with all
+            jobs present, minus that without the jobs of r. It is negative if r shortens the waits of c. The diagonal is
+            NaN.
+        alone: For each group, the mean waiting time with all jobs present, minus that with only its own jobs.
+        total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
+            matrix[r, c]` over the other groups c.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import delay_matrix
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "user": user, "submit": 0, "runtime": "1h", "cpu": 1} for user in ("ann", "bob")]
+        >>> delay_matrix(cluster, jobs, by="user").total_hours.tolist()
+        [1.0, 0.0]
     """
 
     def __init__(self, by: str, groups: tuple[str, ...], waits: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
-        """Takes sums of waits by run and group: with everybody, without each, and each alone."""
+        """Create Delays from sums of waiting times.
+
+        Args:
+            by: The column that defines the groups.
+            groups: The names of the groups.
+            waits: An array of runs by groups: first the run with all jobs, then one run without each group, then one
+                run with each group alone.
+            counts: The number of jobs of each group.
+        """
         n = len(groups)
         self.by, self.groups, self.jobs = by, groups, counts
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -66,9 +85,9 @@ class DelayMatrix(Framed):
 
     @property
     def frame(self) -> Columns:
-        """A row for each group that is left out, a column for each that is delayed, and `total_hours`.
+        """One row per group that is left out, one column per group that is delayed, and `total_hours`.
 
-        In the last row, `all others`, everybody else is left out.
+        The last row, `all others`, compares with a run in which only the column's own jobs are present.
         """
         names = [*self.groups, "all others"]
         columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
@@ -81,17 +100,17 @@ class DelayMatrix(Framed):
         return self.frame
 
     def __repr__(self) -> str:
-        """Whose jobs cost the others most."""
+        """Return the group that delays the others most."""
         worst = int(self.total_hours.argmax())
         most = f"{self.groups[worst]} costs the others most, {self.total_hours[worst]:.4g} hours of waiting"
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def __str__(self) -> str:
-        """The group that costs the others most, and the matrix, with units."""
-        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets())}"
+        """Return the group that delays the others most, and the matrix with units."""
+        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Show the matrix in readable units: how much longer the jobs of a column wait because of a row."""
+        """Return the matrix in readable units: how much longer the jobs of a column wait because of a row."""
         names = self.frame.names
         rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
         head = [name if name in ("left_out", "total_hours") else f"wait of {name}" for name in names]
@@ -120,29 +139,36 @@ def delay_matrix(
     threads: int | None = None,
     **settings: Unpack[RunSettings],
 ) -> DelayMatrix:
-    """Who delays whom, and by how much: everybody's jobs are run, then those without each group, then each alone.
+    """Measure how much each group's jobs delay those of the others.
 
-    What a share says of one moment, this says of causes: a queue with a small share delays others where its jobs come
-    at a bad time. Effects do not add up: two groups that delay a third together may each alone delay nobody.
+    The function simulates all jobs, then all jobs without each group, then each group alone. Unlike a share at one
+    moment, the result shows causes: a queue with a small share can delay others if its jobs arrive at a bad time.
 
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-    >>> queues = [ClusterQueue.of(name, {"h100": {"nvidia.com/gpu": 1}}, cohort_name="all") for name in ("a", "b")]
-    >>> first = {"queue": "a", "submit": 0, "runtime": 600, "gpu": 2}
-    >>> second = {"queue": "b", "submit": 60, "runtime": 1, "gpu": 1}
-    >>> found = delay_matrix(Cluster(ResourceFlavor("h100"), *queues), [first, second])
-    >>> found.matrix.tolist()
-    [[nan, 540.0], [0.0, nan]]
+    The effects do not add up. For example, two groups may delay a third one together although neither does so alone.
 
     Args:
-        cluster: The configuration.
-        jobs: A `Jobs`, rows, frames or manifests.
-        by: What makes the groups: `cluster_queue`, or a column of jobs, as `queue` or `user`.
-        threads: How many runs go on at once; by default one on each core.
-        settings: What `simulate` takes beside.
+        cluster: The cluster.
+        jobs: A `Jobs`, rows, data frames or manifests.
+        by: The column that defines the groups: `cluster_queue`, or a column of jobs such as `queue` or `user`. Default:
+            `cluster_queue`.
+        threads: The number of simultaneous runs. Default: the number of available cores.
+        settings: Further arguments of `simulate`.
+
+    Returns:
+        The matrix of delays between the groups.
 
     Raises:
         NotFoundError: There is no such column.
-        InvalidSpecError: There is no job, or more than 1,000 groups.
+        InvalidSpecError: There are no jobs, or more than 1,000 groups.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> queues = [ClusterQueue.of(name, {"h100": {"nvidia.com/gpu": 1}}, cohort_name="all") for name in ("a", "b")]
+        >>> first = {"queue": "a", "submit": 0, "runtime": 600, "gpu": 2}
+        >>> second = {"queue": "b", "submit": 60, "runtime": 1, "gpu": 1}
+        >>> found = delay_matrix(Cluster(ResourceFlavor("h100"), *queues), [first, second])
+        >>> found.matrix.tolist()
+        [[nan, 540.0], [0.0, nan]]
     """
     setup = setup_of(cluster, jobs, settings)
     table = setup.jobs_of(0)
@@ -167,7 +193,7 @@ def delay_matrix(
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
-    """The group of each job, those groups only that have jobs."""
+    """Return the group of each job; only groups with jobs are included."""
     column = jobs["queue" if by == "cluster_queue" else by]
     if by == "cluster_queue":
         leads = {queue.key: queue.cluster_queue for queue in cluster.local_queues}

@@ -1,4 +1,4 @@
-"""When a workload gets quota, and whether it keeps it: what comes of many possible futures."""
+"""Estimate when a workload gets quota, and whether it is evicted, from many simulated futures."""
 
 from __future__ import annotations
 
@@ -38,24 +38,31 @@ _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)
 _MEDIAN = 50
-_CLOSED = "assumes that no job arrives meanwhile: pass future= for a range, or calibrate on a log"
+_CLOSED = "assumes that no new job arrives: pass future= for an interval, or calibrate on a log"
 
 
 class Eta(msgspec.Struct, Framed, frozen=True):
-    """When a workload gets quota, in seconds from now.
+    """The time until a workload gets quota, estimated from simulated futures. `eta` creates it.
+
+    All times are in seconds from now. A percentile is infinite if it lies beyond the horizon.
 
     Attributes:
-        workload: Its key.
-        p5: 5 of 100 futures are over by then: with `p95` the 90 % interval.
-        p10: 10 of 100; infinite if not before the horizon.
-        p50: Half of them.
-        p90: 90 of 100.
-        p95: 95 of 100.
-        seconds: Of each future, in order of seeds; infinite where not before the horizon.
-        horizon: How far was looked.
-        coverage: Of a log, the part of true waits that was within such 90 % intervals; `None` if that was not measured.
-        closed: Whether no job was assumed to arrive meanwhile, as where no `future` is given. Every percentile is then
-            too early, and the range between them too narrow, on a cluster to which others submit.
+        workload: The key of the workload.
+        p5: The 5th percentile; with `p95`, the 90% prediction interval.
+        p10: The 10th percentile.
+        p50: The median.
+        p90: The 90th percentile.
+        p95: The 95th percentile.
+        seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
+        horizon: The simulated time span.
+        coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if it was not
+            measured (see `calibrate`).
+        closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
+            every percentile is then too early, and the interval too narrow.
+
+    Example:
+        >>> Eta("default/job", 0.0, 60.0, 300.0, 600.0, 600.0, (60.0, 300.0, 600.0), 3600.0).by("5m")
+        0.6666666666666666
     """
 
     workload: str
@@ -70,52 +77,61 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     closed: bool = False
 
     def by(self, when: Any) -> float:
-        """The part of the futures in which it has quota so long from now."""
+        """Return the fraction of futures in which the workload has quota at a given time.
+
+        Args:
+            when: The time from now, as seconds or a string such as `"2h"`.
+        """
         end = moment("by", when) / SECOND
         return sum(seconds <= end for seconds in self.seconds) / len(self.seconds)
 
     def __str__(self) -> str:
-        """The answer in a sentence."""
+        """Return the estimate as a sentence."""
         late = sum(map(math.isinf, self.seconds))
         more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
-        half = f"{self.workload}: quota in {span_text(self.p50)} (half of the futures)"
+        half = f"{self.workload}: quota in {span_text(self.p50)} (median)"
         if self._is_vague:
             return f"{half}{more}; {_CLOSED}"
-        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}{self._trust()}"
+        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80% interval){more}{self._trust()}"
 
     @property
     def _is_vague(self) -> bool:
-        """Whether the range of the futures says too little about the true wait to be printed."""
+        """Whether the percentiles are too unreliable to be printed."""
         return self.closed and self.coverage is None and self.p95 > 0
 
     def to_table(self) -> Columns:
-        """Return a row for each future: its number, and after how many `seconds` the workload gets quota."""
+        """Return one row per future: its number, and the `seconds` until the workload gets quota."""
         return table_of(("future", "seconds"), enumerate(map(float, self.seconds)))
 
     def _trust(self) -> str:
         return "" if self.coverage is None else f"; of a log, {self.coverage:.0%} were within their 90 % interval"
 
     def sheets(self) -> tuple[Sheet]:
-        """The answer, then the percentiles."""
+        """Return a table of the percentiles."""
         rows = [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
-        return (Sheet(("of 100 futures", "quota in"), rows, _CLOSED if self._is_vague else ""),)
+        return (Sheet(("percentile", "quota in"), rows, _CLOSED if self._is_vague else ""),)
 
     _repr_html_ = repr_html
 
 
 class Risk(msgspec.Struct, Framed, frozen=True):
-    """How likely it is that a workload is evicted.
+    """The probability that a workload is evicted, estimated from simulated futures. `risk` creates it.
 
     Attributes:
-        workload: Its key.
-        probability: In which part of the futures it is evicted.
-        low: Where the 95 % interval of it begins, by Wilson's score.
-        high: Where it ends.
-        rules: By rule or reason the part of the futures in which it does it first.
-        futures: How many were looked at.
-        within: So many seconds from now.
-        closed: Whether no job was assumed to arrive meanwhile, as where no `future` is given: then nobody that arrives
-            preempts the workload.
+        workload: The key of the workload.
+        probability: The fraction of futures in which the workload is evicted.
+        low: The lower end of the 95% confidence interval of the probability (Wilson score).
+        high: The upper end of the interval.
+        rules: For each preemption rule or eviction reason, the fraction of futures in which it evicts the workload
+            first.
+        futures: The number of futures.
+        within: The simulated time span, in seconds from now.
+        closed: Whether the futures contain no new jobs because `future` was not given. New jobs could preempt the
+            workload.
+
+    Example:
+        >>> Risk("default/job", 0.25, 0.1, 0.5, {"InClusterQueue": 0.25}, 20, 3600.0).probability
+        0.25
     """
 
     workload: str
@@ -128,18 +144,18 @@ class Risk(msgspec.Struct, Framed, frozen=True):
     closed: bool = False
 
     def to_table(self) -> Columns:
-        """Return a row for each rule that evicts the workload first: `rule` and its `probability`."""
+        """Return one row per rule that evicts the workload first: `rule` and its `probability`."""
         return table_of(("rule", "probability"), self.rules.items())
 
     def __str__(self) -> str:
-        """The answer in a sentence."""
+        """Return the estimate as a sentence."""
         by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
         often = f"{self.probability:.0%} of {counted(self.futures, 'future')} ({self.low:.0%} to {self.high:.0%})"
-        assumed = "; assumes that no job arrives meanwhile" if self.closed else ""
+        assumed = "; assumes that no new job arrives" if self.closed else ""
         return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
 
     def sheets(self) -> tuple[Sheet]:
-        """The answer, then the rules."""
+        """Return a table of the probability and its rules."""
         rows = [("evicted", f"{self.probability:.1%}"), *((rule, f"{p:.1%}") for rule, p in self.rules.items())]
         return (Sheet(("what", "part of the futures"), rows),)
 
@@ -147,7 +163,7 @@ class Risk(msgspec.Struct, Framed, frozen=True):
 
 
 class _Futures:
-    """A Scheduler's futures: one a seed."""
+    """The simulated futures of a Scheduler, one per seed."""
 
     def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings) -> None:
         self._scheduler = scheduler.fork()
@@ -167,11 +183,11 @@ class _Futures:
 
     @property
     def is_certain(self) -> bool:
-        """Whether all futures are the same."""
+        """Whether all futures are identical because nothing in them is random."""
         return self._runtimes is None and not callable(self._future) and not self._settings.get("delays")
 
     def run(self, seed: int, record: Recording) -> Simulation:
-        """The future of a seed, before its first moment."""
+        """Return the simulation of one future, before its first event."""
         table = self.living.and_coming(self._runtimes, self._future, seed)
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
 
@@ -216,28 +232,40 @@ def eta(
     threads: int | None = None,
     **settings: Unpack[RunSettings],
 ) -> Eta:
-    """When a workload gets quota, as far as one can know.
+    """Estimate when a workload gets quota.
 
-    In each of `n` futures it is drawn for how long those who run still do, given how long they have, and for how long
-    those who wait will; Kueue's rules decide the rest.
+    Each of `n` simulated futures draws the remaining runtimes of running workloads (given how long they have already
+    run) and the runtimes of pending workloads. Kueue's rules determine the rest.
 
     Args:
-        scheduler: As it is now; it is not changed.
-        workload: The key of one that waits, or what `Scheduler.submit` takes.
-        runtimes: What is known of runtimes: a distribution or a time for all; by LocalQueue one for each, `""` for all
-            others; or a log, a `Jobs`, from which they are drawn by queue.
-        future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now. Without
-            them no job overtakes, the answer is too early, and the result prints no range: it says what it assumes.
-        n: How many futures.
-        seed: Of the first.
-        horizon: How far is looked.
-        threads: How many go on at once; by default one on each core.
-        settings: What `simulate` takes beside, as `model`, `clock`, `delays`.
+        scheduler: The current state, which does not change.
+        workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
+        runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
+            all others; or a log (`Jobs`) from whose runtimes those of the same queue are drawn.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Without
+            them, no new job can overtake the workload, so the estimate is too early. The printed result then shows no
+            interval.
+        n: The number of futures. Default: 200.
+        seed: The seed of the first future. Default: 0.
+        horizon: The time span to simulate. Default: 30 days.
+        threads: The number of simultaneous runs. Default: the number of available cores.
+        settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
+
+    Returns:
+        The percentiles of the time until the workload gets quota; 0 if it has quota already.
 
     Raises:
-        NotFoundError: There is no such workload, or nothing is known of a queue's runtimes.
+        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
-        InvalidSpecError: Something is not valid.
+        InvalidSpecError: An argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
+        >>> for name in ("first", "second"):
+        ...     _ = scheduler.submit({"name": name, "queue": "team", "cpu": 1}), scheduler.settle()
+        >>> eta(scheduler, "second", "10m", n=5).p50
+        600.0
     """
     if n < 1:
         raise InvalidSpecError(f"eta: n {n}; it must be 1 or more")
@@ -282,23 +310,37 @@ def risk(
     threads: int | None = None,
     **settings: Unpack[RunSettings],
 ) -> Risk:
-    """How likely it is that a workload is evicted, and by which rule.
+    """Estimate the probability that a workload is evicted, and by which rule.
 
     Args:
-        scheduler: As it is now; it is not changed.
-        workload: The key of one, or what `Scheduler.submit` takes.
-        within: How far is looked.
-        future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now.
-        runtimes: What is known of runtimes, as `eta` takes it; without, those who are there now do not end.
-        n: How many futures; one where nothing is drawn, as all are the same.
-        seed: Of the first.
-        threads: How many go on at once; by default one on each core.
-        settings: What `simulate` takes beside, as `model`, `clock`, `delays`.
+        scheduler: The current state, which does not change.
+        workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
+        within: The time span to simulate. Default: 24 hours.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
+            none.
+        runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
+        n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
+        seed: The seed of the first future. Default: 0.
+        threads: The number of simultaneous runs. Default: the number of available cores.
+        settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
+
+    Returns:
+        The probability, its confidence interval, and the rules.
 
     Raises:
-        NotFoundError: There is no such workload, or nothing is known of a queue's runtimes.
+        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
-        InvalidSpecError: Something is not valid.
+        InvalidSpecError: An argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
+        >>> rules = Preemption(within_cluster_queue="LowerPriority")
+        >>> queue = ClusterQueue.of("team", {"f": {"cpu": 1}}, preemption=rules)
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue))
+        >>> _ = scheduler.submit({"name": "low", "queue": "team", "cpu": 1}), scheduler.settle()
+        >>> urgent = {"name": "high", "queue": "team", "cpu": 1, "priority": 1, "submit": 60, "runtime": "1h"}
+        >>> risk(scheduler, "low", future=[urgent]).rules
+        {'InClusterQueue': 1.0}
     """
     if n < 1:
         raise InvalidSpecError(f"risk: n {n}; it must be 1 or more")
@@ -318,7 +360,7 @@ def risk(
 
 
 def _first_eviction(decisions: Any, row: int) -> str | None:
-    """The rule by which a job is evicted first, or the reason where no rule did it."""
+    """Return the preemption rule of a job's first eviction, or the eviction's reason if no rule caused it."""
     kind = decisions["kind"]
     rows: NDArray[np.int64] = np.flatnonzero(
         (decisions["job"] == row) & (kind.codes == list(kind.names).index("Evicted"))

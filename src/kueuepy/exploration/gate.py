@@ -1,4 +1,4 @@
-"""Promises in a file, held against a run: what a change of quota must keep."""
+"""Check a simulation result against performance targets from a file, for example in CI."""
 
 from __future__ import annotations
 
@@ -24,14 +24,19 @@ if TYPE_CHECKING:
 
 
 class PolicyVerdict(NamedTuple):
-    """A promise, and whether a run keeps it.
+    """The result of one target.
 
     Attributes:
-        line: The promise as it is written.
-        value: The figure's value; `None` where there is none, as no job counts. Such a promise is not kept.
-        passed: Whether it is kept.
-        place: Where it stands, as `promises.yaml:3`.
-        why: What its author says of it.
+        line: The target as it was written, such as `wait_p95(team-a) <= 30m`.
+        value: The value of the metric; `None` if it is undefined because no job is counted. An undefined metric does
+            not meet the target.
+        passed: Whether the target is met.
+        place: The file and line of the target, such as `promises.yaml:3`.
+        why: The author's comment on the target.
+
+    Example:
+        >>> print(PolicyVerdict("loops == 0", 0.0, True))
+        kept: loops == 0: it is 0
     """
 
     line: str
@@ -41,7 +46,7 @@ class PolicyVerdict(NamedTuple):
     why: str = ""
 
     def __str__(self) -> str:
-        """The verdict in a line."""
+        """Return the verdict in one line."""
         found = "no job counts" if self.value is None else f"it is {self.value:.6g}"
         place = f"{self.place}: " if self.place else ""
         why = f" ({self.why})" if self.why else ""
@@ -50,22 +55,28 @@ class PolicyVerdict(NamedTuple):
 
 @checked_methods
 class PolicyCheck(Sequence[PolicyVerdict], Framed):
-    """The verdicts on all promises, in their order."""
+    """The verdicts on all targets, in their order. `check_policy` creates it.
+
+    Example:
+        >>> found = PolicyCheck([PolicyVerdict("loops == 0", 0.0, True), PolicyVerdict("evictions <= 5", 9.0, False)])
+        >>> found.passed, [verdict.line for verdict in found.failed]
+        (False, ['evictions <= 5'])
+    """
 
     __slots__ = ("_verdicts",)
 
     def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
-        """Holds the verdicts."""
+        """Create a Gate from verdicts."""
         self._verdicts = tuple(verdicts)
 
     @property
     def passed(self) -> bool:
-        """Whether all promises are kept."""
+        """Whether all targets are met."""
         return all(verdict.passed for verdict in self._verdicts)
 
     @property
     def failed(self) -> tuple[PolicyVerdict, ...]:
-        """The promises that are not kept."""
+        """The verdicts on the targets that are not met."""
         return tuple(verdict for verdict in self._verdicts if not verdict.passed)
 
     @overload
@@ -73,28 +84,28 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
     @overload
     def __getitem__(self, index: slice) -> tuple[PolicyVerdict, ...]: ...
     def __getitem__(self, index: int | slice) -> PolicyVerdict | tuple[PolicyVerdict, ...]:
-        """One verdict, or several."""
+        """Return one verdict, or a tuple of verdicts for a slice."""
         return self._verdicts[index]
 
     def __len__(self) -> int:
-        """How many promises there are."""
+        """Return the number of targets."""
         return len(self._verdicts)
 
     def __repr__(self) -> str:
-        """How many are kept."""
+        """Return the number of targets that are met."""
         kept = len(self) - len(self.failed)
         return f"<Gate: {'passed' if self.passed else 'not passed'}, {kept} of {len(self)} promises kept>"
 
     def __str__(self) -> str:
-        """A line for each promise."""
+        """Return one line per target."""
         return "\n".join(map(str, self._verdicts))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The verdicts as JSON holds them."""
+        """Return the verdicts as dicts that can be written as JSON."""
         return [verdict._asdict() for verdict in self._verdicts]
 
     def to_markdown(self) -> str:
-        """A table, as a comment on a pull request shows it; those that are not kept come first."""
+        """Return a Markdown table, for example for a comment on a pull request. Targets that are not met come first."""
         rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
         for v in sorted(self._verdicts, key=lambda verdict: verdict.passed):
             value = "no job counts" if v.value is None else f"{v.value:.6g}"
@@ -103,11 +114,11 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
         return "\n".join(rows)
 
     def to_table(self) -> Columns:
-        """Return a row for each promise: `line`, `value`, `passed`, `place` and `why`."""
+        """Return one row per target: `line`, `value`, `passed`, `place` and `why`."""
         return table_of(PolicyVerdict._fields, self._verdicts)
 
     def sheets(self) -> tuple[Sheet]:
-        """A row a promise."""
+        """Return a table with one row per target."""
         rows = [(v.line, "" if v.value is None else f"{v.value:.6g}", "yes" if v.passed else "no", v.why) for v in self]
         return (Sheet(("promise", "is", "kept", "why"), rows),)
 
@@ -115,12 +126,15 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
 
 
 def _as_cell(text: str) -> str:
-    """Return a text as one cell of a Markdown table, in which it is neither HTML nor the end of the cell."""
+    """Return text escaped for one cell of a Markdown table."""
     return html.escape(" ".join(text.split())).replace("|", "&#124;")
 
 
 def _as_code(text: str) -> str:
-    """Return a text as code in a cell; a text that could end a code span has references for all that is special."""
+    """Return text as code in a Markdown table cell.
+
+    Special characters are escaped if the text could end the code span.
+    """
     line = " ".join(text.split())
     if not set(line) & set("`|\\"):
         return f"`{line}`"
@@ -128,7 +142,7 @@ def _as_code(text: str) -> str:
 
 
 class Written(NamedTuple):
-    """A promise in a file."""
+    """A target in a file: the parsed target, its file and line, and the author's comment."""
 
     promise: Promise
     place: str
@@ -137,24 +151,29 @@ class Written(NamedTuple):
 
 @checked
 def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> PolicyCheck:
-    """Whether a run keeps promises.
-
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
-    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
-    >>> result = simulate(cluster, [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)])
-    >>> print(check_policy(result, ["wait_p95(team) <= 30m", "loops == 0"]))
-    BROKEN: wait_p95(team) <= 30m: it is 3480
-    kept: loops == 0: it is 0
+    """Check whether a simulation result meets performance targets.
 
     Args:
-        result: What came of the run.
-        promises: A YAML file: a list of promises, each a text such as `wait_p95(team-a)[priority >= 100] <= 30m`, or
-            a mapping of `promise` and `why`. Or the texts themselves, or what `read_promises` has read.
+        result: The result of a simulation.
+        promises: The targets as strings such as `wait_p95(team-a)[priority >= 100] <= 30m`; the result of
+            `read_promises`; or the path of a YAML file with a list of targets. Each item of the file is a string, or a
+            mapping with `promise` and an optional comment `why`.
+
+    Returns:
+        The verdict on each target.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or holds something else; the message names file and line. Or there is
-            no promise.
-        NotFoundError: A promise names a figure, a queue or a resource that is not there.
+        InvalidSpecError: There are no targets, or the file cannot be read or is malformed; the message names file and
+            line.
+        NotFoundError: A target names a metric, queue or resource that does not exist.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+        >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+        >>> print(check_policy(simulate(cluster, rows), ["wait_p95(team) <= 30m", "loops == 0"]))
+        BROKEN: wait_p95(team) <= 30m: it is 3480
+        kept: loops == 0: it is 0
     """
     written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
     if not written:
@@ -171,16 +190,22 @@ def _verdict(result: Result, written: Written) -> PolicyVerdict:
 
 
 def texts(promises: Iterable[str | Written]) -> list[Written]:
-    """The promises of texts; those that were read are left as they are."""
+    """Parse targets; items that `read_promises` has parsed are returned unchanged."""
     return [text if isinstance(text, Written) else Written(promise(text), "", "") for text in promises]
 
 
 def read_promises(path: str | PathLike[str]) -> list[Written]:
-    """The promises of a YAML file, with their places.
+    """Read the targets of a YAML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The targets with their file and line.
 
     Raises:
-        InvalidSpecError: It cannot be read, or holds something else; the message names file and line.
-        NotFoundError: A promise names no figure.
+        InvalidSpecError: The file cannot be read or is malformed; the message names file and line.
+        NotFoundError: A target names a metric that does not exist.
     """
     document = _document(path)
     if not isinstance(document, yaml.SequenceNode) or not document.value:
@@ -204,7 +229,7 @@ def _document(path: str | PathLike[str]) -> yaml.Node | None:
 
 
 def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
-    """Return `promise` and `why` of a mapping, if it has nothing else."""
+    """Return the fields `promise` and `why` of a mapping, and reject any other field."""
     names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is no text" for key, _ in node.value]
     fields = dict(zip(names, (value for _, value in node.value), strict=True))
     if set(fields) - {"promise", "why"} or "promise" not in fields:

@@ -1,4 +1,4 @@
-"""What came of a sweep: a row a run, and what the rows say."""
+"""Sweep: the rows of a sweep, and methods to compare its policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kueuepy.exploration.measure import promises
 from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
@@ -44,19 +44,22 @@ ALIKE = (
     "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "
     "lambda seed: jobs.shuffle_days(seed)"
 )
-"""The warning that several seeds say no more than one."""
+"""The warning that the seeds of a sweep give identical results."""
 _MANY = 10
 """The best of this many policies on one seed is worth a warning."""
-_SHOWN = 201  # one more than a notebook shows
 
 
 class SelectedPolicy(msgspec.Struct, frozen=True):
-    """A policy that was chosen.
+    """A selected policy.
 
     Attributes:
-        policy: Its place among the policies.
-        edits: Its values by path.
-        figures: The mean of each figure over its seeds.
+        policy: The position of the policy in the sweep, from 0.
+        edits: The values of the policy by path.
+        figures: The mean of each metric over the seeds.
+
+    Example:
+        >>> SelectedPolicy(0, {"jobs:scale_load": 2}, {"wait_mean": 60.0}).edits
+        {'jobs:scale_load': 2}
     """
 
     policy: int
@@ -67,38 +70,49 @@ class SelectedPolicy(msgspec.Struct, frozen=True):
 @guessed(tried="frame", table="frame")
 @checked_methods
 class Sweep(Framed):
-    """What came of many policies; a value.
+    """The results of a sweep: one row of metrics per policy and seed. `sweep` creates it.
 
     Attributes:
-        setup: What all runs have in common.
-        policies: The values by path of each.
-        seeds: The seeds with which each was run.
-        rows: By policy and seed, what came of it.
+        setup: The cluster, jobs and settings that all runs share.
+        policies: The values by path of each policy.
+        seeds: The seeds with which each policy was run.
+        rows: The metrics of each run, by policy and then by seed.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, sweep
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}] * 2
+        >>> grid = sweep(cluster, jobs, {"ClusterQueue/team:quota[f/cpu].nominalQuota": [1, 2]})
+        >>> grid.means["wait_mean"].tolist()
+        [1800.0, 0.0]
+        >>> grid.best("wait_mean").policy
+        1
     """
 
     def __init__(
         self, setup: Setup, policies: Sequence[dict[str, Any]], seeds: Sequence[int], rows: Sequence[Row]
     ) -> None:
-        """Holds what was run: rows by policy, of each by seed."""
+        """Create a Sweep from rows that are sorted by policy and then by seed."""
         self.setup = setup
         self.policies: tuple[dict[str, Any], ...] = tuple(policies)
         self.seeds = tuple(seeds)
         self.rows = tuple(rows)
 
     def __len__(self) -> int:
-        """How many runs there are."""
+        """Return the number of runs."""
         return len(self.rows)
 
     @cached_property
     def figures(self) -> tuple[str, ...]:
-        """The names of the figures, those of a resource one by one."""
+        """The names of the metrics. A metric by resource has one name per flavor and resource."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row["figures"]))
 
     @cached_property
     def frame(self) -> Columns:
-        """A row a run: `policy`, `seed`, the edited paths, every figure, `wall_s` and `error`.
+        """One row per run: `policy`, `seed`, the values by path, every metric, `wall_s` and `error`.
 
-        A figure that a run has not is NaN. Paths whose values are not all numbers are texts, lists as JSON.
+        `wall_s` is the run's duration in seconds. A metric that a run does not have is NaN. The values of a path are
+        strings (lists as JSON) unless all of them are numbers.
         """
         n = len(self.seeds)
         errors = [row["error"] for row in self.rows]
@@ -118,33 +132,39 @@ class Sweep(Framed):
         return {path: _column([p.get(path) for p in self.policies for _ in range(times)]) for path in paths}
 
     def _values(self, figure: str) -> NDArray[np.float64]:
-        """A figure by policy and seed; NaN where there is none."""
+        """Return a metric as an array of policies by seeds; NaN where a run does not have it."""
         name = self.named(figure)
         values = [row["figures"].get(name, math.nan) for row in self.rows]
         return np.array(values, np.float64).reshape(len(self.policies), len(self.seeds))
 
     def named(self, figure: str) -> str:
-        """The name of a column; that of a figure by resource is its own where there is only one resource."""
+        """Return the name of a metric's column.
+
+        A metric by resource can be named without its flavor and resource if there is only one.
+
+        Raises:
+            NotFoundError: There is no such metric, or the flavor and resource are ambiguous.
+        """
         if figure in self.figures:
             return figure
         parts = [name for name in self.figures if name.startswith(f"{figure} ")]
         if len(parts) != 1:
             known = parts or self.figures
             raise NotFoundError(
-                f'sweep: "{figure}" is no figure of it; there are {", ".join(known)}'
+                f'sweep: "{figure}" is not one of its metrics; there are {", ".join(known)}'
                 + ("" if parts else "; others are asked for with figures=[...]")
             )
         return parts[0]
 
     @property
     def errors(self) -> dict[int, str]:
-        """Of the policies that are not valid, what is wrong."""
+        """The error of each policy that is not valid, by its position."""
         n = len(self.seeds)
         return {i // n: row["error"] for i, row in enumerate(self.rows) if row["error"] is not None}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before one trusts a figure."""
+        """Warnings to consider before using the metrics."""
         found = []
         if len(self.seeds) > 1 and not self.is_drawn:
             found.append(ALIKE)
@@ -160,19 +180,19 @@ class Sweep(Framed):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether anything differs from seed to seed: jobs of a function, thinned jobs, or random delays."""
+        """Whether the results can differ between seeds: jobs from a function, thinned jobs, or delays."""
         thinned = any("jobs:thin" in policy for policy in self.policies)
         return thinned or not isinstance(self.setup.jobs, Jobs) or bool(self.setup.settings.delays)
 
     def to_table(self) -> Columns:
-        """Return `frame`: a row for each run."""
+        """Return `frame`: one row per run."""
         return self.frame
 
-    # What it says.
+    # Analysis.
 
     @cached_property
     def means(self) -> Columns:
-        """A row a policy: its values by path, and the mean of each figure over its seeds."""
+        """One row per policy: its values by path, the mean of each metric over its seeds, and `error`."""
         return Columns(
             {
                 "policy": np.arange(len(self.policies)),
@@ -186,16 +206,29 @@ class Sweep(Framed):
         return np.array([estimate(row).mean for row in self._values(figure)])
 
     def interval(self, policy: int, figure: str) -> Estimate:
-        """The mean of a figure under a policy over its seeds, and its 95 % interval by Student's t."""
+        """Return the mean of a metric over the seeds of a policy, and its 95% confidence interval by Student's t.
+
+        Args:
+            policy: The position of the policy, from 0.
+            figure: The name of the metric.
+
+        Raises:
+            NotFoundError: There is no such policy or metric.
+        """
         return estimate(self._values(figure)[self._place(policy)], drawn=self.is_drawn)
 
     def difference(self, a: int, b: int, figure: str) -> PairedDifference:
-        """How much larger a figure is under policy b than under policy a, seed by seed.
+        """Return how much larger a metric is under policy `b` than under policy `a`, paired by seed.
 
-        Both saw the same jobs and draws for the same seed, so that what varies from seed to seed alone drops out.
+        With the same seed, both policies saw the same jobs and random numbers, so variation between seeds cancels out.
+
+        Args:
+            a: The position of the first policy, from 0.
+            b: The position of the second policy.
+            figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or figure.
+            NotFoundError: There is no such policy or metric.
         """
         values = self._values(figure)
         return paired(values[self._place(a)], values[self._place(b)])
@@ -206,13 +239,18 @@ class Sweep(Framed):
         return policy
 
     def pareto(self, minimise: str | Sequence[str] = (), maximise: str | Sequence[str] = ()) -> Columns:
-        """The policies that no other beats in one of the figures without being worse in another; as `means`.
+        """Return the Pareto-optimal policies as rows of `means`, sorted by the first metric.
 
-        They are sorted by the first figure. Of equal ones all are there; those without a figure are not.
+        A policy is Pareto-optimal if no other policy is better in one metric and at least as good in all others.
+        Policies with equal metrics are all included. Policies without one of the metrics are excluded.
+
+        Args:
+            minimise: The name of a metric to minimise, or a list of names.
+            maximise: The name of a metric to maximise, or a list of names.
 
         Raises:
-            NotFoundError: There is no such figure.
-            InvalidSpecError: No figure is given.
+            NotFoundError: There is no such metric.
+            InvalidSpecError: No metric is given.
         """
         down, up = ([names] if isinstance(names, str) else list(names) for names in (minimise, maximise))
         if not down and not up:
@@ -227,16 +265,19 @@ class Sweep(Framed):
         return _taken(self.means, sorted(front, key=lambda i: (*costs[i], i)))
 
     def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> SelectedPolicy | None:
-        """The policy with the least mean of a figure, or the largest; of equal ones the first. `None`: there is none.
+        """Return the policy with the smallest mean of a metric, or the largest.
 
         Args:
-            figure: The figure.
-            where: What must hold of its means, such as `evictions <= 200 and jain > 0.8`.
-            largest: Whether the largest is best.
+            figure: The name of the metric.
+            where: Conditions on the means, such as `evictions <= 200 and jain > 0.8`. Default: none.
+            largest: Whether to maximise the metric. Default: False.
+
+        Returns:
+            The policy, the first one if several are equal; `None` if no policy satisfies the conditions.
 
         Raises:
-            NotFoundError: There is no such figure.
-            InvalidSpecError: `where` is no condition.
+            NotFoundError: There is no such metric.
+            InvalidSpecError: `where` is not a condition.
         """
         values = self._means(figure) * (-1 if largest else 1)
         allowed = ~np.isnan(values)
@@ -251,7 +292,7 @@ class Sweep(Framed):
         return np.array([condition.holds(value) for value in means.tolist()])
 
     def _column_of(self, asked: Measure) -> str:
-        """The column of a figure, which a resource of it may be named by as well."""
+        """Return the column of a metric, which may also be written with its flavor and resource in parentheses."""
         by_cell = f"{asked.figure} {asked.group[0]}" if len(asked.group) == 1 and not asked.conditions else ""
         return by_cell if by_cell in self.figures else str(asked)
 
@@ -260,7 +301,17 @@ class Sweep(Framed):
         return SelectedPolicy(place, self.policies[place], figures)
 
     def effects(self, figure: str) -> Columns:
-        """What each value of each path does alone: the mean of a figure over all policies that have it."""
+        """Return the marginal effect of each value: the mean of a metric over all policies with that value.
+
+        Args:
+            figure: The name of the metric.
+
+        Returns:
+            One row per path and value: `path`, `value`, the mean, and the number of `policies`.
+
+        Raises:
+            NotFoundError: There is no such metric.
+        """
         means = self._means(figure)
         found: dict[str, list[Any]] = {"path": [], "value": [], figure: [], "policies": []}
         for path in dict.fromkeys(path for policy in self.policies for path in policy):
@@ -274,18 +325,26 @@ class Sweep(Framed):
         texts = {name: categorical(found[name]) for name in ("path", "value")}
         return Columns({**texts, figure: np.array(found[figure]), "policies": np.array(found["policies"], np.int64)})
 
-    # Going back.
+    # Single policies and runs.
 
     def cluster(self, policy: int) -> Cluster:
-        """The cluster under a policy, to be written with `kueuepy.dump`."""
+        """Return the cluster under a policy, which `kueuepy.dump` can write to a file.
+
+        Args:
+            policy: The position of the policy, from 0.
+
+        Raises:
+            NotFoundError: There is no such policy.
+            InvalidSpecError: The policy is not valid.
+        """
         return applied(self.setup, self.policies[self._place(policy)]).cluster
 
     def result(self, row: int, *, record: Recording | None = None) -> Result:
-        """What came of a row, run again with all tables.
+        """Repeat one run, and return its result with all tables.
 
         Args:
-            row: The row of the frame.
-            record: What is kept; by default all.
+            row: The row in `frame`, from 0.
+            record: The tables to record. Default: all.
 
         Raises:
             NotFoundError: There is no such row.
@@ -297,7 +356,10 @@ class Sweep(Framed):
         return result_under(self.setup, self.policies[policy], self.seeds[seed], record or Recording())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the frame as Parquet.
+        """Write `frame` as a Parquet file.
+
+        Args:
+            path: The file.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
@@ -310,13 +372,13 @@ class Sweep(Framed):
 
     @property
     def plot(self) -> SweepPlots:
-        """Pictures as Axes of matplotlib: `pareto`, `curve`, `heat`, `parallel`."""
+        """Methods that draw the sweep with matplotlib: `pareto`, `curve`, `heat` and `parallel`."""
         from kueuepy.exploration.pictures import SweepPlots  # noqa: PLC0415 - only on use
 
         return SweepPlots(self)
 
     def __repr__(self) -> str:
-        """Warnings first, then how many policies there are."""
+        """Return the warnings, then the number of policies."""
         lines = [f"warning: {text}" for text in self.warnings]
         seeds = f" x {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
         lines.append(
@@ -325,7 +387,7 @@ class Sweep(Framed):
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Warnings first, then the first policies: their values, and the means of the figures to look at first."""
+        """Return the warnings, then the first 201 policies with their values and the means of the main metrics."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         first = [
             name
@@ -334,20 +396,20 @@ class Sweep(Framed):
         ]
         first.sort(key=lambda name: "wait" not in name)  # waits first
         names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
-        rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(_SHOWN)]
+        rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(MOST_ROWS)]
         note = "means over seeds; .means has all figures" if len(self.seeds) > 1 else ".means has all figures"
-        return (*warned, Sheet(names, rows, note))
+        return (*warned, Sheet(names, rows, note, len(self.means)))
 
     def __str__(self) -> str:
-        """The number of policies, and the first ones with the figures that a notebook shows; `means` has all."""
+        """Return the number of policies, and the first policies with the main metrics; `means` has all."""
         *_, sheet = self.sheets()
-        return f"{self!r}\n{repr_text([sheet])}"
+        return f"{self!r}\n{repr_text([sheet], self)}"
 
     _repr_html_ = repr_html
 
 
 def _cell(name: str, value: Any) -> Any:
-    """Return a cell of a sheet: a figure in readable units, anything else as it is."""
+    """Return a table cell: a metric in readable units, any other value unchanged."""
     figure = name.partition("(")[0].partition("[")[0]
     if isinstance(value, float) and (figure.partition(" ")[0] in FIGURES or figure != name):
         return figure_text("wait_p95" if "wait_p" in figure else figure, value)  # any percentile of waits is a time
@@ -355,20 +417,20 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """A value of a path as a table shows it."""
+    """Return a policy's value as text; `None` stays `None`."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(msgspec.to_builtins(value.item() if hasattr(value, "item") else value))
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """Numbers as they are, all else as texts."""
+    """Return numbers as an array, and any other values as categorical text."""
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
     return np.array(values) if numbers else categorical([_text(value) for value in values])
 
 
 def _taken(table: Columns, rows: Sequence[int]) -> Columns:
-    """These rows of a table."""
+    """Return the given rows of a table."""
     chosen = np.array(rows, np.int64)
     return Columns(
         {

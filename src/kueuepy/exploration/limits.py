@@ -1,4 +1,4 @@
-"""What limits ensure each team in the worst case, and which limits ensure what is promised."""
+"""Compute the quota that each ClusterQueue gets in the worst case, and the limits that guarantee required amounts."""
 
 from __future__ import annotations
 
@@ -33,27 +33,39 @@ Cell = tuple[str, str]
 _OUTSIDE = (
     "one flavor and resource at a time: a workload that asks for several needs all of them",
     "workloads that do not fit what is ensured, as by their size on a node",
-    "the time until those who are preempted have left",
+    "the time until preempted workloads have terminated",
 )
 
 
 @checked_methods
 class QuotaLimits(msgspec.Struct, Framed, frozen=True):
-    """What is ensured of one flavor and resource, and limits that keep promises; a value.
+    """The guaranteed quota for one flavor and resource, and the limits that would guarantee required amounts.
 
-    Amounts are written as in Kubernetes.
+    `limits` creates it. Amounts are written as Kubernetes quantities.
 
     Attributes:
-        flavor_resource: `flavor/resource`.
-        promised: What was asked for, by ClusterQueue.
-        ensured: What each ClusterQueue gets in the worst case as it is: all others use all that they can, at the
-            highest priority, and it comes last with the lowest.
-        lending: By ClusterQueue the largest `lendingLimit` with which all promises are kept, of those that must have
-            another one than now; `None` if no lending limits keep them.
-        borrowing: The largest `borrowingLimit` that, given to all ClusterQueues of their trees, keeps all promises;
-            one that has a smaller one keeps that. `None` if none does; `"unlimited"`: it needs none.
-        cluster: The configuration.
-        not_modelled: What the answer does not speak of.
+        flavor_resource: The flavor and resource, as `flavor/resource`.
+        promised: The required amount of each ClusterQueue.
+        ensured: The amount that each ClusterQueue gets in the worst case under the current limits. In the worst case,
+            all other queues first use as much as they can at the highest priority; then the queue asks at the lowest
+            priority.
+        lending: The largest `lendingLimit` that guarantees the required amounts, for each ClusterQueue whose limit must
+            change; `None` if no lending limits guarantee them.
+        borrowing: The largest `borrowingLimit` for all ClusterQueues of the cohort trees that guarantees the required
+            amounts; a queue with a smaller limit keeps it. `None` if no limit guarantees them, and `"unlimited"` if
+            none is needed.
+        cluster: The cluster.
+        not_modelled: Effects that the result does not consider.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import limits
+        >>> teams = [ClusterQueue.of(name, {"f": {"cpu": 12}}, cohort_name="all") for name in ("a", "b")]
+        >>> found = limits(Cluster(ResourceFlavor("f"), *teams), {"a": 9}, "f/cpu")
+        >>> found.kept, found.lending
+        (False, {'a': '3'})
+        >>> limits(found.with_lending(), {"a": 9}, "f/cpu").kept
+        True
     """
 
     flavor_resource: str
@@ -66,11 +78,11 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
 
     @property
     def kept(self) -> bool:
-        """Whether all promises are kept as it is."""
+        """Whether the current limits guarantee all required amounts."""
         return self.lending == {}
 
     def with_lending(self) -> Cluster | None:
-        """The cluster with the lending limits; `None` without any that do."""
+        """Return the cluster with the lending limits applied; `None` if no lending limits suffice."""
         if self.lending is None:
             return None
         found: Cluster = self.cluster
@@ -79,7 +91,7 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         return found
 
     def __str__(self) -> str:
-        """The answer in lines."""
+        """Return the answer in several lines."""
         lines = [
             f"{name}: promised {amount} of {self.flavor_resource}, ensured {self.ensured[name]}"
             for name, amount in self.promised.items()
@@ -102,13 +114,13 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         return f"{self.borrowing} for all ClusterQueues of the trees does it, too"
 
     def to_table(self) -> Columns:
-        """Return a row for each ClusterQueue: `ensured`, `promised` and `lending`; amounts are Kubernetes' texts."""
+        """Return one row per ClusterQueue: `ensured`, `promised` and `lending`, as Kubernetes quantities."""
         lending = self.lending or {}
         rows = [(name, own, self.promised.get(name), lending.get(name)) for name, own in self.ensured.items()]
         return table_of(("cluster_queue", "ensured", "promised", "lending"), rows)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """What is ensured and promised, and the limits."""
+        """Return a table of the guaranteed amounts, the required amounts, and the limits."""
         lending = self.lending or {}
         rows = [
             (name, amount, self.promised.get(name, ""), lending.get(name, "")) for name, amount in self.ensured.items()
@@ -120,26 +132,30 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
 
 @checked
 def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_resource: str) -> QuotaLimits:
-    """Which lending or borrowing limits ensure each team what it was promised, whatever the others do.
+    """Compute lending and borrowing limits that guarantee each ClusterQueue an amount, whatever the other queues do.
 
-    What is ensured is not computed but tried: all other ClusterQueues take all that they can get, nearest ones first,
-    and then the queue asks. What it may take back by its own preemption counts as ensured. Filling the nearest first is
-    the worst that others can do: of limits that lie within each other it leaves each as full as it can be.
-
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-    >>> teams = [ClusterQueue.of(name, {"f": {"cpu": 12}}, cohort_name="all") for name in ("a", "b")]
-    >>> found = limits(Cluster(ResourceFlavor("f"), *teams), {"a": 9}, "f/cpu")
-    >>> found.ensured["a"], found.lending, found.borrowing
-    ('0', {'a': '3'}, '3')
+    The guaranteed amount is determined by simulation: all other ClusterQueues take as much as they can, the nearest in
+    the cohort tree first, and then the queue asks. Quota that it reclaims by its own preemption counts. Filling the
+    nearest queues first is the worst case, because it exhausts each of the nested limits as far as possible.
 
     Args:
-        cluster: The configuration; workloads in it are left out.
-        promises: By ClusterQueue the amount that it must always get.
-        flavor_resource: Flavor and resource, as `h100/nvidia.com/gpu`.
+        cluster: The cluster; its workloads are ignored.
+        promises: The amount that each ClusterQueue must always get, as a number or a Kubernetes quantity.
+        flavor_resource: The flavor and resource, such as `h100/nvidia.com/gpu`.
+
+    Returns:
+        The guaranteed amounts, and the limits.
 
     Raises:
-        NotFoundError: There is no such ClusterQueue, or it has no such flavor and resource.
-        InvalidSpecError: A promise is no amount.
+        NotFoundError: A ClusterQueue does not exist, or it has no quota for the flavor and resource.
+        InvalidSpecError: There are no amounts, or one is not a quantity of 0 or more.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> teams = [ClusterQueue.of(name, {"f": {"cpu": 12}}, cohort_name="all") for name in ("a", "b")]
+        >>> found = limits(Cluster(ResourceFlavor("f"), *teams), {"a": 9}, "f/cpu")
+        >>> found.ensured["a"], found.lending, found.borrowing
+        ('0', {'a': '3'}, '3')
     """
     flavor, _, resource = flavor_resource.partition("/")
     alone = _only(cluster, (flavor, resource))
@@ -174,7 +190,7 @@ def _amount(name: str, resource: str, value: Any) -> int:
 
 
 def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
-    """The cluster with this flavor and resource alone; quotas of others have no part in it."""
+    """Return the cluster with only this flavor and resource; other quotas do not affect the result."""
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - for its type alone above
 
     nodes: list[ClusterQueue | Cohort] = []
@@ -198,7 +214,7 @@ _PLAIN: dict[str, dict[str, Any]] = {
 
 
 def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
-    """What a ClusterQueue gets where all others have taken all that they can."""
+    """Return the amount that a ClusterQueue gets after all others have taken as much as they can."""
     scheduler = Scheduler(alone, now=0)
     for number, other in enumerate(_nearest_first(scheduler, name)):
         if amount := available(scheduler, other, flavor_resource):
@@ -218,12 +234,12 @@ def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
 
 
 def _largest(holds: Callable[[int], bool], most: int) -> int:
-    """The largest number up to `most` of which it holds, where it holds of all below as well; 0 holds always."""
+    """Return the largest number up to `most` for which a monotone predicate holds; 0 if it holds for none."""
     return bisect_left(range(1, most + 1), 1, key=lambda number: int(not holds(number)))
 
 
 def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
-    """The other ClusterQueues of its tree: those below its Cohort, then those below the one above that, and so on."""
+    """Return the other ClusterQueues of the cohort tree, ordered by distance to the lowest common ancestor."""
     nodes = quota_table(session_of(scheduler).engine).nodes
     root = roots(nodes)
 
@@ -243,7 +259,7 @@ def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
 
 
 class _Asker:
-    """Promises for a flavor and resource, and the limits that keep them."""
+    """Required amounts for one flavor and resource, and the limits that guarantee them."""
 
     def __init__(self, flavor_resource: Cell, asked: Mapping[str, int]) -> None:
         self.flavor_resource, self._asked = flavor_resource, asked
@@ -258,7 +274,7 @@ class _Asker:
         return alone.edit(self._path(name, field), Quantity.format(self.flavor_resource[1], amount))
 
     def lending(self, alone: Cluster) -> dict[str, int] | None:
-        """The largest lending limits: a promise that is broken lowers that of its queue, until all are kept."""
+        """Return the largest lending limits; each round lowers the limits of queues whose amount is not guaranteed."""
         found: dict[str, int] = {}
         for _ in range(len(self._asked) + 1):
             broken = {n: x for n, x in self._asked.items() if _ensured(alone, n, self.flavor_resource) < x}
@@ -273,7 +289,10 @@ class _Asker:
         return None
 
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
-        """The largest lending limit of a queue that ensures an amount; `None`: none does, or it is in no tree."""
+        """Return the largest lending limit with which a queue gets an amount.
+
+        Returns `None` if no limit suffices or the queue has no cohort.
+        """
         scheduler = Scheduler(cluster, now=0)
         table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)
         if table.nodes[row].parent < 0:
@@ -288,7 +307,7 @@ class _Asker:
         return step * _largest(keeps, nominal // step) if keeps(0) else None
 
     def borrowing(self, alone: Cluster) -> int | str | None:
-        """The largest limit of all queues of the trees with which the promises are kept."""
+        """Return the largest common borrowing limit of all queues of the trees that guarantees the amounts."""
         if self._keeps(alone):
             return "unlimited"
         scheduler = Scheduler(alone, now=0)
@@ -306,7 +325,7 @@ class _Asker:
         return step * _largest(keeps, most // step) if keeps(0) else None
 
     def _borrowing_limits(self, scheduler: Scheduler, table: QuotaTable) -> dict[str, int]:
-        """The limits of all queues in the trees of those that are promised something."""
+        """Return the current limits of all queues in the cohort trees of the queues with required amounts."""
         limits = table.array("borrowing_limit")[:, table.flavor_resources.index(self.flavor_resource)]
         names = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
         rows = {name: row_of(scheduler, name) for name in names}

@@ -1,4 +1,4 @@
-"""Figures by name, as people write them in promises: `wait_p95(team-a)[priority >= 100] <= 30m`."""
+"""Metrics and targets in text form, such as `wait_p95(team-a)[priority >= 100] <= 30m`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,11 @@ _HOUR = 3600
 
 
 def figures_of(result: Result) -> dict[str, float]:
-    """All figures of a run by name, the same names for every run: those of a resource for each, those by rule too."""
+    """Return all metrics of a run by name.
+
+    Every run has the same names: a metric by resource has one name per flavor and resource, and `preemptions` has one
+    per rule.
+    """
     found: dict[str, float] = {}
     for name in Kpis.__struct_fields__:
         value = getattr(result.kpis, name)
@@ -57,17 +61,23 @@ def figures_of(result: Result) -> dict[str, float]:
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """What must hold of a column of jobs, such as `priority >= 100` or `user == alice`."""
+    """A condition on a column of the jobs, such as `priority >= 100` or `user == alice`.
+
+    Attributes:
+        column: The name of the column.
+        op: One of `<`, `<=`, `>`, `>=`, `==`, `!=`.
+        value: The value to compare with, as text.
+    """
 
     column: str
     op: str
     value: str
 
     def mask(self, result: Result) -> NDArray[np.bool_]:
-        """The jobs of which it holds.
+        """Return a boolean array with one value per job: whether the job satisfies the condition.
 
         Raises:
-            InvalidSpecError: The column holds numbers, and the value is none.
+            InvalidSpecError: The column is numeric, and the value is not a number.
         """
         column, compare = result.jobs[self.column], _OPERATORS[self.op]
         if isinstance(column, Categorical):
@@ -81,13 +91,13 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """A figure of a run, or of a part of it.
+    """A metric of a run, optionally restricted to some jobs, a queue, or a flavor and resource.
 
     Attributes:
-        figure: The name of a figure of `Kpis`; `wait_pN` and `first_wait_pN` have any percentile.
-        group: Of whom: ClusterQueues, LocalQueues (`namespace/name`), `column=value` of jobs; and, of figures by
-            resource, a `flavor/resource`, of `preemptions` a rule.
-        conditions: What must hold of the jobs that count.
+        figure: The name of a metric of `Kpis`, or `wait_pN` or `first_wait_pN` for any percentile N from 0 to 100.
+        group: The restrictions: a ClusterQueue, a LocalQueue (`namespace/name`), `column=value` of the jobs,
+            `flavor/resource` for a metric by resource, or a rule for `preemptions`.
+        conditions: Conditions that the counted jobs must satisfy.
     """
 
     figure: str
@@ -95,17 +105,17 @@ class Measure(msgspec.Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
-        """As it is written."""
+        """Return the text form."""
         group = f"({', '.join(self.group)})" if self.group else ""
         inner = " and ".join(f"{c.column} {c.op} {c.value}" for c in self.conditions)
         return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
 
     def of(self, result: Result) -> float | None:
-        """Its value; `None` where there is none, as no job counts.
+        """Return the value of the metric for a run; `None` if it is undefined because no job is counted.
 
         Raises:
-            NotFoundError: There is no such figure, queue or resource.
-            InvalidSpecError: The figure is not there of a part of the jobs.
+            NotFoundError: There is no such metric, queue or resource.
+            InvalidSpecError: The metric cannot be restricted in this way.
         """
         parts = _Parts.of(self, result)
         if _is_of_jobs(self.figure):
@@ -119,13 +129,13 @@ class Measure(msgspec.Struct, frozen=True):
 
 
 class Promise(msgspec.Struct, frozen=True):
-    """A figure and what it must be.
+    """A target: a metric and the bound that it must satisfy.
 
     Attributes:
-        measure: The figure.
+        measure: The metric.
         op: One of `<`, `<=`, `>`, `>=`, `==`, `!=`.
-        value: In the unit of the figure.
-        text: As it was written.
+        value: The bound, in the unit of the metric.
+        text: The target as it was written.
     """
 
     measure: Measure
@@ -134,12 +144,12 @@ class Promise(msgspec.Struct, frozen=True):
     text: str
 
     def holds(self, value: float | None) -> bool:
-        """Whether a value keeps it; none does not."""
+        """Return whether a value meets the target; `None` and NaN do not."""
         return value is not None and not math.isnan(value) and bool(_OPERATORS[self.op](value, self.value))
 
 
 class _Parts(msgspec.Struct, frozen=True):
-    """Whom a group names."""
+    """The parsed restrictions of a metric."""
 
     queue: str | None = None
     cell: str | None = None
@@ -180,12 +190,12 @@ def _near(what: str, name: str, known: set[str]) -> str:
 
 
 def _is_of_jobs(figure: str) -> bool:
-    """Whether any part of the jobs has the figure."""
+    """Return whether a metric can be computed for any subset of the jobs."""
     return (figure in FIGURES and FIGURES[figure].of_jobs) or _PERCENTILE.fullmatch(figure) is not None
 
 
 def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | None:
-    """A figure of some jobs; of none only how many there are."""
+    """Return a metric for a subset of the jobs; of an empty subset, only counts are defined."""
     known = FIGURES.get(figure)
     if not mask.any() and (known is None or known.source != "count"):
         return None
@@ -232,13 +242,19 @@ def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
 
 
 def number(text: str, where: str, figure: str = "wait_mean") -> float:
-    """A number: `0.8`, `80%`, or a time such as `30m` in the unit of the figure.
+    """Parse a number: `0.8`, `80%`, or a duration such as `30m`, which is converted to the unit of the metric.
 
-    >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
-    (0.8, 5400.0, 1.5)
+    Args:
+        text: The text.
+        where: The place of the text, for error messages.
+        figure: The name of the metric. Default: `wait_mean`, whose unit is seconds.
 
     Raises:
-        InvalidSpecError: It is none.
+        InvalidSpecError: The text is not a number, or it is a duration and the metric is not.
+
+    Example:
+        >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
+        (0.8, 5400.0, 1.5)
     """
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
@@ -254,11 +270,11 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
     return found / SECOND / (_HOUR if hours else 1)
 
 
-# Texts come from files of other people: each step below reads its part of the text once, from left to right.
+# The text can be untrusted: each step reads its part once, from left to right, so the time is linear.
 
 
 class _Written(NamedTuple):
-    """The parts of a text such as `figure(group)[filter] op value`; `None` for a part that is absent."""
+    """The parts of `figure(group)[filter] op value`; `None` for a part that is absent."""
 
     figure: str
     group: str | None
@@ -267,7 +283,7 @@ class _Written(NamedTuple):
 
 
 def _split(text: str) -> _Written | None:
-    """Return the parts of a text, or `None` if it does not have the form."""
+    """Return the parts of a text, or `None` if it is malformed."""
     rest = text.strip()
     word = _WORD.match(rest)
     if word is None:
@@ -287,14 +303,14 @@ def _split(text: str) -> _Written | None:
 
 
 def _comparison(text: str) -> tuple[str, str] | None:
-    """Return the operator at the start of a text and the value after it, or `None` if one of them is absent."""
+    """Return the operator at the start of a text and the value after it; `None` if either is missing."""
     found = _OP.match(text)
     value = text[found.end() :].strip() if found else ""
     return (found[0], value) if found and value else None
 
 
 def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
-    """Return the conditions between brackets, which `and` or a comma separates."""
+    """Return the conditions in brackets, which are separated by `and` or commas."""
     made = []
     for part in (one.strip() for clause in inside.split(",") for one in _AND.split(clause)):
         sign = _SIGN.search(part)
@@ -307,10 +323,12 @@ def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
 
 
 def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
-    """Return the figure of a text, and the operator and value after it, if there are any."""
+    """Return the metric of a text, and the operator and value after it, if there are any."""
     found = _split(text)
     if found is None:
-        raise InvalidSpecError(f"{shown(text)}: no figure; it must be such as wait_p95(team-a)[priority >= 100] <= 30m")
+        raise InvalidSpecError(
+            f"{shown(text)}: is not a metric; it must be such as wait_p95(team-a)[priority >= 100] <= 30m"
+        )
     if found.figure not in Kpis.__struct_fields__ and not _PERCENTILE.fullmatch(found.figure):
         raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, set(Kpis.__struct_fields__))}")
     group = tuple(part.strip() for part in (found.group or "").split(",") if part.strip())
@@ -318,14 +336,18 @@ def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
 
 
 def measure(text: str) -> Measure:
-    """The figure of a text.
+    """Parse a metric.
 
-    >>> str(measure("wait_p95( team-a )[priority>=100]"))
-    'wait_p95(team-a)[priority >= 100]'
+    Args:
+        text: The text, such as `wait_p95(team-a)[priority >= 100]`.
 
     Raises:
-        InvalidSpecError: It is none.
-        NotFoundError: There is no figure of this name.
+        InvalidSpecError: The text is malformed.
+        NotFoundError: There is no metric of this name.
+
+    Example:
+        >>> str(measure("wait_p95( team-a )[priority>=100]"))
+        'wait_p95(team-a)[priority >= 100]'
     """
     found, comparison = _parsed(text)
     if comparison is not None:
@@ -334,30 +356,34 @@ def measure(text: str) -> Measure:
 
 
 def promise(text: str) -> Promise:
-    """The promise of a text.
+    """Parse a target.
 
-    >>> promise("utilisation(h100/nvidia.com/gpu) >= 80%").value
-    0.8
+    Args:
+        text: The text, such as `wait_p95(team-a) <= 30m`.
 
     Raises:
-        InvalidSpecError: It is none.
-        NotFoundError: There is no figure of this name.
+        InvalidSpecError: The text is malformed.
+        NotFoundError: There is no metric of this name.
+
+    Example:
+        >>> promise("utilisation(h100/nvidia.com/gpu) >= 80%").value
+        0.8
     """
     found, comparison = _parsed(text)
     if comparison is None:
-        raise InvalidSpecError(f"{shown(text)}: nothing is promised; it must be such as {found} <= 30m")
+        raise InvalidSpecError(f"{shown(text)}: there is no comparison; it must be such as {found} <= 30m")
     op, value = comparison
     return Promise(found, op, number(value, shown(text), found.figure), text.strip())
 
 
 def promises(text: str) -> tuple[Promise, ...]:
-    """Return the promises of a text in which `and` joins them, such as `evictions <= 200 and jain > 0.8`."""
+    """Parse targets that are joined by `and`, such as `evictions <= 200 and jain > 0.8`."""
     parts, begin, depth, read = [], 0, 0, 0
     for found in _AND.finditer(text):
         between = text[read : found.start()]
         depth += between.count("[") - between.count("]")
         read = found.end()
-        if depth <= 0:  # an `and` within brackets joins conditions
+        if depth <= 0:  # inside brackets, `and` joins conditions of one target
             parts.append(text[begin : found.start()])
             begin = read
     return tuple(promise(part) for part in (*parts, text[begin:]))

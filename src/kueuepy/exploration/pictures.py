@@ -1,4 +1,4 @@
-"""Pictures of many runs, as Axes of matplotlib: fronts, maps, parallel lines, and the curve of a plan."""
+"""Plots of sweeps and plans with matplotlib."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Grid(Protocol):
-    """What is asked of a sweep here; see there."""
+    """The part of a `Sweep` that plots use."""
 
     @property
     def policies(self) -> Sequence[dict[str, Any]]:
@@ -30,41 +30,46 @@ class Grid(Protocol):
 
     @property
     def means(self) -> Columns:
-        """A row a policy."""
+        """One row per policy."""
 
     @property
     def errors(self) -> dict[int, str]:
-        """Of the policies that are not valid, what is wrong."""
+        """The error of each policy that is not valid."""
 
     def named(self, figure: str) -> str:
-        """The name of a column."""
+        """Return the name of a metric's column."""
 
     def pareto(self, minimise: Sequence[str]) -> Columns:
-        """The policies that no other beats."""
+        """Return the Pareto-optimal policies."""
 
     def interval(self, policy: int, figure: str) -> Estimate:
-        """A mean and its interval."""
+        """Return a mean and its confidence interval."""
 
 
 @checked_methods
 class SweepPlots:
-    """The pictures of a sweep; each takes `ax`, and makes a figure without it."""
+    """The plots of a sweep. Each method draws on `ax` if it is given, and on new Axes otherwise."""
 
     def __init__(self, grid: Grid) -> None:
-        """Takes the sweep."""
+        """Create the plots of a sweep."""
         self._grid = grid
 
     def pareto(self, x: str, y: str, colour: str | None = None, *, ax: Any = None) -> Any:
-        """All policies by the means of two figures, least is best; a line joins those that no other beats in both.
+        """Draw a scatter plot of the policies by the means of two metrics, both to be minimised.
+
+        A line connects the Pareto-optimal policies.
 
         Args:
-            x: The figure to the right.
-            y: The figure upwards.
-            colour: A figure, or a path, that colours the points.
-            ax: Axes to draw on.
+            x: The metric on the horizontal axis.
+            y: The metric on the vertical axis.
+            colour: A metric or a path that determines the colour of the points. Default: one colour.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
 
         Raises:
-            NotFoundError: There is no such figure or path.
+            NotFoundError: There is no such metric or path.
             UnsupportedError: matplotlib is not installed.
         """
         ax = axes_of(ax)
@@ -72,7 +77,7 @@ class SweepPlots:
         front = self._grid.pareto(minimise=names)
         shade = None if colour is None else self._numbers(colour)
         points = ax.scatter(means[names[0]], means[names[1]], c=shade, alpha=0.8, label="policies")
-        # Between two policies of the front, nothing is known to be better than the one to the left.
+        # A step line: between two policies of the front, only the one to the left is known to be attainable.
         right, up = front[names[0]], front[names[1]]
         ordered = np.lexsort((up, right))
         style = {"color": "#d55e00", "marker": "o", "fillstyle": "none"}
@@ -86,10 +91,21 @@ class SweepPlots:
         return ax
 
     def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
-        """A figure over the values of a path: the mean of all policies that have it, and their 95 % intervals by seed.
+        """Plot a metric against the values of a path.
+
+        The line shows the mean over all policies with a value. The points show single policies with their 95%
+        confidence intervals over the seeds.
+
+        Args:
+            path: The path.
+            figure: The metric.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
 
         Raises:
-            NotFoundError: There is no such figure or path.
+            NotFoundError: There is no such metric or path.
             UnsupportedError: matplotlib is not installed.
         """
         values = self._numbers(path)
@@ -115,10 +131,21 @@ class SweepPlots:
         return ax
 
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
-        """A figure by the values of two paths: its mean over all policies that have both.
+        """Plot a heat map of a metric against the values of two paths.
+
+        Each tile shows the mean over all policies that have both values.
+
+        Args:
+            right: The path on the horizontal axis.
+            up: The path on the vertical axis.
+            figure: The metric.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
 
         Raises:
-            NotFoundError: There is no such figure or path.
+            NotFoundError: There is no such metric or path.
             InvalidSpecError: Both paths are the same.
             UnsupportedError: matplotlib is not installed.
         """
@@ -136,11 +163,18 @@ class SweepPlots:
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
-        """A line a policy through its values by path and these figures, each from its least to its largest.
+        """Plot each policy as a line through its values and metrics, each scaled from its minimum to its maximum.
+
+        Args:
+            figures: The metrics.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
 
         Raises:
-            NotFoundError: There is no such figure.
-            InvalidSpecError: No figure is given.
+            NotFoundError: There is no such metric.
+            InvalidSpecError: No metric is given.
             UnsupportedError: matplotlib is not installed.
         """
         if not figures:
@@ -172,7 +206,7 @@ class SweepPlots:
             raise NotFoundError(f'sweep: "{name}" is neither a path nor a figure of it') from None
 
     def _numbers(self, name: str) -> Any:
-        """The values of a path or a figure; texts by their place."""
+        """Return the values of a path or a metric as numbers; texts are numbered in sorted order."""
         column = self._column(name)
         if not isinstance(column, Categorical):
             return np.asarray(column, np.float64)
@@ -204,7 +238,7 @@ def _ordered(labels: list[str]) -> list[str]:
 
 
 def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[Sequence[str]]) -> NDArray[Any]:
-    """The mean of the values of each pair of labels, the second ones upwards; NaN where there is none."""
+    """Return the mean of the values for each pair of labels; NaN for a pair without values."""
     found = np.full((len(sides[1]), len(sides[0])), np.nan)
     for row, high in enumerate(sides[1]):
         for column, wide in enumerate(sides[0]):
@@ -215,7 +249,7 @@ def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[
 
 
 def _range(column: Any) -> str:
-    """Return the least and the largest value of a column, or its texts in the order in which they are drawn."""
+    """Return the minimum and maximum of a column as text, or its texts."""
     if isinstance(column, Categorical):
         return ", ".join(map(str, column.names))
     return f"{np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
@@ -227,13 +261,26 @@ def _scaled(values: Any) -> Any:
 
 
 def _shade(part: float) -> tuple[float, float, float]:
-    """Blue of the least, orange of the largest."""
+    """Return a colour between blue (0, the smallest value) and orange (1, the largest value)."""
     part = 0.5 if np.isnan(part) else part
     return (0.84 * part, 0.45 * (1 - part) + 0.37 * part, 0.7 * (1 - part))
 
 
 def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
-    """What a plan has tried, with intervals by seeds, and the bound of its promise."""
+    """Plot the values that a plan has tried, with confidence intervals, and the bound of its target.
+
+    Args:
+        curve: `Plan.curve`.
+        target: The target.
+        vary: The path of the field.
+        ax: The matplotlib Axes to draw on. Default: new Axes.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UnsupportedError: matplotlib is not installed.
+    """
     from kueuepy.exploration.measure import promise  # noqa: PLC0415 - only on use
 
     wanted = promise(target)
@@ -250,6 +297,6 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
 
 
 def _labelled(name: str) -> str:
-    """Return the name of a figure with its unit, as an axis has it; paths and figures without a unit as they are."""
+    """Return an axis label: the name of a metric with its unit, if it has one."""
     unit = {"span": "s", "hours": "h", "part": "fraction"}.get(unit_of(name.partition("(")[0]))
     return name if unit is None else f"{name} [{unit}]"

@@ -1,4 +1,4 @@
-"""Planning: the least value of a field with which a promise is kept."""
+"""Planning: find the smallest value of a field that meets a target."""
 
 from __future__ import annotations
 
@@ -30,29 +30,46 @@ if TYPE_CHECKING:
     from kueuepy.exploration.measure import Promise
 
 _ALL = 64
-"""So many runs at most are all made, unless it is said."""
+"""The maximum number of runs for which all values are tried by default."""
 _AT_ONCE = 3
-"""How many values are tried in a round of a search: the same on any number of cores."""
+"""The number of values per round of a search, which does not depend on the number of cores."""
 
 
 @guessed(table="curve", best="value")
 @checked_methods
 class Plan(Framed):
-    """The least value with which a promise is kept, and what was tried; a value.
+    """The smallest value of a field that meets a target, and all values that were tried. `plan` creates it.
 
     Attributes:
-        target: The promise.
-        vary: The path that was varied.
-        value: The least value that was found to keep the promise in every seed; `None`: none does.
-        monotone: Whether, of the values that were tried, all above a good one are good; more quota can make waits
-            longer.
-        exhaustive: Whether all values were tried, so that no smaller one keeps the promise.
-        errors: What was wrong with values that are not valid; they keep no promise.
-        warnings: What to know before trusting the answer.
+        target: The target, such as `wait_p95 <= 1h`.
+        vary: The path of the field.
+        value: The smallest value found that meets the target with every seed; `None` if no value does.
+        monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
+            longer, so this can be False.
+        exhaustive: Whether all values were tried, so that no smaller value meets the target.
+        errors: The error of each value that is not valid. Such a value does not meet the target.
+        warnings: Warnings to consider before using the answer.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, plan
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}] * 2
+        >>> quota = "ClusterQueue/team:quota[f/cpu].nominalQuota"
+        >>> found = plan(cluster, jobs, "wait_p95 <= 1m", vary=quota, low=1, high=3)
+        >>> found.value, found.exhaustive
+        (2, True)
     """
 
     def __init__(self, cluster: Cluster, target: Promise, vary: str, tried: Mapping[Any, Any], every: int) -> None:
-        """Takes the figures by seed of each value that was tried, of so many."""
+        """Create a Plan from the metric of each tried value.
+
+        Args:
+            cluster: The cluster.
+            target: The target.
+            vary: The path of the field.
+            tried: For each value, the metric for each seed.
+            every: The total number of values in the range.
+        """
         self._cluster = cluster
         self.target, self.vary = target.text, vary
         self._figure = target.measure.figure
@@ -67,10 +84,10 @@ class Plan(Framed):
 
     @property
     def curve(self) -> Columns:
-        """Return a row for each value that was tried: the mean of the figure over the seeds, and its 95 % interval.
+        """Return one row per tried value: the mean of the metric over the seeds, and its 95% confidence interval.
 
-        Columns are `value`, `mean`, `low`, `high`, the number of `seeds` that have the figure, and `passed`. The
-        interval is NaN for one seed, and where all seeds give the same.
+        The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds that have the metric) and `passed`.
+        The interval is NaN for a single seed and if all seeds give the same result.
         """
         drawn = ALIKE not in self.warnings
         found = [estimate(np.array(seeds, np.float64), drawn=drawn) for seeds in self._tried.values()]
@@ -87,7 +104,7 @@ class Plan(Framed):
 
     @property
     def tried(self) -> Columns:
-        """Return `curve`: what was tried."""
+        """Return `curve`."""
         return self.curve
 
     def to_table(self) -> Columns:
@@ -96,11 +113,17 @@ class Plan(Framed):
 
     @property
     def cluster(self) -> Cluster | None:
-        """The cluster with the value; `None` without one."""
+        """The cluster with the value that was found; `None` if no value meets the target."""
         return None if self.value is None else self._cluster.edit(self.vary, self.value)
 
     def plot(self, *, ax: Any = None) -> Any:
-        """What was tried, with intervals by seeds, and the bound of the promise, on Axes of matplotlib.
+        """Plot the tried values with their confidence intervals, and the bound of the target.
+
+        Args:
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
 
         Raises:
             UnsupportedError: matplotlib is not installed.
@@ -117,15 +140,15 @@ class Plan(Framed):
         return f"{self.vary}: {answer}; {tried}{odd}"
 
     def __repr__(self) -> str:
-        """Warnings first, then the answer in a line."""
+        """Return the warnings, then the answer in one line."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
 
     def __str__(self) -> str:
-        """The answer, and the values that were tried, with units."""
-        return f"{self!r}\n{repr_text([self.sheets()[-1]])}"
+        """Return the answer and the tried values with units."""
+        return f"{self!r}\n{repr_text([self.sheets()[-1]], self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Show warnings, the answer, and the curve in readable units."""
+        """Return the warnings, the answer, and the curve in readable units."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         rows = [
             (row["value"], *(figure_text(self._figure, row[name]) for name in ("mean", "low", "high")), row["seeds"])
@@ -156,33 +179,36 @@ def plan(
     exhaustive: bool | None = None,
     **options: Unpack[SweepSettings],
 ) -> Plan:
-    """The least value of a field with which a promise is kept.
+    """Find the smallest value of a field that meets a target.
 
-    All values are tried where they are few. Else they are searched for as if more were always better: ever smaller
-    parts of the range, three values of it at once, then both neighbours of what was found; `monotone` says whether what
-    was tried contradicts that.
-
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 1}}))
-    >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(10)]
-    >>> quota = "ClusterQueue/team:quota[h100/nvidia.com/gpu].nominalQuota"
-    >>> plan(cluster, rows, "wait_p95 <= 1h", vary=quota, low=1, high=10).value
-    5
+    All values of a small range are tried. A larger range is searched under the assumption that larger values are
+    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if that is
+    wrong.
 
     Args:
-        cluster: The configuration.
-        jobs: As `sweep` takes them.
-        target: The promise, such as `wait_p95(team-a) <= 30m`. With several seeds it must be kept in each.
-        vary: The path of the field, as `Cluster.edit` takes it, or one of the jobs or the run.
-        low: The least value.
-        high: The largest.
-        step: Between two values.
-        exhaustive: Whether all values are tried; by default if that takes at most 64 runs.
-        options: What `sweep` takes beside: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of runs.
+        cluster: The cluster.
+        jobs: The jobs, as `sweep` accepts them.
+        target: The target, such as `wait_p95(team-a) <= 30m`. It must be met with every seed.
+        vary: The path of the field, as `Cluster.edit` accepts it, or a path of the jobs or the run as in `sweep`.
+        low: The smallest value to try.
+        high: The largest value to try.
+        step: The step between two values. Default: 1.
+        exhaustive: Whether to try all values. Default: True if this takes at most 64 runs.
+        options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the runs.
+
+    Returns:
+        The smallest value that meets the target, and the values that were tried.
 
     Raises:
-        InvalidSpecError: The target is no promise, or there are no values, or none that is valid.
-        NotFoundError: The path or the figure names nothing.
+        InvalidSpecError: The target is malformed, the range is empty, or no value is valid.
+        NotFoundError: The path or the metric does not exist.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("a", {"f": {"cpu": 1}}))
+        >>> rows = [{"queue": "a", "submit": 60 * n, "runtime": "1h", "cpu": 1} for n in range(10)]
+        >>> plan(cluster, rows, "wait_p95 <= 1h", vary="ClusterQueue/a:quota[f/cpu].nominalQuota", low=1, high=9).value
+        5
     """
     wanted = promise(target)
     if not step > 0 or not low <= high:
@@ -224,10 +250,10 @@ def plan(
 
 
 def _plan_of(found: Plan, errors: Mapping[Any, str], warned: Iterable[str]) -> Plan:
-    """The plan, with what was wrong with values; if no run was possible, that is the answer.
+    """Return the plan with its errors and warnings.
 
     Raises:
-        KueueError: No value is valid, or the figure is that of nobody.
+        KueueError: No value is valid.
     """
     found.errors, found.warnings = dict(sorted(errors.items())), tuple(warned)
     if len(errors) == len(found.curve):

@@ -1,4 +1,4 @@
-"""A policy is what differs from a setup: values by path, into the cluster, the jobs or the run."""
+"""Policies: values by path, which change the cluster, the jobs or the run of a setup."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _JOBS: dict[str, Callable[[Jobs, Any, int], Jobs]] = {
     "scale_runtime": lambda jobs, value, _: jobs.scale_runtime(value),
     "scale_load": lambda jobs, value, _: jobs.scale_load(value),
 }
-"""What `jobs:` paths do, in the order in which they do it."""
+"""The transformations of `jobs:` paths, in the order in which they are applied."""
 _SEED = "seed"
 _DELAY = re.compile(r"delays\[(\d+)\]")
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What all runs have in common.
+    """The cluster, jobs and settings that all runs of a sweep share.
 
     Attributes:
-        cluster: The configuration that policies change.
-        jobs: The jobs, or a function that makes them from a seed.
-        settings: What `simulate` is asked for beside.
+        cluster: The cluster that policies change.
+        jobs: The jobs, or a function that returns them for a seed.
+        settings: Further arguments of `simulate`.
     """
 
     cluster: Cluster
@@ -46,31 +46,31 @@ class Setup(msgspec.Struct, frozen=True):
     settings: Settings
 
     def jobs_of(self, seed: int) -> Jobs:
-        """The jobs of a seed."""
+        """Return the jobs for a seed."""
         return self.jobs if isinstance(self.jobs, Jobs) else self.jobs(seed)
 
 
 class JobsBySeed:
-    """A function that makes jobs from a seed, asked once for each."""
+    """A function that returns jobs for a seed, called once per seed."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
-        """Takes the function; what it gives may be whatever `Jobs.of` reads."""
+        """Create it from a function whose result `Jobs.of` accepts."""
         self._make = make
         self._made: dict[int, Jobs] = {}
 
     def __call__(self, seed: int) -> Jobs:
-        """The jobs of a seed."""
+        """Return the jobs for a seed."""
         if seed not in self._made:
             self._made[seed] = Jobs.of(self._make(seed))
         return self._made[seed]
 
 
 def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
-    """The setup under a policy, with the jobs of a seed.
+    """Return the setup with a policy applied, and the jobs for a seed.
 
     Raises:
-        NotFoundError: A path names nothing.
-        InvalidSpecError: A value is none for its field.
+        NotFoundError: A path does not match anything.
+        InvalidSpecError: A value is not valid for its field.
     """
     settings = setup.settings
     of_jobs: dict[str, Any] = {}
@@ -88,11 +88,11 @@ def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
 
 
 def check_path(setup: Setup, path: str) -> None:
-    """Finds a path that names nothing; whether values are valid is not asked.
+    """Check that a path exists, without validating values.
 
     Raises:
-        NotFoundError: It names nothing; the message tells the nearest that is there.
-        InvalidSpecError: It is no path.
+        NotFoundError: The path does not match anything. The message suggests a similar name.
+        InvalidSpecError: The path is malformed.
     """
     target, _, field = path.partition(":")
     if target == "jobs":
@@ -122,7 +122,7 @@ def _known(path: str, field: str, fields: set[str]) -> str:
 
 
 def _with_setting(settings: Settings, path: str, target: str, field: str, value: Any) -> Settings:
-    """The model, the clock or a delay with another value; whether it is valid, the run finds."""
+    """Return the settings with one changed field of the model, the clock or a delay; the run validates the value."""
     delay = _DELAY.fullmatch(target)
     if delay is None:
         return msgspec.structs.replace(settings, **{target: _replaced(getattr(settings, target), path, field, value)})
@@ -148,7 +148,7 @@ def _changed(setup: Setup, of_jobs: Mapping[str, Any], seed: int) -> Jobs:
 
 
 def _plain(value: Any) -> Any:
-    """As a manifest holds it: fractions are texts there, and NumPy's numbers are Python's."""
+    """Return a value in the form of a manifest: fractions as text, and Python numbers instead of NumPy numbers."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float):
         return int(value) if value.is_integer() else repr(value)

@@ -1,4 +1,4 @@
-"""How long jobs still run: drawn from what is known of runtimes, given how long they have run."""
+"""Draw the remaining runtimes of jobs, given how long they have already run."""
 
 from __future__ import annotations
 
@@ -28,20 +28,22 @@ _OTHERS = ""
 
 
 class Runtimes:
-    """What is known of runtimes, by LocalQueue.
-
-    Takes a distribution or a time for all; by LocalQueue (`namespace/name`) one for each, `""` for all others; or a
-    log, a `Jobs`, whose runtimes are drawn by queue, and from all of it where a queue has none.
-    """
+    """The expected runtimes of jobs by LocalQueue."""
 
     def __init__(self, known: Any) -> None:
-        """Reads what is known."""
+        """Create the runtimes.
+
+        Args:
+            known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
+                `""` for all other queues; or a log (`Jobs`) whose runtimes are drawn by queue, and from the whole log
+                for a queue without jobs in it.
+        """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
-            given = _of_log(known)
+            given = _of_log(known.exact())
         self._by_queue: dict[str, Distribution] = {name: distribution_of(value) for name, value in given.items()}
         self._ordered: dict[str, NDArray[np.float64]] = {}
-        self._values = {  # of what was measured all values, which need no table
+        self._values = {  # measured runtimes are used directly, without a table of quantiles
             name: np.sort(known.seconds((np.arange(len(known.values)) + 0.5) / len(known.values)))
             for name, known in self._by_queue.items()
             if isinstance(known, Empirical) and known.values
@@ -57,10 +59,17 @@ class Runtimes:
         return name, self._by_queue[name]
 
     def remaining(self, queue: str, ran: float, u: float) -> int:
-        """Nanoseconds that a job still runs that has run for `ran` seconds, at this part of what is left to it.
+        """Draw the remaining runtime of a job, in nanoseconds.
 
-        The runtime is drawn from those that are longer than `ran`, of all others where none of its queue is; where none
-        is at all, it ends at once.
+        The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
+        the total
+        runtime is drawn from the longer runtimes in the entry `""`. If that entry has none either, the job ends at
+        once.
+
+        Args:
+            queue: The LocalQueue, `namespace/name`.
+            ran: The time that the job has already run, in seconds.
+            u: A random number from 0 to below 1: the quantile of the remaining runtimes.
         """
         name, distribution = self._of(queue)
         part = self._part(name, distribution, ran)
@@ -73,14 +82,14 @@ class Runtimes:
         return max(whole - round(ran * SECOND), 1)
 
     def _whole(self, name: str, place: float) -> int:
-        """The runtime in nanoseconds that this part of all runtimes is no longer than."""
+        """Return a quantile of the runtimes, in nanoseconds."""
         if name in self._values:
             values = self._values[name]
             return int(values[int(place * len(values))] * SECOND)
         return int(self._by_queue[name].nanoseconds(np.array([place]))[0])
 
     def _part(self, name: str, distribution: Distribution, ran: float) -> float:
-        """Which part of all runtimes is no longer than `ran`."""
+        """Return the fraction of runtimes that are not longer than `ran` seconds."""
         if ran <= 0:
             return 0.0
         if name not in self._ordered:
@@ -103,10 +112,10 @@ def _of_log(log: JobColumns) -> dict[str, Empirical]:
 
 
 class Living:
-    """The workloads of a Scheduler that wait or run, as jobs whose runtimes are drawn."""
+    """The pending and running workloads of a Scheduler, as jobs with random remaining runtimes."""
 
     def __init__(self, scheduler: Scheduler) -> None:
-        """Looks at the Scheduler as it is now."""
+        """Read the current workloads of a Scheduler."""
         keys = [key for key in scheduler.keys() if not _is(scheduler.workload(key), "Finished")]  # noqa: SIM118
         self.workloads = [scheduler.workload(key) for key in keys]
         self.rows = {key: row for row, key in enumerate(keys)}
@@ -115,23 +124,23 @@ class Living:
         self._now = now
 
     def has_quota(self, key: str) -> bool:
-        """Whether a workload has quota now."""
+        """Return whether a workload currently has quota."""
         return self._ran[self.rows[key]] is not None
 
     def _left(self, queues: list[str], runtimes: Runtimes, seed: int) -> list[int]:
-        """How long each still runs, in nanoseconds, drawn with a seed."""
+        """Draw the remaining runtime of each workload, in nanoseconds."""
         parts = draws(seed, "remaining", len(queues)).tolist()
         return [
             runtimes.remaining(queue, ran or 0.0, u) for queue, ran, u in zip(queues, self._ran, parts, strict=True)
         ]
 
     def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
-        """The jobs, with runtimes of a seed; without what is known of them they never end."""
+        """Return the jobs with remaining runtimes drawn with a seed; without `runtimes`, they never finish."""
         names = np.empty(len(self.workloads), object)
         names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
         left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
-        created = [min(workload.creation_timestamp or 0, self._now) for workload in self.workloads]
+        created = [min(_created(workload), self._now) for workload in self.workloads]
         return Jobs(
             {
                 "name": names,
@@ -142,15 +151,25 @@ class Living:
         )
 
     def and_coming(self, runtimes: Runtimes | None, future: Any, seed: int) -> JobColumns:
-        """The jobs of a seed, and after them those that come: a table or rows, or a function that makes them."""
+        """Return the current jobs, followed by the jobs that will arrive.
+
+        Args:
+            runtimes: The expected runtimes; `None` if current jobs never finish.
+            future: The jobs that will arrive, or a function that returns them for a seed; `None` for none.
+            seed: The seed.
+        """
         table = self.jobs(runtimes, seed)
         coming = future(seed) if callable(future) else future
         if coming is None:
             return table
-        coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)
+        coming = Jobs.of(coming).exact()
         # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
         names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
-        return concat([table, coming.moved_to(coming["submit"] + self._now).assign(name=names)])
+        return concat([table, coming._moved_to(coming["submit"] + self._now).assign(name=names)])  # noqa: SLF001 - exact
+
+
+def _created(workload: Workload) -> int:
+    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
 
 
 def _is(workload: Workload, condition: str) -> bool:
@@ -158,11 +177,11 @@ def _is(workload: Workload, condition: str) -> bool:
 
 
 def _ran(workload: Workload, now: int) -> float | None:
-    """For how many seconds it has run; 0 of one that has quota and is not admitted yet, `None` without quota."""
+    """Return how long a workload has run, in seconds; 0 if it has quota but is not admitted, `None` without quota."""
     if not _is(workload, "QuotaReserved"):
         return None
     if not _is(workload, "Admitted"):
         return 0.0
     conditions = () if workload.status is None else workload.status.conditions
-    since = next(c.last_transition_time for c in conditions if c.type == "Admitted")
+    since = next(c.last_transition_time.value for c in conditions if c.type == "Admitted")
     return max(0, now - since) / SECOND

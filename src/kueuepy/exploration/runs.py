@@ -1,4 +1,4 @@
-"""Runs of policies: one, and many on all cores or on a cluster of Dask."""
+"""Execution of runs: a single run, and many runs on threads or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 NOTHING = Recording(decisions=False, runs=False, usage=False)
 Row = dict[str, Any]
-"""What came of a run: `figures` by name, `wall_s`, and `error`, `None` if there was none."""
+"""The results of a run: `figures` by name, `wall_s` (seconds), and `error`, which is `None` if there was none."""
 _BATCH_SECONDS = 1.0
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A policy with a seed, and its place among all."""
+    """A policy with a seed, and its position among all runs."""
 
     place: int
     policy: dict[str, Any]
@@ -41,13 +41,13 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class _CancelledError(Exception):
-    """The sweep was stopped while this run went on."""
+    """The sweep was stopped during this run."""
 
 
 def result_under(
     setup: Setup, policy: Policy, seed: int, record: Recording, stop: threading.Event | None = None
 ) -> Result:
-    """What comes of the jobs of a seed under a policy."""
+    """Return the result of simulating the jobs of a seed under a policy."""
     made = applied(setup, policy, seed)
     settings = {name: getattr(made.settings, name) for name in made.settings.__struct_fields__}
     run = Simulation(made.cluster, made.jobs_of(seed), **{**settings, "record": record})
@@ -61,7 +61,7 @@ def result_under(
 
 
 def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threading.Event | None = None) -> Row:
-    """The figures of one run; a policy that is not valid gives its error."""
+    """Return the metrics of one run; for a policy that is not valid, its error."""
     begin = time.perf_counter()
     figures: dict[str, float] = {}
     error = None
@@ -72,22 +72,28 @@ def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threadin
             value = measure.of(result)
             figures[str(measure)] = math.nan if value is None else value
     except InternalError:
-        raise  # a fault of the project, not of the policy
+        raise  # a bug in this package, not an error of the policy
     except KueueError as fault:
         figures, error = {}, f"{type(fault).__name__}: {fault}"
     return {"figures": figures, "error": error, "wall_s": time.perf_counter() - begin}
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
-    """Work on threads of this process, in the order in which it ends; the core holds no lock of Python meanwhile.
+    """Run work on threads, and yield each task with its result as soon as it is finished.
 
-    Ctrl-C sets the event that the work is given.
+    The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, it sets the event that is passed
+    to the work.
+
+    Args:
+        work: A function of a task and an event that requests it to stop.
+        tasks: The tasks.
+        threads: The number of threads.
     """
     stop = threading.Event()
     if threads == 1 or len(tasks) == 1:
@@ -105,23 +111,32 @@ def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], thre
 
 
 def in_order(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int | None = None) -> list[R]:
-    """What work on threads gives, in the order of the tasks."""
+    """Run work on threads, and return the results in the order of the tasks.
+
+    Args:
+        work: A function of a task and an event that requests it to stop.
+        tasks: The tasks.
+        threads: The number of threads. Default: the number of available cores.
+    """
     found = dict(on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads or cores()))
     return [found[place] for place in range(len(tasks))]
 
 
 def batch(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
-    """Several runs one after another: what a worker of Dask is given."""
+    """Execute several runs one after another, on a Dask worker."""
     return [(task, row_of(setup, measures, task)) for task in tasks]
 
 
 def on_client(
     setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], client: Any
 ) -> Iterator[tuple[Task, Row]]:
-    """Runs on the workers of a `dask.distributed.Client`, in the order in which they end.
+    """Execute runs on the workers of a `dask.distributed.Client`, and yield each run as soon as it is finished.
 
-    The setup is sent once. The first run is made here and timed; the others go in batches of a second's work, of
-    which there are four for each worker at least.
+    The setup is sent once. The first run is executed locally to measure its duration. The other runs are sent in
+    batches of about one second, but at least four batches per worker.
+
+    Raises:
+        InvalidSpecError: The client is not a `dask.distributed.Client`.
     """
     from importlib import import_module  # noqa: PLC0415 - dask is an extra
 

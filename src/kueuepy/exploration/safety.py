@@ -1,4 +1,4 @@
-"""Whether workloads of a ClusterQueue can be preempted at all: a proof that they cannot, or submissions that do it."""
+"""Determine whether workloads of a ClusterQueue can ever be preempted, by a proof or by a counterexample."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 _LENGTH = 12
-"""So many workloads come in a random trial."""
+"""The number of workloads in a random series."""
 _OUTSIDE = (
-    "quotas, policies and cohorts stay as they are; nobody edits a workload's priority",
-    "evictions that are no preemption, as by admission checks, pods that are not ready, failed nodes and stopPolicy",
+    "quotas, policies and cohorts stay as they are; no priority of a workload is changed",
+    "evictions other than preemption: by admission checks, pods that are not ready, failed nodes and stopPolicy",
 )
 
 
 class Step(NamedTuple):
-    """A workload that comes, and whom that evicts.
+    """A submitted workload, and the workloads that its submission evicts.
 
     Attributes:
-        workload: What is submitted; cycles run then until nothing changes.
-        evicted: The keys of workloads of the asked ClusterQueue that are preempted for it.
+        workload: The workload. After its submission, cycles run until nothing changes.
+        evicted: The keys of the workloads of the examined ClusterQueue that are preempted.
     """
 
     workload: Workload
@@ -47,15 +47,23 @@ class Step(NamedTuple):
 
 
 class Safety(msgspec.Struct, Framed, frozen=True):
-    """Whether workloads of a ClusterQueue can be preempted; a value.
+    """Whether workloads of a ClusterQueue can be preempted. `safety` creates it.
 
     Attributes:
-        cluster_queue: The ClusterQueue.
-        verdict: `safe`: there is a proof; `unsafe`: there are submissions that do it; `unknown`: neither was found.
-        because: What the proof rests on; of no proof, what it fails on.
-        steps: The submissions, to an empty cluster, of which the last one evicts; empty if there are none.
-        trials: How many series of submissions were tried.
-        not_modelled: What the answer does not speak of.
+        cluster_queue: The name of the ClusterQueue.
+        verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes it;
+            `unknown` otherwise.
+        because: The facts on which the proof rests, or the reasons why there is no proof.
+        steps: The submissions to an empty cluster, the last of which evicts a workload; empty unless `unsafe`.
+        trials: The number of series of submissions that were simulated.
+        not_modelled: Effects that the result does not consider.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import safety
+        >>> found = safety(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})), "team")
+        >>> found.verdict, found.steps
+        ('safe', ())
     """
 
     cluster_queue: str
@@ -66,7 +74,7 @@ class Safety(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """The answer, and what it rests on, a line each."""
+        """Return the verdict and its reasons, one per line."""
         number = len(self.steps)
         head = {
             "safe": "no submission can evict its workloads",
@@ -80,12 +88,12 @@ class Safety(msgspec.Struct, Framed, frozen=True):
         return self.steps[-1].evicted if self.steps else ()
 
     def to_table(self) -> Columns:
-        """Return a row for each submission: `workload`, its LocalQueue `queue`, and the keys that it evicts."""
+        """Return one row per submission: `workload`, its LocalQueue `queue`, and the `evicted` keys."""
         rows = [(step.workload.key, step.workload.queue_name, ", ".join(step.evicted)) for step in self.steps]
         return table_of(("workload", "queue", "evicted"), rows)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The answer, then the submissions."""
+        """Return tables of the verdict and the submissions."""
         answer = Sheet((f"{self.cluster_queue}: {self.verdict}",), [(text,) for text in self.because])
         rows = [(step.workload.key, step.workload.queue_name, ", ".join(step.evicted)) for step in self.steps]
         outside = Sheet(("not modelled",), [(text,) for text in self.not_modelled])
@@ -96,37 +104,46 @@ class Safety(msgspec.Struct, Framed, frozen=True):
 
 @checked
 def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int = 0) -> Safety:
-    """Whether any submissions can evict workloads of a ClusterQueue, as of notebooks or services that must stay.
+    """Determine whether any submissions can evict workloads of a ClusterQueue, such as notebooks or services.
 
-    The proof: nobody of the queue itself preempts (`withinClusterQueue: Never`), and of each flavor and resource that
-    another queue of its tree may reclaim, it can never use more than its nominal quota, so that it is never a borrower
-    from whom is reclaimed. Without a proof, submissions that fill the queue and then come to each that may preempt are
-    tried, and random ones after them; one that evicts is told, and has been run.
+    Preemption is proved to be impossible if both of these conditions are met:
 
-    A Cohort above the queue that uses no more than its quota shields it as well, but that is no proof: while victims
-    leave, more may be admitted than a Cohort has. Such a queue is `unknown` unless submissions are found.
+    - The queue's own workloads do not preempt (`withinClusterQueue: Never`).
+    - For each flavor and resource that another queue of its cohort tree may reclaim, the queue can never use more than
+      its nominal quota. Only queues that borrow are subject to reclamation.
+
+    Without a proof, the function simulates series of submissions. The first series fill the queue and then submit a
+    workload to each queue that may preempt; further series are random. A series that causes an eviction is returned.
+
+    A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
+    evicted workloads terminate, a Cohort can temporarily exceed its quota. Such a queue is `unknown` unless a series of
+    submissions evicts one of its workloads.
 
     Source: `pkg/scheduler/preemption/classical/candidate_generator.go`,
     `pkg/scheduler/preemption/preemption.go:findCandidates`.
 
-    >>> from kueuepy import Cluster, ClusterQueue, Preemption, Quota, ResourceFlavor
-    >>> def teams(limit):
-    ...     books = ClusterQueue.of("notebooks", {"f": {"cpu": Quota(9, borrowing_limit=limit)}}, cohort_name="all")
-    ...     rules = Preemption(reclaim_within_cohort="Any")
-    ...     team = ClusterQueue.of("team", {"f": {"cpu": 12}}, cohort_name="all", preemption=rules)
-    ...     return Cluster(ResourceFlavor("f"), books, team)
-    >>> safety(teams(None), "notebooks").verdict, safety(teams(0), "notebooks").verdict
-    ('unsafe', 'safe')
-
     Args:
-        cluster: The configuration; workloads in it are left out.
+        cluster: The cluster; its workloads are ignored.
         cluster_queue: The name of the ClusterQueue.
-        trials: How many random series of submissions are tried where there is no proof.
-        seed: Of what is random.
+        trials: The number of random series to simulate if there is no proof. Default: 50.
+        seed: The seed of the random series. Default: 0.
+
+    Returns:
+        The verdict, with the proof or the series of submissions.
 
     Raises:
         NotFoundError: There is no such ClusterQueue.
-        InvalidSpecError: The number of trials is less than 0.
+        InvalidSpecError: `trials` is negative.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, Preemption, Quota, ResourceFlavor
+        >>> def teams(limit):
+        ...     books = ClusterQueue.of("notebooks", {"f": {"cpu": Quota(9, borrowing_limit=limit)}}, cohort_name="all")
+        ...     rules = Preemption(reclaim_within_cohort="Any")
+        ...     team = ClusterQueue.of("team", {"f": {"cpu": 12}}, cohort_name="all", preemption=rules)
+        ...     return Cluster(ResourceFlavor("f"), books, team)
+        >>> safety(teams(None), "notebooks").verdict, safety(teams(0), "notebooks").verdict
+        ('unsafe', 'safe')
     """
     queue = queue_named(cluster, cluster_queue)
     if trials < 0:
@@ -148,7 +165,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
 
 def _tree(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[ClusterQueue]:
-    """The other ClusterQueues of its tree."""
+    """Return the other ClusterQueues of the cohort tree."""
     root = roots(quota_table(session_of(empty).engine).nodes)
     return [other for other in cluster.cluster_queues if other is not queue and root[other.name] == root[queue.name]]
 
@@ -159,14 +176,14 @@ def _reclaimers(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list
 
 
 def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int]:
-    """What a queue has of a cell of its own, and what it could use at most."""
+    """Return the nominal quota of a queue, and the maximum that it could ever use."""
     table = quota_table(session_of(empty).engine)
     row, column = row_of(empty, queue), table.flavor_resources.index(cell)
     return int(table.array("nominal_quota")[row, column]), int(table.array("potential")[row, column])
 
 
 def _gaps(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[str]:
-    """Why there is no proof; nothing if there is one."""
+    """Return the reasons why there is no proof; an empty list if there is one."""
     if not any(_most(empty, queue.name, cell)[1] > 0 for cell in cells_of(queue)):
         return []
     found = []
@@ -202,7 +219,7 @@ def _reasons(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 # --- submissions -----------------------------------------------------------------------------------------------------
 
 Asked = tuple[str, dict[tuple[str, str], int], int]
-"""A ClusterQueue, amounts by cell of one flavor, and a priority."""
+"""A ClusterQueue, amounts by flavor and resource (all of one flavor), and a priority."""
 
 
 def _by_flavor(queue: ClusterQueue) -> Iterator[list[tuple[str, str]]]:
@@ -212,7 +229,7 @@ def _by_flavor(queue: ClusterQueue) -> Iterator[list[tuple[str, str]]]:
 
 
 def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterator[list[Workload]]:
-    """Workloads that fill the queue, each followed by one that outranks all and comes to a queue that preempts."""
+    """Yield series that fill the queue and then submit a high-priority workload to a queue that may preempt."""
     preemptors = _reclaimers(cluster, empty, queue)
     if queue.preemption.within_cluster_queue != "Never":
         preemptors.insert(0, queue)
@@ -231,7 +248,10 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 
 
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
-    """Amounts that a preemptor asks for: all that it has of a flavor, of one resource, and as much as it could get."""
+    """Yield amounts for a preemptor.
+
+    These are its nominal quota and its maximum, for all resources of a flavor together and for each resource alone.
+    """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):
         if whole := {cell: limit[place] for cell, limit in limits.items() if limit[place] > 0}:
@@ -242,7 +262,7 @@ def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Itera
 def _random(
     cluster: Cluster, empty: Scheduler, queue: ClusterQueue, trials: int, seed: int
 ) -> Iterator[list[Workload]]:
-    """Series of workloads of any size and priority, to the queue and the others of its tree."""
+    """Yield series of workloads with random sizes and priorities, for the queue and the others of its cohort tree."""
     queues = [queue, *_tree(cluster, empty, queue)]
     places = [(one.name, _units(empty, one.name, cells)) for one in queues for cells in _by_flavor(one)]
     for trial in range(trials):
@@ -257,14 +277,14 @@ def _random(
 
 
 def _units(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """The unit of each cell, and how many of it the queue could hold; no cell of which it could hold none."""
+    """Return the unit of each flavor and resource, and how many units the queue could hold, if any."""
     units = {cell: unit_of(empty, cell) for cell in cells}
     most = {cell: _most(empty, queue, cell)[1] // units[cell] for cell in cells}
     return {cell: (units[cell], most[cell]) for cell in cells if most[cell] > 0}
 
 
 def _evicting(empty: Scheduler, name: str, series: list[Workload]) -> list[Step] | None:
-    """The series up to the workload that evicts one of the queue's; `None` if none does."""
+    """Return the series up to the workload that evicts one of the queue's workloads; `None` if no workload does."""
     scheduler, steps = empty.fork(), []
     for workload in series:
         scheduler.submit(workload)

@@ -1,4 +1,4 @@
-"""Search: policies that are tried one after another, each where the ones before look best."""
+"""Search: optimise a policy, by choosing each next trial from the results of previous ones."""
 
 from __future__ import annotations
 
@@ -24,16 +24,26 @@ if TYPE_CHECKING:
     from kueuepy.exploration.measure import Promise
 
 _AT_ONCE = 4
-"""How many policies are asked for before what came of them is told: the same on any number of cores."""
+"""The number of policies per round, which does not depend on the number of cores."""
 
 
 class Search(Sweep):
-    """What came of a search: a `Sweep` of all trials, in their order.
+    """The results of a search: a `Sweep` of all trials in order. `search` creates it.
 
     Attributes:
-        objective: The figure that was to be least, or largest.
-        subject_to: What had to hold.
-        study: Optuna's study; `None` of a random search.
+        objective: The metric that was minimised or maximised.
+        subject_to: The conditions that a policy had to satisfy.
+        study: Optuna's study; `None` for a random search.
+        largest: Whether the metric was maximised.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import search
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}]
+        >>> space = {"ClusterQueue/team:quota[f/cpu].nominalQuota": [1, 2]}
+        >>> search(cluster, jobs, space, "wait_mean", trials=2, sampler="random").found.figures["wait_mean"]
+        0.0
     """
 
     objective: str
@@ -43,7 +53,7 @@ class Search(Sweep):
 
     @property
     def found(self) -> SelectedPolicy | None:
-        """The best of the trials that keep the conditions; `None` if none does."""
+        """The best trial that satisfies the conditions; `None` if no trial does."""
         return self.best(self.objective, where=" and ".join(self.subject_to) or None, largest=self.largest)
 
 
@@ -62,27 +72,39 @@ def search(
     seed: int = 0,
     **options: Unpack[SweepSettings],
 ) -> Search:
-    """Looks for the policy with the least of a figure, or the largest, that keeps conditions.
+    """Search for the policy that minimises a metric, or maximises it, subject to conditions.
 
-    The same seed gives the same trials, on any number of threads.
+    The same seed gives the same trials on any number of threads.
 
     Args:
-        cluster: The configuration that policies change.
-        jobs: As `sweep` takes them.
-        space: By path a `Uniform`, or a list of values.
-        objective: The figure, such as `wait_p95(team-a)`.
-        subject_to: What must hold, such as `evictions <= 200`.
-        largest: Whether the largest is best.
-        trials: How many policies are tried.
-        sampler: `tpe`, by Optuna, which learns from the trials before, and from how far they are from keeping the
-            conditions; or `random`.
-        seed: Of the sampler.
-        options: What `sweep` takes beside: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of runs.
+        cluster: The cluster that the policies change.
+        jobs: The jobs, as `sweep` accepts them.
+        space: For each path, a `Uniform` range or a list of values.
+        objective: The metric, such as `wait_p95(team-a)`. Default: `wait_p95`.
+        subject_to: Conditions that the policy must satisfy, such as `["evictions <= 200"]`. Default: none.
+        largest: Whether to maximise the metric. Default: False.
+        trials: The number of policies to try. Default: 200.
+        sampler: `tpe` uses Optuna's TPE sampler, which learns from previous trials and from how far they violate the
+            conditions. `random` draws policies at random. Default: `tpe`.
+        seed: The seed of the sampler. Default: 0.
+        options: Further arguments of `sweep`: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of the
+            runs.
+
+    Returns:
+        All trials; `found` is the best one.
 
     Raises:
-        InvalidSpecError: The space is empty, or a condition is none.
-        NotFoundError: A path or a figure names nothing.
-        UnsupportedError: Optuna is not installed, and `tpe` was asked for.
+        InvalidSpecError: The space is empty, or a condition is malformed.
+        NotFoundError: A path or a metric does not exist.
+        UnsupportedError: `sampler` is `tpe`, and Optuna is not installed.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}] * 2
+        >>> space = {"ClusterQueue/team:quota[f/cpu].nominalQuota": [2]}
+        >>> search(cluster, jobs, space, "wait_mean", trials=1, sampler="random").found.edits
+        {'ClusterQueue/team:quota[f/cpu].nominalQuota': 2}
     """
     if isinstance(subject_to, str):
         raise InvalidSpecError(f"search: subject_to {subject_to!r}; it must be a list of conditions")
@@ -121,7 +143,7 @@ def _search_of(
 
 
 class _Study:
-    """Optuna's study of a space."""
+    """An Optuna study of a space."""
 
     def __init__(self, space: Space, seed: int, largest: bool) -> None:  # noqa: FBT001
         optuna = imported("optuna", 'search: sampler "tpe"', 'optuna, or search with sampler="random"')
@@ -133,7 +155,7 @@ class _Study:
         self.study = optuna.create_study(sampler=sampler, direction="maximize" if largest else "minimize")
 
     def ask(self, n: int) -> list[tuple[Any, dict[str, Any]]]:
-        """So many trials, and the policy of each."""
+        """Return the next `n` trials with their policies."""
         trials = [self.study.ask(self._distributions) for _ in range(n)]
         return [(trial, {path: self._value(path, trial.params[path]) for path in self._space}) for trial in trials]
 
@@ -142,7 +164,7 @@ class _Study:
         return asked if isinstance(values, Uniform) else values[asked]
 
     def tell(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
-        """What came of the trials; one whose policy is not valid has failed."""
+        """Report the results of the trials to Optuna; a trial whose policy is not valid has failed."""
         values = grid.means[grid.named(objective)].tolist()
         for place, trial in enumerate(trials):
             for condition in conditions:
@@ -155,7 +177,7 @@ class _Study:
 
 
 def _violation(condition: Promise, value: float) -> float:
-    """How far a value is from keeping a condition; 0 or less if it does."""
+    """Return by how much a value violates a condition; 0 if it satisfies the condition."""
     if condition.holds(value):
         return 0.0
     return 1e9 if math.isnan(value) else max(abs(value - condition.value), 1e-9)

@@ -1,4 +1,4 @@
-"""What becomes of a cluster whose quota shrinks: how long usage stays above it, and who would have to leave."""
+"""Estimate how long usage stays above a quota that is reduced, and which workloads exceed it."""
 
 from __future__ import annotations
 
@@ -41,23 +41,34 @@ _POINTS = 60
 _SHOWN = 10
 _OUTSIDE = (
     "runtimes are drawn from what was given: of a log that has little in common with today's jobs they are wrong",
-    "nobody drains by hand, and no autoscaler reacts",
+    "workloads that are removed by hand, and autoscalers",
 )
 
 
 class Shrink(msgspec.Struct, Framed, frozen=True):
-    """How long usage stays above a quota that shrinks; a value. Times are seconds from the change.
+    """How long usage stays above a quota that is reduced. `shrink` creates it.
+
+    Times are in seconds from the reduction.
 
     Attributes:
-        leaving: Who would have to leave at once for all to be within quota, in the order in which one would drain them.
-        above: By `flavor/resource` what these hold; thousandths for cpu.
-        p10: In 10 of 100 futures all is within quota by then; infinite if not before the horizon.
-        p50: In half of them.
-        p90: In 90 of 100.
-        seconds: Of each future; infinite where not before the horizon.
-        curve: A row a point in time and cell: the `mean` over the futures of what would still have to leave, and `p90`.
-        horizon: How far was looked.
-        not_modelled: What the answer does not speak of.
+        leaving: The keys of the workloads that would have to be removed immediately to be within quota, in the order in
+            which to drain them.
+        above: The amounts that these workloads hold, by `flavor/resource`; thousandths for cpu.
+        p10: The 10th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
+        p50: The median.
+        p90: The 90th percentile.
+        seconds: The time in each future; infinite if usage is above quota at the horizon.
+        curve: The excess over time, with the columns `cell` (`flavor/resource`), `seconds`, and the `mean` and `p90`
+            over the futures.
+        horizon: The simulated time span.
+        not_modelled: Effects that the result does not consider.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> from kueuepy.lab import shrink
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
+        >>> str(shrink(scheduler, ClusterQueue.of("team", {"f": {"cpu": 0}}), runtimes="1h", n=1))
+        'usage is within quota at once'
     """
 
     leaving: tuple[str, ...]
@@ -71,9 +82,9 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """The answer in lines."""
+        """Return the answer in several lines."""
         if not self.leaving:
-            return "all is within quota at once"
+            return "usage is within quota at once"
         late = sum(map(math.isinf, self.seconds))
         more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
         middle = f"{span_text(self.p10)} to {span_text(self.p90)}"
@@ -81,32 +92,36 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         rest = f" and {len(self.leaving) - _SHOWN} more" if self.leaving[_SHOWN:] else ""
         return "\n".join(
             [
-                f"within quota after {span_text(self.p50)} (half of the futures), {middle} (80 of 100){more}",
-                f"{len(self.leaving)} would have to leave for that at once: {names}{rest}",
+                f"within quota after {span_text(self.p50)} (median), {middle} (80% interval){more}",
+                f"{len(self.leaving)} would have to be removed for that at once: {names}{rest}",
                 *(f"not modelled: {text}" for text in self.not_modelled),
             ]
         )
 
     def to_table(self) -> Columns:
-        """Return a row for each point in time and FlavorResource, as `curve`."""
+        """Return `curve`."""
         return self.curve
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The answer, then who would have to leave."""
+        """Return tables of the answer and of the workloads to drain."""
         rows = [(text,) for text in str(self).splitlines()]
         return (Sheet(("quota shrinks",), rows), Sheet(("drained in this order",), [(key,) for key in self.leaving]))
 
     _repr_html_ = repr_html
 
     def plot(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
-        """What would still have to leave of a flavor_resource, over time, on Axes of matplotlib.
+        """Plot the excess of a flavor and resource over time.
 
         Args:
-            flavor_resource: `flavor/resource`; by default the first.
-            ax: Axes to draw on.
+            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first one above its quota.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
 
         Raises:
-            InvalidSpecError: There is no such flavor_resource above its quota.
+            InvalidSpecError: The flavor and resource are not above their quota.
+            UnsupportedError: matplotlib is not installed.
         """
         from kueuepy.simulation.pictures.plot import axes_of  # noqa: PLC0415 - only on use
 
@@ -118,7 +133,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         ax = axes_of(ax)
         hours = self.curve["seconds"][rows] / 3600
         ax.plot(hours, self.curve["mean"][rows], label="mean of the futures")
-        ax.plot(hours, self.curve["p90"][rows], linestyle="--", label="90 of 100 are below")
+        ax.plot(hours, self.curve["p90"][rows], linestyle="--", label="90th percentile")
         ax.set(xlabel="hours after the change", ylabel=f"{name} above quota", ylim=(0, None))
         ax.legend()
         return ax
@@ -137,27 +152,40 @@ def shrink(
     threads: int | None = None,
     **settings: Unpack[RunSettings],
 ) -> Shrink:
-    """What becomes of usage after edits that take quota away, where Kueue evicts nobody (kubernetes-sigs/kueue#5176).
+    """Estimate how long usage stays above quota after edits that reduce quota.
 
-    In each of `n` futures it is drawn for how long those who run still do; Kueue's rules decide who is admitted
-    meanwhile. At each moment it is asked who would have to leave for all to be within quota
-    (`workloads_over_quota`); the curve has what these hold.
+    Kueue does not evict workloads when quota is reduced (kubernetes-sigs/kueue#5176). Each of `n` simulated futures
+    draws the remaining runtimes of running workloads; Kueue's rules determine which workloads are admitted meanwhile.
+    After each event, `workloads_over_quota` determines the workloads that exceed the quota, and the curve records the
+    amounts that they hold.
 
     Args:
-        scheduler: As it is now; it is not changed.
-        edits: The objects with less quota, edits of fields as `Edit(path, value)`, a Configuration, or functions that
-            change a Scheduler.
-        runtimes: What is known of runtimes, as `eta` takes it.
-        future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now.
-        n: How many futures.
-        seed: Of the first.
-        horizon: How far is looked.
-        threads: How many go on at once; by default one on each core.
-        settings: What `simulate` takes beside, as `model`, `clock`, `delays`.
+        scheduler: The current state, which does not change.
+        edits: Objects with less quota, field edits as `Edit(path, value)`, a Configuration, or functions that change a
+            Scheduler.
+        runtimes: The expected runtimes, as `eta` accepts them.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
+            none.
+        n: The number of futures. Default: 50.
+        seed: The seed of the first future. Default: 0.
+        horizon: The time span to simulate. Default: 30 days.
+        threads: The number of simultaneous runs. Default: the number of available cores.
+        settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
+
+    Returns:
+        The time until usage is within quota, and the workloads that exceed it.
 
     Raises:
-        InvalidSpecError: An edit is none, or something else is not valid.
-        NotFoundError: Nothing is known of a queue's runtimes.
+        InvalidSpecError: An edit or another argument is not valid.
+        NotFoundError: `runtimes` does not cover a queue.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
+        >>> _ = scheduler.submit({"name": "job", "queue": "team", "cpu": 1}), scheduler.settle()
+        >>> found = shrink(scheduler, ClusterQueue.of("team", {"f": {"cpu": 0}}), runtimes="1h", n=1)
+        >>> found.leaving, found.p50
+        (('default/job',), 3600.0)
     """
     if n < 1:
         raise InvalidSpecError(f"shrink: n {n}; it must be 1 or more")
@@ -189,7 +217,7 @@ def shrink(
 
 
 def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
-    """What workloads hold, by `flavor/resource`."""
+    """Return the amounts that workloads hold, by `flavor/resource`."""
     return sums(item for key in keys for item in _amounts(scheduler, key))
 
 
@@ -201,7 +229,7 @@ def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
 
 
 def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float) -> Columns:
-    """What is above quota at points in time, over the futures."""
+    """Return the excess at equally spaced times, as mean and 90th percentile over the futures."""
     times = np.linspace(0.0, last, _POINTS) if found else np.zeros(0)
     names = list(above)
     levels = [_levels(found, cell, times) for cell in names]
@@ -218,7 +246,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
 
 
 def _levels(found: list[list[tuple[float, Amounts]]], cell: str, times: NDArray[np.float64]) -> NDArray[Any]:
-    """What is above quota of a cell, at each time a column, sorted over the futures."""
+    """Return the excess of a flavor and resource as an array of futures by times, with each column sorted."""
     rows = []
     for points in found:
         at = np.searchsorted([second for second, _ in points], times, side="right") - 1
@@ -227,7 +255,7 @@ def _levels(found: list[list[tuple[float, Amounts]]], cell: str, times: NDArray[
 
 
 def _objects(scheduler: Scheduler, edit: Edit | FieldEdit) -> list[Edit]:
-    """An edit as `whatif` takes it: of a field the objects that have it."""
+    """Return an edit in a form that `whatif` accepts; a field edit becomes the objects that it changes."""
     if not isinstance(edit, FieldEdit):
         return [edit]
     cluster = scheduler.cluster

@@ -1,4 +1,4 @@
-"""Which policies are tried: all combinations, a list, or a sample."""
+"""The policies of a sweep: all combinations, a list, or a random sample."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 10_000
-"""How many runs a sweep has at most unless more are asked for."""
+"""The default maximum number of runs of a sweep."""
 
 
 @checked_methods
 class Uniform(msgspec.Struct, frozen=True):
-    """Numbers from `low` to `high`, each as likely.
-
-    >>> Uniform(0, 64, step=16).at(0.5)
-    32
+    """A uniform distribution between two numbers.
 
     Attributes:
-        low: The least.
-        high: The largest.
-        step: With it only `low`, `low + step` and so on, up to `high`.
-        log: Each order of magnitude is as likely; `low` must be more than 0.
+        low: The smallest number.
+        high: The largest number.
+        step: The distance between allowed numbers, which start at `low`. Default: all numbers are allowed.
+        log: Whether the logarithm is uniformly distributed; `low` must then be greater than 0. Default: False.
+
+    Example:
+        >>> Uniform(0, 64, step=16).at(0.5)
+        32
     """
 
     low: float
@@ -43,10 +44,11 @@ class Uniform(msgspec.Struct, frozen=True):
 
     @checked_fields
     def __post_init__(self) -> None:
-        """Finds bounds that are none.
+        """Validate the bounds.
 
         Raises:
-            InvalidSpecError: They are not in order, or a step or `log` does not fit them.
+            InvalidSpecError: `low` exceeds `high`, a bound is not finite, `step` is not greater than 0, or `log` is set
+                and `low` is not greater than 0.
         """
         if (
             not -math.inf < self.low <= self.high < math.inf
@@ -59,7 +61,11 @@ class Uniform(msgspec.Struct, frozen=True):
             )
 
     def at(self, u: float) -> float:
-        """The number at this part, from 0 to below 1, of the range."""
+        """Return a quantile of the distribution.
+
+        Args:
+            u: The quantile, from 0 to below 1.
+        """
         if self.log:
             value = float(self.low * (self.high / self.low) ** u)
             return value if self.step is None else self.low + self.step * round((value - self.low) / self.step)
@@ -69,34 +75,38 @@ class Uniform(msgspec.Struct, frozen=True):
 
 
 _DIGITS = 1 << 30
-"""Of the points of the sequence, as a fraction."""
+"""The number of distinct fractions to which the points of the Sobol sequence are rounded."""
 
 Space = Mapping[str, "Uniform | Sequence[Any]"]
-"""By path a range, or a list of values that are each as likely."""
+"""For each path, a range or a list of equally likely values."""
 
 
 @checked
 def sample(
     space: Space, n: int, *, seed: int = 0, how: Literal["sobol", "random"] = "sobol"
 ) -> tuple[dict[str, Any], ...]:
-    """Policies that are spread over a space.
+    """Draw policies from a space.
 
-    `random` draws each path's part of its range from a stream of its own. `sobol` takes the first n points of the Sobol
-    sequence, whose digits are shifted by one draw a path; they cover the space more evenly. Both give the same for the
-    same seed, on every platform.
-
-    >>> sample({"ClusterQueue/a:queueingStrategy": ["StrictFIFO", "BestEffortFIFO"]}, 2, how="random")
-    ({'ClusterQueue/a:queueingStrategy': 'StrictFIFO'}, {'ClusterQueue/a:queueingStrategy': 'StrictFIFO'})
+    `random` draws the values of each path independently. `sobol` takes the first `n` points of the Sobol sequence with
+    a random digital shift per path, which covers the space more evenly. Both give the same policies for the same seed
+    on every platform.
 
     Args:
-        space: By path a `Uniform`, or a list of values.
-        n: How many.
-        seed: The seed.
-        how: `sobol`, which needs scipy, or `random`.
+        space: For each path, a `Uniform` range or a list of values.
+        n: The number of policies.
+        seed: The seed. Default: 0.
+        how: `sobol`, which requires scipy, or `random`. Default: `sobol`.
+
+    Returns:
+        The policies, each a dict of values by path.
 
     Raises:
-        InvalidSpecError: The space or n is empty.
-        UnsupportedError: scipy is not installed, and `sobol` was asked for.
+        InvalidSpecError: The space or a list of values is empty, or `n` is less than 1.
+        UnsupportedError: `how` is `sobol`, and scipy is not installed.
+
+    Example:
+        >>> sample({"ClusterQueue/a:queueingStrategy": ["StrictFIFO", "BestEffortFIFO"]}, 2, how="random")
+        ({'ClusterQueue/a:queueingStrategy': 'StrictFIFO'}, {'ClusterQueue/a:queueingStrategy': 'StrictFIFO'})
     """
     if not space or n < 1 or not all(isinstance(v, Uniform) or _is_list(v) for v in space.values()):
         raise InvalidSpecError(f"sample: {n} of {dict(space)}; give n > 0, and for each path a Uniform or values")
@@ -104,7 +114,7 @@ def sample(
         raise InvalidSpecError(f"sample: how {how!r}; it must be sobol or random")
     parts = np.column_stack([draws(seed, path, n) for path in space])
     if how == "sobol":
-        # A shift of the digits: exclusive or, which keeps what the sequence promises of each box.
+        # A digital shift (exclusive or) preserves the sequence's even distribution over boxes.
         shifts = [draws(seed, f"shift {path}", 1)[0] for path in space]
         parts = (
             (_sobol(len(space), n) * _DIGITS).astype(np.int64) ^ (np.array(shifts) * _DIGITS).astype(np.int64)
@@ -121,7 +131,7 @@ def _is_list(values: Any) -> bool:
 
 def _sobol(dimensions: int, n: int) -> NDArray[np.float64]:
     qmc = imported("scipy.stats.qmc", 'sample: how "sobol"', 'scipy, or sample with how="random"')
-    # A power of two, of which the sequence is balanced; scipy warns of others.
+    # The sequence is balanced for powers of two only; scipy warns about other numbers.
     points: NDArray[np.float64] = qmc.Sobol(dimensions, scramble=False).random_base2(math.ceil(math.log2(n)))
     return points[:n]
 
@@ -131,13 +141,14 @@ def _value(values: Uniform | Sequence[Any], u: float) -> Any:
 
 
 def policies_of(over: Any) -> tuple[dict[str, Any], ...]:
-    """The policies of what a sweep is asked for: a dict stands for all combinations, the last path's values fastest.
-
-    >>> [tuple(policy.values()) for policy in policies_of({"a": [1, 2], "b": [3, 4]})]
-    [(1, 3), (1, 4), (2, 3), (2, 4)]
+    """Return the policies of a sweep; a dict stands for all combinations, of which the last path varies fastest.
 
     Raises:
-        InvalidSpecError: It is neither, or a path has no values.
+        InvalidSpecError: The argument is neither a dict of lists nor a list of policies, or a path has no values.
+
+    Example:
+        >>> [tuple(policy.values()) for policy in policies_of({"a": [1, 2], "b": [3, 4]})]
+        [(1, 3), (1, 4), (2, 3), (2, 4)]
     """
     if isinstance(over, Mapping):
         for path, values in over.items():

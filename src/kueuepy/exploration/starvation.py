@@ -1,4 +1,4 @@
-"""Starvation: jobs that come again and again, and one that never gets its turn; with the cycle that proves it."""
+"""Detect starvation under a periodic load. A repeated state proves that a job starves."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
+    from kueuepy.simulation.base import JobColumns
     from kueuepy.tables import Columns
 
 _WAITING, _RUNNING = 1, 2
 _OUTSIDE = (
-    "jobs that come a little earlier or later than in the period before, or run a little longer",
-    "whoever raises a priority or deletes a job by hand",
+    "jobs that arrive a little earlier or later than in the previous period, or run a little longer",
+    "priorities that are raised and jobs that are deleted by hand",
 )
 
 
@@ -42,10 +43,10 @@ class Starved(NamedTuple):
     """A job that gets no quota.
 
     Attributes:
-        name: Its name.
+        name: The name of the job.
         queue: Its LocalQueue.
-        waited: Seconds for which it had waited when the run ended.
-        overtaken: How many jobs that came later had started by then.
+        waited: The waiting time until the end of the run, in seconds.
+        overtaken: The number of jobs that were submitted later and have started.
     """
 
     name: str
@@ -55,23 +56,31 @@ class Starved(NamedTuple):
 
 
 def _starves(job: Starved) -> str:
-    later = f"{counted(job.overtaken, 'job')} that came later {verb(job.overtaken, 'have')} started"
+    later = f"{counted(job.overtaken, 'job')} submitted later {verb(job.overtaken, 'have')} started"
     return f"{job.name} of {job.queue} starves: {later}"
 
 
 class Starvation(msgspec.Struct, Framed, frozen=True):
-    """Who starves where the same jobs come in every period; a value.
+    """The jobs that starve if the same jobs are submitted in every period. `starvation` creates it.
 
     Attributes:
-        starved: The jobs that came once, and for ever wait; empty without a cycle.
-        suspects: Where no cycle was found: the jobs that came once and had no quota at the end.
-        cycle: From which period on all goes on as so many periods before: the first of them, and how many; `None` if
-            no state came again. A state is who waits in which order, who runs, since when, and what each has done.
-        bound: The longest that a job of the periods waits for its first start, for ever; infinite without a cycle.
-        growing: Whether ever more jobs wait, so that no state comes again: the load is too high.
-        periods: How many periods were run.
-        period: How long one is, in seconds.
-        not_modelled: What the answer does not speak of.
+        starved: The one-time jobs that wait indefinitely; empty without a cycle.
+        suspects: If no cycle was found, the one-time jobs that had no quota at the end.
+        cycle: The first period of the cycle, and its length in periods; `None` if no state repeated. A state consists
+            of the order of the pending jobs, the running jobs with their start times, and the progress of each job.
+        bound: The longest time that a periodic job waits for its first start, in seconds; infinite without a cycle.
+        growing: Whether the number of pending jobs keeps growing. The load is then too high for a state to repeat.
+        periods: The number of simulated periods.
+        period: The length of a period, in seconds.
+        not_modelled: Effects that the result does not consider.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import starvation
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 2}}))
+        >>> found = starvation(cluster, [{"queue": "q", "submit": 0, "runtime": 30, "cpu": 2}], period=60)
+        >>> found.starved, found.bound
+        ((), 0.0)
     """
 
     starved: tuple[Starved, ...]
@@ -84,25 +93,25 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """The answer in lines."""
+        """Return the answer in several lines."""
         if self.cycle is None:
-            why = "ever more jobs wait, the load is too high" if self.growing else "give more periods"
-            lines = [f"no proof: in {counted(self.periods, 'period')} no state came again; {why}"]
+            why = "the number of waiting jobs grows, the load is too high" if self.growing else "give more periods"
+            lines = [f"no proof: in {counted(self.periods, 'period')} no state repeated; {why}"]
             lines += [f"still waits after {span_text(one.waited)}: {one.name}" for one in self.suspects]
         else:
             first, length = self.cycle
-            lines = [_starves(one) for one in self.starved] or ["nobody starves"]
-            ago = f"{counted(length, 'period')} before; its jobs wait {span_text(self.bound)} at most"
-            lines.append(f"from period {first} on, all goes on as {ago}")
+            lines = [_starves(one) for one in self.starved] or ["no job starves"]
+            bound = f"its jobs wait {span_text(self.bound)} at most"
+            lines.append(f"from period {first} on, everything repeats every {counted(length, 'period')}; {bound}")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
 
     def to_table(self) -> Columns:
-        """Return a row for each job that starves, or is suspected to: `name`, `queue`, `waited` (s), `overtaken`."""
+        """Return one row per starved or suspected job: `name`, `queue`, `waited` (seconds), `overtaken`, `proved`."""
         rows = [(*job, proved) for proved, jobs in ((True, self.starved), (False, self.suspects)) for job in jobs]
         return table_of((*Starved._fields, "proved"), rows)
 
     def sheets(self) -> tuple[Sheet]:
-        """The answer in lines."""
+        """Return the answer as a table of lines."""
         return (Sheet(("starvation",), [(text,) for text in str(self).splitlines()]),)
 
     _repr_html_ = repr_html
@@ -119,41 +128,47 @@ def starvation(
     periods: int = 100,
     **settings: Unpack[RunSettings],
 ) -> Starvation:
-    """Whether a job starves where the same jobs come in every period (kubernetes-sigs/kueue#754).
+    """Determine whether a job starves if the same jobs are submitted in every period (kubernetes-sigs/kueue#754).
 
-    The periods are run one after another. Between two of them it is looked who waits in which order, who runs, since
-    when, and what each has done; jobs of earlier periods count by how many periods ago they came. If that comes again,
-    so does all that follows: who came once and waits at both times waits for ever, and no job of the periods will ever
-    wait longer than was seen.
+    The periods are simulated one after another. At each boundary, the function compares the state with all previous
+    ones. A state consists of the order of the pending jobs, the running jobs with their start times, and the progress
+    of each job; a periodic job is identified by the number of periods since its submission.
 
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-    >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 2}}))
-    >>> small = [{"queue": "q", "submit": at, "runtime": 90, "cpu": 1} for at in (0, 45)]
-    >>> wide = [{"name": "wide", "queue": "q", "submit": 10, "runtime": 60, "cpu": 2}]
-    >>> found = starvation(cluster, small, wide, period=90)
-    >>> [one.name for one in found.starved], found.cycle
-    (['wide'], (1, 1))
+    If a state repeats, everything after it repeats as well. A one-time job that is pending both times then waits
+    indefinitely, and no periodic job ever waits longer than in the simulated periods.
 
     Args:
-        cluster: The configuration; workloads in it are left out.
-        jobs: Those that come in every period; `submit` counts from its start and must be within it.
-        once: Those that come once; `submit` counts from the start of the first period.
-        period: How long a period is.
-        periods: How many are run at most.
-        settings: What `simulate` takes beside, as `model` and `clock`; nothing that is drawn, and no events.
+        cluster: The cluster; its workloads are ignored.
+        jobs: The jobs of every period; `submit` counts from the start of the period and must lie within it.
+        once: The jobs that are submitted once; `submit` counts from the start of the first period. Default: none.
+        period: The length of a period, as seconds or a string such as `"24h"`.
+        periods: The maximum number of periods to simulate, at least 2. Default: 100.
+        settings: Further arguments of `simulate`, such as `model` and `clock`; `delays` and `events` are not allowed.
+
+    Returns:
+        The starved jobs, and the cycle that proves that they starve.
 
     Raises:
-        InvalidSpecError: A job is submitted outside of the period, the cluster orders queues by their past usage
-            (admission fair sharing), which no state here has, or an argument is not valid.
+        InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
+            history is not part of the compared state; or an argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("q", {"f": {"cpu": 2}}))
+        >>> small = [{"queue": "q", "submit": at, "runtime": 90, "cpu": 1} for at in (0, 45)]
+        >>> wide = [{"name": "wide", "queue": "q", "submit": 10, "runtime": 60, "cpu": 2}]
+        >>> found = starvation(cluster, small, wide, period=90)
+        >>> [one.name for one in found.starved], found.cycle
+        (['wide'], (1, 1))
     """
     length = moment("starvation: period", period)
-    table, single = (given if isinstance(given, Jobs) else Jobs.of(given) for given in (jobs, once or ()))
+    table, single = (Jobs.of(given).exact() for given in (jobs, once or ()))
     _check(cluster, table, length, periods, settings)
     names = _names(single)
     parts = [single.assign(name=[f"once-{row}" for row in range(len(single))])] if len(single) else []
     for number in range(periods):
         texts = np.array([f"period-{number}-{row}" for row in range(len(table))], object)
-        parts.append(table.moved_to(table["submit"] + number * length).assign(name=texts))
+        parts.append(table._moved_to(table["submit"] + number * length).assign(name=texts))  # noqa: SLF001 - exact
     whole = concat(parts)
     origin = int(whole["submit"].min())
     bare = cluster.without(*cluster.workloads) if cluster.workloads else cluster
@@ -162,7 +177,7 @@ def starvation(
     seen: dict[Hashable, int] = {}
     counts = []
     for number in range(1, periods):
-        # What happens at the boundary itself belongs to the period that begins there.
+        # Events exactly at the boundary belong to the next period.
         run.run((number * length - origin - 1) / SECOND)
         state = _state(run, order, number)
         counts.append(int((run.states == _WAITING).sum()))
@@ -176,7 +191,7 @@ def starvation(
     return Starvation((), _once(run, order), None, math.inf, growing, periods, length / SECOND)
 
 
-def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: RunSettings) -> None:
+def _check(cluster: Cluster, table: JobColumns, length: int, periods: int, settings: RunSettings) -> None:
     if length <= 0 or periods < 2:  # noqa: PLR2004
         raise InvalidSpecError(f"starvation: {periods} periods of {length / SECOND} s; there must be 2, longer than 0")
     submit = table["submit"]
@@ -189,15 +204,15 @@ def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: R
         raise InvalidSpecError("starvation: with admission fair sharing the past decides, too, which is not looked at")
 
 
-def _names(single: Jobs) -> list[str]:
+def _names(single: JobColumns) -> list[str]:
     given = single["name"] if "name" in single.names else [None] * len(single)
     return [name or f"once-{row}" for row, name in enumerate(given)]
 
 
 class _Place(NamedTuple):
-    """Which job a row is: of a period, or `None` for one that comes once; its name, that of its Workload, its number.
+    """The identity of a job: its period (`None` for a one-time job), its name, its Workload's name, and its number.
 
-    Names are the user's, and may be there twice, in two namespaces; Workloads have names of their own here.
+    Two jobs in different namespaces can have the same name, so Workloads get unique names.
     """
 
     period: int | None
@@ -219,7 +234,7 @@ def _places(jobs: Any, once: list[str]) -> list[_Place]:
 
 
 def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
-    """All that decides what follows, seen from this boundary."""
+    """Return everything that determines the future course, relative to a period boundary."""
     scheduler, table = run.scheduler, run.scheduler.queues
     rows = {place.workload: row for row, place in enumerate(order)}
     by_key = {key: rows[name] for key in scheduler.keys() if (name := scheduler.workload(key).name) in rows}  # noqa: SIM118
@@ -238,12 +253,12 @@ def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
 
 
 def _relative(place: _Place, number: int) -> tuple[int, int]:
-    """A job by how many periods ago it came; one that comes once by its number alone."""
+    """Return the number of periods since a job's submission (-1 for a one-time job), and the job's number."""
     return (-1 if place.period is None else number - place.period, place.number)
 
 
 def _once(run: Simulation, order: list[_Place]) -> tuple[Starved, ...]:
-    """The jobs that came once and have had no quota."""
+    """Return the one-time jobs that have never had quota."""
     jobs = run.result().jobs
     starts, submits = jobs["first_start"], jobs["submit"]
     found = []
@@ -255,9 +270,9 @@ def _once(run: Simulation, order: list[_Place]) -> tuple[Starved, ...]:
 
 
 def _bound(run: Simulation, order: list[_Place], number: int) -> float:
-    """The longest first wait of the jobs of the periods before this one, after which all comes again.
+    """Return the longest time that jobs of the periods before `number` wait for their first start.
 
-    The run goes on until they have started: what the last of them wait, their like of later periods will wait, too.
+    The run continues until all of them have started. Because the state repeats, jobs of later periods wait no longer.
     """
     before = [row for row, place in enumerate(order) if place.period is not None and place.period < number]
     waits = run.result().jobs["first_wait"][before]

@@ -1,4 +1,4 @@
-"""How sure a mean is: Student's t of few numbers."""
+"""Confidence intervals of means and probabilities."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a probability, of which `hits` of `n` draws hit.
+    """Return Wilson's 95% confidence interval of a probability.
 
-    >>> low, high = wilson(5, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.237, 0.763)
+    Args:
+        hits: The number of successes.
+        n: The number of trials.
+
+    Example:
+        >>> low, high = wilson(5, 10)
+        >>> round(low, 3), round(high, 3)
+        (0.237, 0.763)
     """
     z = NORMAL
     centre = (hits + z * z / 2) / (n + z * z)
@@ -28,14 +33,18 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """A mean and its interval.
+    """A mean and its 95% confidence interval.
 
     Attributes:
-        mean: The mean.
-        low: Where its 95 % interval begins, never below 0; NaN of fewer than two numbers, and where all seeds give the
-            same.
-        high: Where it ends.
-        n: Of how many numbers it is.
+        mean: The mean; NaN without values.
+        low: The lower end of the interval, not below 0 unless a value is negative. NaN for fewer than 2 values and if
+            all seeds give the same result.
+        high: The upper end of the interval.
+        n: The number of values.
+
+    Example:
+        >>> Estimate(mean=60.0, low=50.0, high=70.0, n=5).mean
+        60.0
     """
 
     mean: float
@@ -45,15 +54,19 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class PairedDifference(msgspec.Struct, frozen=True):
-    """How much larger a figure is under one policy than under another, seed by seed.
+    """How much larger a metric is under one policy than under another, paired by seed.
 
     Attributes:
-        mean: The mean difference, second minus first.
-        low: Where its 95 % interval by Student's t begins; NaN of fewer than two seeds.
-        high: Where it ends.
-        n: How many seeds both have.
-        larger: In how many seeds it is larger.
-        smaller: In how many it is smaller; in the others it is equal.
+        mean: The mean difference, second policy minus first.
+        low: The lower end of its 95% confidence interval by Student's t; NaN for fewer than 2 seeds.
+        high: The upper end of the interval.
+        n: The number of seeds for which both policies have the metric.
+        larger: The number of seeds with a larger value under the second policy.
+        smaller: The number of seeds with a smaller value; the other seeds have equal values.
+
+    Example:
+        >>> PairedDifference(mean=-30.0, low=-50.0, high=-10.0, n=5, larger=0, smaller=5).smaller
+        5
     """
 
     mean: float
@@ -65,12 +78,13 @@ class PairedDifference(msgspec.Struct, frozen=True):
 
 
 def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = False) -> Estimate:
-    """Return the mean of the values that are not NaN, and its 95 % interval by Student's t.
+    """Return the mean of the values that are not NaN, and its 95% confidence interval by Student's t.
 
     Args:
-        values: A figure by seed.
-        drawn: Whether anything differs from seed to seed; without, there is no interval.
-        signed: Whether the values may be negative, as differences are. Otherwise no interval goes below 0.
+        values: A metric by seed.
+        drawn: Whether results can differ between seeds. If False, there is no interval. Default: True.
+        signed: Whether values may be negative, such as differences. If False, the interval does not extend below 0
+            unless a value is negative. Default: False.
     """
     there = values[~np.isnan(values)]
     n = len(there)
@@ -83,7 +97,7 @@ def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = 
 
 
 def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedDifference:
-    """The differences of two policies' figures by seed."""
+    """Return the paired difference between two arrays of a metric by seed, second minus first."""
     difference = second - first
     found, larger, smaller = estimate(difference, signed=True), int((difference > 0).sum()), int((difference < 0).sum())
     return PairedDifference(found.mean, found.low, found.high, found.n, larger, smaller)

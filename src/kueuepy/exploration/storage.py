@@ -1,4 +1,4 @@
-"""Rows of a sweep in a file, so that one that was killed goes on where it was."""
+"""Storage of sweep rows in a file, so that an interrupted sweep can continue."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _SEED = "jobs:seed"
 
 
 class Storage:
-    """Rows by what they came of: cluster, jobs, settings, policy, seed, and which kueuepy made them."""
+    """Rows in a file, keyed by a hash of cluster, jobs, settings, policy, seed and kueuepy version."""
 
     def __init__(
         self, path: str | os.PathLike[str], setup: Setup, measures: Sequence[Measure], seeds: Sequence[int]
     ) -> None:
-        """Opens the file, or makes it.
+        """Open or create the file.
 
         Raises:
-            InvalidSpecError: It is no file of a sweep.
+            InvalidSpecError: The file is not a storage of a sweep.
         """
         self._path = path
         self._same = _print_of(setup, measures)
         self._setup = setup
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
-        with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file, file:
+        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file, file:
             file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT, checksum TEXT)")
 
     def _open(self) -> sqlite3.Connection:
@@ -53,28 +53,28 @@ class Storage:
 
     @contextmanager
     def _naming_the_file(self, what: str) -> Iterator[None]:
-        """A fault of the file becomes an error that names it."""
+        """Convert errors of SQLite to an error that names the file."""
         try:
             yield
         except (sqlite3.Error, ValueError) as error:
             raise InvalidSpecError(f"{self._path}: {what}: {error}") from None
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
-        """The rows that are there already, by place."""
-        with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file:
+        """Return the stored rows of the tasks, by position."""
+        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file:
             every = file.execute("SELECT key, row, checksum FROM runs")
             rows = {key: (row, checksum) for key, row, checksum in every}
             keys = {task.place: self._key(task) for task in tasks}
             return {place: _row(key, *rows[key]) for place, key in keys.items() if key in rows}
 
     def keep(self, task: Task, row: Row) -> None:
-        """Writes a row; it is in the file when this returns."""
+        """Write a row; it is stored when the method returns."""
         with self._naming_the_file("cannot be written"), closing(self._open()) as file, file:
             key, text = self._key(task), json.dumps(row)
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))
 
     def _key(self, task: Task) -> str:
-        """Return what tells a run from all others: all values of its setup, jobs, policy and seed."""
+        """Return a hash of everything that determines the result of a run."""
         of_jobs = task.policy.get(_SEED, task.seed)
         if of_jobs not in self._jobs:
             self._jobs[of_jobs] = _jobs_print(self._setup.jobs_of(of_jobs))
@@ -99,7 +99,7 @@ def _checksum(key: str, text: str) -> str:
 
 
 def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
-    """What tells one setup from another, and one kueuepy."""
+    """Return a hash of the setup, the metrics and the kueuepy version."""
     parts = [
         dump(setup.cluster),
         json.dumps(plain(setup.settings)),
@@ -111,9 +111,9 @@ def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
 
 
 def _jobs_print(jobs: Jobs) -> str:
-    digest = hashlib.sha256(repr(jobs.templates).encode())
+    digest, exact = hashlib.sha256(repr(jobs.templates).encode()), jobs.exact()
     for name in jobs.names:
-        column = jobs[name]
+        column = exact[name]
         digest.update(f"\0{name}\0".encode())
         if isinstance(column, Categorical):
             digest.update("\0".join(map(str, column.names)).encode())

@@ -1,4 +1,4 @@
-"""Sweeps: the same jobs under many policies, a row a run."""
+"""Sweeps: simulate the same jobs under many policies."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ if TYPE_CHECKING:
 
 
 class SweepProgress(msgspec.Struct, frozen=True):
-    """How far a sweep has come.
+    """The progress of a sweep.
 
     Attributes:
-        done: How many runs are over, those that were stored before included.
-        total: How many there are.
-        failed: Of how many the policy was not valid.
+        done: The number of finished runs, including runs read from the storage.
+        total: The number of runs of the sweep.
+        failed: The number of finished runs whose policy was not valid.
+
+    Example:
+        >>> SweepProgress(done=3, total=10, failed=0).done
+        3
     """
 
     done: int
@@ -61,44 +65,51 @@ def sweep(
     limit: int = MOST,
     **settings: Unpack[RunSettings],
 ) -> Sweep:
-    """What comes of the same jobs under many policies.
+    """Simulate the same jobs under many policies, and return one row of metrics per run.
 
-    A policy is values by path. `Kind/name:field.field[selector]` is a field of objects as `Cluster.edit` takes it,
-    `Configuration:field` one of the installation; `jobs:scale_load`, `jobs:scale_runtime`, `jobs:thin` and
-    `jobs:shuffle_days` change the jobs, `jobs:seed` is the seed that a function of jobs is given; `model:every`,
-    `clock:cycle` and `delays[0]:fails` are fields of what `simulate` takes. `None` takes a field away.
+    A policy is a mapping from paths to values; `None` removes a field. These paths exist:
 
-    Under the same seed all policies see the same jobs and the same draws, so that differences between policies are
-    paired. The same input gives the same rows, on any number of threads and on any number of machines, but `wall_s`.
+    - `Kind/name:field.field[selector]` is a field of objects, as `Cluster.edit` accepts it;
+    - `Configuration:field` is a field of Kueue's Configuration;
+    - `jobs:scale_load`, `jobs:scale_runtime`, `jobs:thin` and `jobs:shuffle_days` transform the jobs;
+    - `jobs:seed` is the seed passed to a function of jobs;
+    - `model:every`, `clock:cycle` and `delays[0]:fails` are fields of arguments of `simulate`.
 
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 1}}))
-    >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
-    >>> grid = sweep(cluster, rows, {"ClusterQueue/team:quota[h100/nvidia.com/gpu].nominalQuota": [1, 2, 3]})
-    >>> grid.frame["wait_mean"].tolist()
-    [3540.0, 1160.0, 0.0]
-    >>> grid.best("utilisation h100/nvidia.com/gpu", where="wait_p95 <= 1h", largest=True).policy
-    2
+    With the same seed, all policies see the same jobs and the same random numbers, so differences between policies are
+    paired. The rows do not depend on the number of threads or machines, except for the column `wall_s`.
 
     Args:
-        cluster: The configuration that policies change.
-        jobs: A `Jobs`, rows, frames or manifests; or a function that makes them from a seed.
-        over: Values by path, of which all combinations are tried, the last path's fastest; or a list of policies, as
-            `sample` makes one.
-        seeds: How many, from 0 on, or which.
-        figures: Beside all of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
-        threads: How many runs go on at once; by default one on each core.
-        on: A `dask.distributed.Client`, whose workers run them instead.
-        storage: A file in which each row is kept as soon as it is there; a sweep that was stopped goes on with it.
-        progress: Who is told, at most ten times a second and at the end; `None`: tqdm, where it is there.
-        limit: How many runs there may be.
-        settings: What `simulate` takes beside: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `on_loop`,
+        cluster: The cluster that the policies change.
+        jobs: A `Jobs`, rows, data frames or manifests; or a function that returns one of these for a seed.
+        over: Lists of values by path, of which all combinations are run (the last path varies fastest); or a list of
+            policies, such as the result of `sample`.
+        seeds: The number of seeds, counted from 0, or a list of seeds. Default: 1.
+        figures: Metrics to compute in addition to those of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
+        threads: The number of simultaneous runs. Default: the number of available cores.
+        on: A `dask.distributed.Client` whose workers execute the runs instead of threads.
+        storage: A file in which each finished row is saved. A sweep that was interrupted continues from it.
+        progress: A function that is called with a `SweepProgress` at most ten times per second and at the end, or
+            whether to show a progress bar. Default: a bar if tqdm is installed.
+        limit: The maximum number of runs. Default: 10,000.
+        settings: Further arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `on_loop`,
             `missing`.
 
+    Returns:
+        The rows, with methods to compare policies. A policy that is not valid has a row with an error.
+
     Raises:
-        NotFoundError: A path or a figure names nothing.
-        InvalidSpecError: There are no policies, or more runs than the limit; or an argument is not valid. A policy that
-            is not valid is a row with an error instead.
+        NotFoundError: A path or a metric does not exist.
+        InvalidSpecError: There are no policies, more runs than `limit`, or an argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 1}}))
+        >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+        >>> grid = sweep(cluster, rows, {"ClusterQueue/team:quota[h100/nvidia.com/gpu].nominalQuota": [1, 2, 3]})
+        >>> grid.frame["wait_mean"].tolist()
+        [3540.0, 1160.0, 0.0]
+        >>> grid.best("utilisation h100/nvidia.com/gpu", where="wait_p95 <= 1h", largest=True).policy
+        2
     """
     setup = setup_of(cluster, jobs, settings)
     policies, numbers = policies_of(over), _seeds(seeds)
@@ -113,7 +124,7 @@ def sweep(
     every = [(policy, seed) for policy in policies for seed in numbers]
     tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(every)]
     for seed in numbers:
-        setup.jobs_of(seed)  # made once, before threads ask for it
+        setup.jobs_of(seed)  # creates the jobs once, before several threads need them
     rows = _run(setup, measures, tasks, Ways(threads, on, storage, progress))
     return Sweep(setup, policies, numbers, rows)
 
@@ -137,7 +148,7 @@ class SweepSettings(RunSettings, total=False):
 
 
 class Ways(msgspec.Struct, frozen=True):
-    """How runs are made: see `sweep`."""
+    """How the runs of a sweep are executed: the arguments of the same names of `sweep`."""
 
     threads: int | None = None
     on: Any = None
@@ -146,7 +157,11 @@ class Ways(msgspec.Struct, frozen=True):
 
 
 def setup_of(cluster: Cluster, jobs: Any, settings: RunSettings) -> Setup:
-    """Return what all runs have in common, from the arguments of a user."""
+    """Return the setup for the arguments of `sweep`.
+
+    Raises:
+        InvalidSpecError: A setting does not exist.
+    """
     lists: dict[str, Any] = {
         name: tuple(cast("Any", value)) if name in ("events", "delays") else value for name, value in settings.items()
     }
@@ -171,7 +186,7 @@ def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int) -> None:
 
 
 class _Going:
-    """Rows as they come, and how far that is."""
+    """The rows finished so far, and the progress."""
 
     def __init__(self, tasks: Sequence[Task], known: Mapping[int, Row]) -> None:
         self.rows: dict[int, Row] = dict(known)
@@ -183,7 +198,6 @@ class _Going:
 
 
 def _run(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways: Ways) -> list[Row]:
-    """The row of each task, in their order."""
     storage = None
     if ways.storage is not None:
         storage = Storage(ways.storage, setup, measures, sorted({task.seed for task in tasks}))

@@ -1,4 +1,4 @@
-"""Workloads that are made up to try what a configuration allows."""
+"""Synthetic workloads that test what a configuration allows."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 HIGH = 1_000_000_000
-"""The priority of a workload that outranks all."""
+"""A priority higher than that of all other workloads."""
 LOW = -1_000_000_000
-"""The priority of one that all others outrank."""
+"""A priority lower than that of all other workloads."""
 MOST_CYCLES = 200
 
 
 def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
-    """The ClusterQueue of this name.
+    """Return the ClusterQueue with a name.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is no such ClusterQueue.
     """
     known = {queue.name: queue for queue in cluster.cluster_queues}
     if name not in known:
@@ -39,18 +39,18 @@ def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
 
 
 def cells_of(queue: ClusterQueue) -> list[tuple[str, str]]:
-    """Flavor and resource of each of its quotas, in their order."""
+    """Return the flavor and resource of each quota of a queue, in order."""
     return [(f.name, r.name) for group in queue.resource_groups for f in group.flavors for r in f.resources]
 
 
 def row_of(scheduler: Scheduler, name: str) -> int:
-    """The row of a ClusterQueue in the engine's tables."""
+    """Return the row of a ClusterQueue in the engine's tables."""
     nodes = nodes_of(session_of(scheduler).engine)
     return next(row for row, node in enumerate(nodes) if node.exists and node[:2] == (name, "ClusterQueue"))
 
 
 def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
-    """What a ClusterQueue could take of a cell now, in the engine's units."""
+    """Return the amount of a flavor and resource that a ClusterQueue could still use, in the engine's units."""
     table = usage_table(session_of(scheduler).engine)
     if cell not in table.flavor_resources:
         return 0
@@ -58,7 +58,7 @@ def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
 
 
 def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
-    """The largest amount of which all quotas and limits of a cell are multiples."""
+    """Return the greatest common divisor of all quotas and limits of a flavor and resource."""
     table = quota_table(session_of(scheduler).engine)
     column = table.flavor_resources.index(cell)
     found = 0
@@ -68,9 +68,9 @@ def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
 
 
 def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str], int], priority: int) -> Workload:
-    """A workload of one pod that asks a ClusterQueue for these amounts, all of one flavor.
+    """Return a workload of one pod that requests amounts of one flavor from a ClusterQueue.
 
-    It tolerates all taints, and selects the nodes of the flavor by its labels.
+    The pod tolerates all taints and selects the nodes of the flavor by its labels.
     """
     (flavor,) = {name for name, _ in amounts}
     (labels,) = (known.node_labels for known in cluster.resource_flavors if known.name == flavor)
@@ -84,7 +84,7 @@ def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str
 
 
 def has_quota(scheduler: Scheduler, key: str) -> bool:
-    """Whether a workload holds quota and is not about to lose it."""
+    """Return whether a workload holds quota and is not being evicted."""
     conditions = conditions_of(session_of(scheduler).engine, session_of(scheduler).state.id_of(key))
     reserved, evicted = (conditions.get(name, NO_CONDITION).is_true for name in ("QuotaReserved", "Evicted"))
     return reserved and not evicted

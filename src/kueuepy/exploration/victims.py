@@ -1,4 +1,4 @@
-"""How far the workloads that Kueue preempts are from the fewest, or the least, that would do."""
+"""Compare the workloads that Kueue preempts with the smallest possible sets."""
 
 from __future__ import annotations
 
@@ -22,26 +22,38 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 _ELIGIBLE = ("Taken", "NotNeeded", "NotEnough")
-"""What an explanation says of a candidate that the rules allow to be preempted."""
+"""The verdicts of an explanation for candidates that the rules allow to be preempted."""
 
 
 class VictimSets(msgspec.Struct, Framed, frozen=True):
-    """Whom Kueue preempts for a workload, and the smallest sets that would have done; a value.
+    """The workloads that Kueue preempts for a workload, and the smallest sets that would suffice.
 
-    Amounts are by `flavor/resource`, thousandths for cpu.
+    `victim_sets` creates it.
+
+    Amounts are summed over the flavors and resources in `short`; thousandths for cpu.
 
     Attributes:
         workload: The key of the preemptor.
-        taken: Whom Kueue preempts.
-        fewest: A set of the least number; of several, that which holds least of what is short.
-        least: A set that holds least of what is short; of several, that of the least number.
-        candidates: How many the rules allow to be preempted.
-        sets: How many sets were tried; those that are no better than one before were not.
-        short: The cells that are short, of which amounts are compared.
-        taken_amount: What Kueue's set holds of them, added up.
-        fewest_amount: The same of `fewest`.
-        least_amount: The same of `least`.
-        not_modelled: What the answer does not speak of.
+        taken: The keys of the workloads that Kueue preempts.
+        fewest: The set with the fewest workloads; of several, the one with the smallest amount.
+        least: The set with the smallest amount; of several, the one with the fewest workloads.
+        candidates: The number of workloads that the rules allow to be preempted.
+        sets: The number of sets that were simulated. Sets that cannot improve on a previous one are skipped.
+        short: The flavors and resources that are insufficient, as `flavor/resource`.
+        taken_amount: The amount that `taken` holds.
+        fewest_amount: The amount that `fewest` holds.
+        least_amount: The amount that `least` holds.
+        not_modelled: Effects that the result does not consider.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
+        >>> from kueuepy.lab import victim_sets
+        >>> queue = ClusterQueue.of("q", {"f": {"cpu": 1}}, preemption=Preemption(within_cluster_queue="LowerPriority"))
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue))
+        >>> _ = scheduler.submit({"name": "low", "queue": "q", "cpu": 1}), scheduler.settle()
+        >>> found = victim_sets(scheduler, {"name": "high", "queue": "q", "cpu": 1, "priority": 1})
+        >>> found.taken, found.more
+        (('default/low',), 0)
     """
 
     workload: str
@@ -58,16 +70,16 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
 
     @property
     def more(self) -> int:
-        """How many workloads more than necessary Kueue preempts."""
+        """The number of workloads that Kueue preempts in excess of the smallest set."""
         return len(self.taken) - len(self.fewest)
 
     @property
     def excess(self) -> int:
-        """How much more of what is short than necessary Kueue's set holds."""
+        """The amount that Kueue preempts in excess of the smallest possible amount."""
         return self.taken_amount - self.least_amount
 
     def __str__(self) -> str:
-        """The answer in lines."""
+        """Return the answer in several lines."""
         return "\n".join(
             [
                 f"{self.workload} lacks {', '.join(self.short)}",
@@ -87,11 +99,11 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         return [(name, len(keys), amount, ", ".join(keys)) for name, (keys, amount) in sets.items()]
 
     def to_table(self) -> Columns:
-        """Return a row for each set of victims: `set`, the number of `workloads`, their `amount`, and their keys."""
+        """Return one row per set: `set`, the number of `workloads`, their `amount`, and their `keys`."""
         return table_of(("set", "workloads", "amount", "keys"), self._sets())
 
     def sheets(self) -> tuple[Sheet]:
-        """A row a set."""
+        """Return a table with one row per set."""
         rows = [(name, count, str(amount), keys) for name, count, amount, keys in self._sets()]
         return (Sheet(("set", "workloads", f"hold of {', '.join(self.short)}", "who"), rows),)
 
@@ -100,32 +112,38 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
 
 @checked
 def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
-    """Whom Kueue preempts for a workload, against the best of all sets of those whom it may.
+    """Compare the workloads that Kueue preempts for a workload with the best of all allowed sets.
 
-    Kueue takes candidates in a fixed order until the workload fits, and spares again whom it can; no one of the set can
-    be spared then, but another set may be smaller. Here every set of the candidates is tried on a fork: it leaves, and
-    the workload must fit, borrowing only where Kueue's own preemption for it may.
+    Kueue selects candidates in a fixed order until the workload fits, and then removes candidates that are not needed.
+    No member of the resulting set can be removed, but a different set can be smaller. This function simulates every set
+    of candidates on a fork: it removes the set and checks that the workload fits. The workload may borrow only as far
+    as Kueue's preemption rules allow.
 
     Source: `pkg/scheduler/preemption/preemption.go:classicalPreemptions`, `fillBackWorkloads`.
 
-    >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
-    >>> rules = Preemption(within_cluster_queue="LowerPriority")
-    >>> queue = ClusterQueue.of("q", {"f": {"cpu": 7}}, preemption=rules)
-    >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue), now=0)
-    >>> for name, cpu in (("wide", 4), ("a", 1), ("b", 1), ("c", 1)):
-    ...     _ = scheduler.submit({"name": name, "queue": "q", "cpu": cpu}), scheduler.settle(), scheduler.advance(1)
-    >>> found = victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
-    >>> len(found.taken), found.fewest, found.excess
-    (3, ('default/wide',), 0)
-
     Args:
-        scheduler: As it is now; it is not changed.
-        workload: The key of one that waits, or what `Scheduler.submit` takes.
-        most: With more candidates the answer would be too long in coming.
+        scheduler: The current state, which does not change.
+        workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
+        most: The maximum number of candidates. Each candidate doubles the time. Default: 12.
+
+    Returns:
+        Kueue's set and the smallest sets.
 
     Raises:
-        StateError: Nobody is preempted for the workload.
-        InvalidSpecError: There are more candidates, or it is several workloads.
+        StateError: No workload is preempted for this workload.
+        NotFoundError: There is no such workload.
+        InvalidSpecError: There are more candidates than `most`, or the item stands for several workloads.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
+        >>> rules = Preemption(within_cluster_queue="LowerPriority")
+        >>> queue = ClusterQueue.of("q", {"f": {"cpu": 7}}, preemption=rules)
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue), now=0)
+        >>> for name, cpu in (("wide", 4), ("a", 1), ("b", 1), ("c", 1)):
+        ...     _ = scheduler.submit({"name": name, "queue": "q", "cpu": cpu}), scheduler.settle(), scheduler.advance(1)
+        >>> found = victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+        >>> len(found.taken), found.fewest, found.excess
+        (3, ('default/wide',), 0)
     """
     trial = scheduler.fork()
     if isinstance(workload, str):
@@ -177,7 +195,7 @@ def _outside(scheduler: Scheduler) -> tuple[str, ...]:
 
 
 class _Tried:
-    """Sets of candidates, each tried on a fork."""
+    """Sets of candidates, each simulated on a fork."""
 
     def __init__(
         self, scheduler: Scheduler, key: str, short: list[tuple[str, str]], eligible: dict[str, CandidateView]
@@ -195,21 +213,21 @@ class _Tried:
         self._borrow = rules.preemption.borrow_within_cohort
 
     def sets(self) -> Iterator[tuple[str, ...]]:
-        """All sets of candidates, smaller ones first."""
+        """Yield all sets of candidates, smaller ones first."""
         names = sorted(self._eligible)
         for size in range(1, len(names) + 1):
             yield from combinations(names, size)
 
     def amount(self, keys: tuple[str, ...]) -> int:
-        """What these hold of the cells that are short."""
+        """Return the amount that workloads hold of the insufficient flavors and resources."""
         return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
 
     def does(self, keys: tuple[str, ...]) -> bool:
-        """Whether the workload fits once these have left, as the rules of preemption allow it."""
+        """Return whether the preemption rules allow removing these workloads, and the workload fits afterwards."""
         self.count += 1
         trial = self._scheduler.fork()
         left = list(keys)
-        # From another queue only while it borrows: some order must be found in which each of them does.
+        # Workloads of another queue are candidates only while that queue borrows, so find an order in which it does.
         while left:
             gone = next((key for key in left if self._may_go(trial, key)), None)
             if gone is None:
@@ -232,7 +250,7 @@ class _Tried:
         )
 
     def _while_borrowing(self, key: str) -> bool:
-        """Whether it may be taken for a workload that borrows."""
+        """Return whether a workload may be preempted by a workload that borrows."""
         if self._borrow.policy == "Never":
             return False
         priority, threshold = self._eligible[key]["priority"], self._borrow.max_priority_threshold

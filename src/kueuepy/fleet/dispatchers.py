@@ -10,7 +10,7 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Configuration, Workload  # noqa: TC001 - help() shows signatures
 from kueuepy.objects.configuration import ALL_AT_ONCE, INCREMENTAL
-from kueuepy.session.time import duration_ns
+from kueuepy.objects.times import duration_ns
 
 
 class AllAtOnce(msgspec.Struct, frozen=True):

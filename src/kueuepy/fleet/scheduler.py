@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kueuepy.fleet.value import Fleet
     from kueuepy.objects.status import FinishReason
-    from kueuepy.session.time import Duration, Moment
+    from kueuepy.objects.times import Duration, Moment
 
 
 class Move(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from kueuepy.fleet.automation import CONTROLLER, automated
 from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
 from kueuepy.fleet.manager import manager_of
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.session.time import duration_ns
+from kueuepy.objects.times import Seconds, duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.fleet.dispatchers import Dispatcher, DispatcherName
@@ -46,7 +46,7 @@ class Fleet:
         manager: The cluster to which users submit workloads.
         workers: The clusters that run jobs, by name.
         dispatcher: The dispatcher, which chooses the clusters of a workload.
-        sync: For each worker, the time until the manager sees a change there, in nanoseconds.
+        sync: For each worker, the time until the manager sees a change there, in seconds.
         remarks: Likely mistakes, such as LocalQueues that are missing on a worker, where copies then wait indefinitely.
     """
 
@@ -113,7 +113,7 @@ class Fleet:
             "workers": self.workers,
             "manager": None if self._is_made else self.manager,
             "dispatcher": self.dispatcher,
-            "sync": {name: time / 10**9 for name, time in self.sync.items()},
+            "sync": dict(self.sync),
             "limits": self.limits,
         }
         for name in changes:
@@ -143,7 +143,7 @@ class Fleet:
             "step": rounds.step,
             "round": duration_ns(rounds.round),
             "in_config_order": self.manager.configuration.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder"),
-            "worker_lost_timeout": settings.worker_lost_timeout,
+            "worker_lost_timeout": settings.worker_lost_timeout.value,
         }
 
     def numbered_checks(self) -> list[tuple[str, list[int]]]:
@@ -219,14 +219,14 @@ def _workers(given: Mapping[str, Cluster]) -> dict[str, Cluster]:
     return found
 
 
-def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, int]:
+def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, Seconds]:
     """Return the time until the manager sees a change, by worker, in nanoseconds."""
     if not isinstance(given, Mapping):
-        return dict.fromkeys(workers, duration_ns(given))
+        return dict.fromkeys(workers, Seconds.of(duration_ns(given)))
     for name in given:
         if name not in workers:
             raise NotFoundError(f'Fleet: sync: "{name}" is not a worker; {suggestion(name, workers)}')
-    return {name: duration_ns(given.get(name, "1s")) for name in workers}
+    return {name: Seconds.of(duration_ns(given.get(name, "1s"))) for name in workers}
 
 
 def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

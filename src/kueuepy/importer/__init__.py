@@ -1,4 +1,4 @@
-"""A live cluster's dump brought into a Scheduler, as Kueue's importer does."""
+"""Import of a live cluster's state into a Scheduler, equivalent to Kueue's importer."""
 
 from kueuepy.importer.importing import Import, import_cluster
 from kueuepy.importer.pods import by_label

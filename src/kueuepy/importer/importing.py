@@ -1,4 +1,4 @@
-"""A live cluster in: what `kubectl get -A -o yaml` prints becomes the state that a Scheduler starts from."""
+"""Import of the output of `kubectl get -A -o yaml` into a Scheduler."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kueuepy.importer.progress import Progress, ProgressReporter, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.objects.times import Duration, Moment, moment_ns
 from kueuepy.profiles import release_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
-from kueuepy.session.time import Duration, Moment, moment_ns
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from kueuepy.objects import Condition, Workload
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
-"""How much a dump may hold: ten times what a manifest may."""
+"""The limits on the size of a dump: 2 GiB (8 times the limit of a manifest) and 500 million nodes (10 times)."""
 _MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
 _JOB_UID = "kueue.x-k8s.io/job-uid"
 _PENDING_PREEMPTION = "Pending the preemption of "
 
 
 class Import(msgspec.Struct, frozen=True):
-    """A cluster that was read, running.
+    """An imported cluster.
 
     Attributes:
         scheduler: The Scheduler in the state of the cluster. No cycle has run yet.
-        report: What became of each Workload, job and pod.
-        notes: What reading passed over or put right, with file and line.
-        kueue_version: The release of Kueue that runs there, by the image of its manager; empty if the dump does not
-            show it, or it has no profile.
+        report: The outcome for each Workload, job and pod.
+        notes: Notes about fields that were ignored or corrected, with file and line.
+        kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if the
+            dump does not contain it or the release is unknown.
     """
 
     scheduler: Scheduler
@@ -69,30 +69,42 @@ def import_cluster(
     version: str | None = None,
     stopping: Duration = "30s",
 ) -> Import:
-    """Reads a dump of a cluster, and places everything in it.
+    """Import a dump of a live cluster.
 
-    Workloads keep the quota, the checks, the retries and the times that their status tells of, even above a queue's
-    quota. Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads where a rule
-    maps them, as Kueue's importer does it; without rules they are left alone. What cannot be placed is in the report,
-    and nothing is dropped in silence.
+    Workloads keep the quota, admission checks, retries and times of their status, even if a queue then exceeds its
+    quota. Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads if a rule
+    maps them to a queue, as in Kueue's importer; without rules they are ignored. The report lists every object that
+    could not be placed.
 
     Args:
-        source: Files, directories, texts or parsed objects: of all kinds, in any order.
-        rules: Which pods belong to which LocalQueue, first match first (see `kueuepy.importer.pods.Rule`).
-        now: The time at the start; without it the latest that a Workload tells of.
-        strict: Whether what an API server would refuse is refused, instead of put right and noted.
-        limits: What a file may have at most.
-        progress: Is told how many bytes are read, of how many; by default a bar on standard error, if it is a terminal.
-        version: The release of Kueue that decides, such as `v0.18`; `None` for the present one.
-        stopping: How long the pods of an evicted job take to end; until then the workload holds its quota. For a
-            workload that is evicted in the dump and still holds quota, the time counts from the start. No object shows
-            this time; the default is Kubernetes' termination grace period. `Scheduler.job_stopped` ends it for one
-            workload.
+        source: Files, directories, strings or parsed objects, of all kinds and in any order.
+        rules: Rules that map pods to LocalQueues; the first match applies (see `kueuepy.importer.pods.Rule`). Default:
+            none.
+        now: The initial virtual time. Default: the latest time recorded in a Workload.
+        strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
+            reported in `notes`. Default: False.
+        limits: Limits on the size of the input.
+        progress: A function that is called with the number of bytes read and the total number of bytes. Default: a
+            progress bar on standard error if it is a terminal.
+        version: The Kueue release whose rules apply, such as `v0.18`. Default: the release that this package
+            implements.
+        stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.
+            For a workload that is already evicted in the dump and still holds quota, the time counts from the start.
+            The dump does not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call
+            `Scheduler.job_stopped` to end it for one workload.
+
+    Returns:
+        The Scheduler, and a report.
 
     Raises:
-        ManifestError: Something cannot be read; one line for each problem.
-        DuplicateError: Two objects of one kind have the same name (strict reading only).
-        NotFoundError: There is no such file.
+        ManifestError: Something cannot be read. The message has one line per problem.
+        DuplicateError: Two objects of one kind have the same name (only if `strict`).
+        NotFoundError: A file does not exist.
+
+    Example:
+        >>> imported = import_cluster("{apiVersion: v1, kind: Namespace, metadata: {name: team}}" + chr(10))
+        >>> imported.scheduler.now, imported.report.problems
+        (0.0, ())
     """
     pods: list[dict[str, Any]] = []
     rules = tuple(rules)
@@ -110,7 +122,7 @@ def import_cluster(
     with collector.at_rest():
         manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
         cluster = Cluster.from_manifest(manifest, names=False)
-        start = latest_time(cluster) if now is None else moment_ns(now)
+        start = latest_time(cluster) if now is None else moment_ns(now, earliest=0)
         bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
         scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
         rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
@@ -122,7 +134,7 @@ def import_cluster(
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield what objects name and the dump lacks, once each: without it queues are inactive."""
+    """Yield a note for each referenced object that the dump lacks, because queues without it are inactive."""
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
         users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
@@ -135,7 +147,7 @@ def _missing(manifest: Manifest) -> Iterator[str]:
 
 
 def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
-    """The releases that the images of a Deployment or Pod of Kueue's manager are of."""
+    """Yield the Kueue releases in the images of a Deployment or Pod of Kueue's manager."""
     spec = doc.get("spec")
     if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
         return
@@ -150,7 +162,7 @@ def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_foreign_pod(doc: dict[str, Any]) -> bool:
-    """Whether an object is a pod of which Kueue knows nothing."""
+    """Return whether an object is a pod that Kueue does not manage."""
     labels = (doc.get("metadata") or {}).get("labels") or {}
     return doc.get("kind") == "Pod" and doc.get("apiVersion") == "v1" and QUEUE_NAME not in labels
 
@@ -165,11 +177,11 @@ def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported
 
 
 def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> None:
-    """Restore what Kueue's manager knows beside the objects, as far as the conditions of Workloads show it.
+    """Restore state that Kueue's manager keeps in memory, as far as the conditions of Workloads show it.
 
-    An evicted workload with quota waits for the end of its pods. In each ClusterQueue, the workload that waits for the
-    workloads it preempted is tried first (`pkg/cache/queue/cluster_queue.go`); if several conditions say so, the latest
-    one is right.
+    An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
+    workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads have such
+    a condition, the latest one applies.
     """
     session, state = session_of(scheduler), session_of(scheduler).state
     preemptors: dict[str, tuple[int, str]] = {}
@@ -183,20 +195,22 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
             if _awaits_victims(condition):
                 queue = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
                 name = queue if isinstance(queue, str) else queue.name
-                preemptors[name] = max(preemptors.get(name, (0, "")), (condition.last_transition_time, workload.key))
+                preemptors[name] = max(
+                    preemptors.get(name, (0, "")), (condition.last_transition_time.value, workload.key)
+                )
     for _, key in preemptors.values():
         await_victims(session, key)
 
 
 def _awaits_victims(condition: Condition) -> bool:
-    """Whether a condition says that the workload preempted others, in the words of any release."""
+    """Return whether a condition shows that the workload preempted others. Recognises the wording of every release."""
     if (condition.type, condition.status) != ("QuotaReserved", "False"):
         return False
     return condition.reason == "WaitingForPreemptedWorkloads" or _PENDING_PREEMPTION in condition.message
 
 
 def _covered(queue: Any) -> dict[str, set[str]]:
-    """The flavors of each resource of a ClusterQueue."""
+    """Return the flavors of each resource of a ClusterQueue."""
     flavors: dict[str, set[str]] = {}
     for group in queue.resource_groups:
         for resource in group.covered_resources:
@@ -218,7 +232,7 @@ def _outcome(workload: Workload) -> Outcome:
 def _obstacle(
     workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
 ) -> str:
-    """Why the workload does not hold what it says, or cannot wait."""
+    """Return why the workload cannot hold the quota of its status, or cannot be queued; an empty string if it can."""
     if outcome == "finished":
         return ""
     if outcome == "pending":
@@ -240,7 +254,7 @@ def _obstacle(
 
 
 def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
-    """Submits jobs that have no Workload yet."""
+    """Submit the jobs that have no Workload yet."""
     known = {workload.labels[_JOB_UID] for workload in cluster.workloads if _JOB_UID in workload.labels}
     waiting = []
     for job in cluster.jobs:
@@ -275,7 +289,7 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
 
 
 def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
-    """Why the engine does not take a workload; empty if it does."""
+    """Return why the engine rejects a workload; an empty string if it accepts it."""
     try:
         take(session_of(scheduler), one)
     except KueueError as error:
@@ -284,7 +298,7 @@ def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
 
 
 def _is_over(job: dict[str, Any]) -> bool:
-    """Whether a job, or a pod, has come to its end."""
+    """Return whether a job or a pod has finished."""
     status = job.get("status") or {}
     ended = ("Complete", "Failed", "Succeeded", "Completed")
     if status.get("phase") in ended:

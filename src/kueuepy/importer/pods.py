@@ -1,4 +1,4 @@
-"""Running pods that Kueue does not know yet, turned into admitted Workloads by mapping rules.
+"""Conversion of running pods that Kueue does not manage yet into admitted Workloads, by mapping rules.
 
 Mirrors `cmd/importer` (kueue ff69552e79): `pod/check.go`, `pod/import.go`, `mapping`.
 """
@@ -22,6 +22,7 @@ from kueuepy.objects import (
     PodSetAssignment,
     PriorityClass,
     ResourceFlavor,
+    Timestamp,
     Workload,
     WorkloadStatus,
 )
@@ -36,19 +37,19 @@ _OVER = ("Succeeded", "Failed")
 
 
 class Match(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Which pods a rule is for; what is not given matches every pod."""
+    """The pods to which a rule applies; a field that is not set matches every pod."""
 
     priority_class_name: str = ""
     labels: dict[str, str] = {}
 
 
 class Rule(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Where the matching pods belong: to a LocalQueue of their namespace, or nowhere.
+    """A rule that maps matching pods to a LocalQueue of their namespace, or excludes them.
 
     Attributes:
-        match: Which pods.
+        match: The pods to which the rule applies.
         to_local_queue: The name of the LocalQueue.
-        skip: Whether they are left out.
+        skip: Whether matching pods are excluded.
     """
 
     match: Match = Match()
@@ -56,7 +57,7 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
     skip: bool = False
 
     def matches(self, labels: Mapping[str, str], priority_class_name: str) -> bool:
-        """Whether it is for such pods."""
+        """Return whether the rule applies to a pod with these labels and this priority class."""
         wanted = self.match.priority_class_name
         return wanted in ("", priority_class_name) and all(
             labels.get(name) == value for name, value in self.match.labels.items()
@@ -67,10 +68,13 @@ Rules: TypeAlias = "Iterable[Rule | Mapping[str, Any]]"
 
 
 def rules_of(rules: Rules) -> tuple[Rule, ...]:
-    """Rules as they are, or as the importer's mapping file has them: `{match: {…}, toLocalQueue: …, skip: …}`.
+    """Parse mapping rules in the form of Kueue's mapping file: `{match: {…}, toLocalQueue: …, skip: …}`.
+
+    Args:
+        rules: The rules; `Rule` objects are returned unchanged.
 
     Raises:
-        InvalidSpecError: A rule has another form.
+        InvalidSpecError: A rule is malformed.
     """
     try:
         return tuple(rule if isinstance(rule, Rule) else msgspec.convert(rule, ready(Rule)) for rule in rules)
@@ -80,19 +84,24 @@ def rules_of(rules: Rules) -> tuple[Rule, ...]:
 
 @checked
 def by_label(label: str, queues: Mapping[str, str]) -> tuple[Rule, ...]:
-    """Rules that go by one label: its value, and the LocalQueue for that.
+    """Return rules that map the values of one label to LocalQueues.
 
-    >>> by_label("src.lbl", {"src-val": "user-queue"})[0].to_local_queue
-    'user-queue'
+    Args:
+        label: The name of the label.
+        queues: The LocalQueue for each value.
+
+    Example:
+        >>> by_label("src.lbl", {"src-val": "user-queue"})[0].to_local_queue
+        'user-queue'
     """
     return tuple(Rule(Match(labels={label: value}), queue) for value, queue in queues.items())
 
 
 class PodImport:
-    """The cluster that pods are placed into."""
+    """The import of pods into a cluster."""
 
     def __init__(self, cluster: Cluster, rules: Rules, now: int) -> None:
-        """Looks up what the rules will need."""
+        """Prepare the import."""
         self._rules = rules_of(rules)
         self._now = now
         self._cluster = cluster
@@ -103,7 +112,10 @@ class PodImport:
         self._known = {workload.key for workload in cluster.workloads}
 
     def place(self, pod: dict[str, Any]) -> tuple[Workload | None, Imported]:
-        """The admitted Workload of a pod, or why there is none."""
+        """Return the admitted Workload of a pod, and its row of the report.
+
+        The Workload is `None` if the pod is skipped or cannot be placed.
+        """
         metadata = pod.get("metadata") or {}
         key = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
         try:
@@ -150,7 +162,7 @@ class PodImport:
         return queue
 
     def _workload(self, pod: dict[str, Any], queue: str) -> Workload:
-        """The Workload that Kueue would make for the pod, were it of this LocalQueue."""
+        """Return the Workload that Kueue would create for the pod if it named this LocalQueue."""
         from kueuepy.jobs import to_workload  # noqa: PLC0415 - only pods need it
 
         metadata = {name: value for name, value in (pod.get("metadata") or {}).items() if name != "ownerReferences"}
@@ -167,7 +179,7 @@ class PodImport:
         return msgspec.structs.replace(workload, priority=self._priorities[class_name])
 
     def _admitted(self, workload: Workload, queue: ClusterQueue) -> Workload:
-        """The Workload with quota: the first flavor of the group that covers a resource; nobody asks if it fits."""
+        """Return the Workload with the first flavor of each resource assigned, regardless of the available quota."""
         pod_set = workload.pod_sets[0]
         requests = pod_requests(pod_set.template, configuration=self._cluster.configuration)
         flavors = {}
@@ -180,14 +192,15 @@ class PodImport:
         assignment = PodSetAssignment(pod_set.name, flavors=dict(flavors), resource_usage=dict(usage), count=1)
         message = f"Imported into ClusterQueue {queue.name}"
         conditions = tuple(
-            Condition(kind, "True", "Imported", message, self._now) for kind in ("QuotaReserved", "Admitted")
+            Condition(kind, "True", "Imported", message, Timestamp.of(self._now))
+            for kind in ("QuotaReserved", "Admitted")
         )
         status = WorkloadStatus(conditions=conditions, admission=Admission(queue.name, (assignment,)))
         return msgspec.structs.replace(workload, status=status)
 
 
 class _SkipError(Exception):
-    """The pod need not be imported."""
+    """The pod does not need to be imported."""
 
 
 def _names(cluster: Cluster, kind: type[Object]) -> set[str]:

@@ -1,4 +1,4 @@
-"""How much of a dump is read, as a bar on the terminal."""
+"""Progress of reading a dump, as a bar on the terminal."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from kueuepy.manifest.text.text import Text
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many bytes are read, and how many there are; the last time that these are the same."""
+"""A function of the number of bytes read and the total number of bytes; in the last call both are equal."""
 _WIDTH = 40
 
 
 class ProgressReporter:
-    """Counts the bytes of the texts that objects stand in, and tells of every hundredth."""
+    """A counter of the bytes read, which reports every percent."""
 
     def __init__(self, source: Any, progress: Progress | None) -> None:
-        """Tells nobody if it is not known how much there is."""
+        """Create the reporter; it reports nothing if the total size is unknown."""
         self._total = _bytes_of(source) or 0
         self._tell = progress if self._total else None
         self._done = self._told = 0
         self._text: Text | None = None
 
     def count(self, text: Text) -> None:
-        """An object is read that stands in this text."""
+        """Count the text from which an object was read."""
         if text is self._text or self._tell is None:
             return
         self._text = text
@@ -38,18 +38,18 @@ class ProgressReporter:
             self._tell(self._done, self._total)
 
     def finish(self) -> None:
-        """All is read and placed."""
+        """Report that everything has been read and placed."""
         if self._tell is not None:
             self._tell(self._total, self._total)
 
 
 def terminal_bar() -> Progress | None:
-    """A bar on the terminal, if standard error is one."""
+    """Return a progress bar for standard error if it is a terminal; `None` otherwise."""
     return bar(sys.stderr) if sys.stderr.isatty() else None
 
 
 def bar(out: TextIO) -> Progress:
-    """A bar that is drawn anew whenever it grows."""
+    """Return a progress bar that is redrawn whenever it grows."""
 
     def draw(done: int, total: int) -> None:
         filled = _WIDTH * done // total
@@ -61,7 +61,7 @@ def bar(out: TextIO) -> Progress:
 
 
 def _bytes_of(source: Any) -> int | None:
-    """How much there is to read; nothing for what is no file."""
+    """Return the number of bytes to read; `None` if it is unknown."""
     if isinstance(source, str | os.PathLike) and not (isinstance(source, str) and "\n" in source):
         path = Path(source)
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""What became of each object of an import, as a table."""
+"""The outcome of an import for each object, as a table."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Outcome: TypeAlias = Literal["admitted", "reserved", "pending", "finished", "imported", "skipped", "not placed"]
-"""`imported` is a running pod that holds quota from now on; `skipped` is what need not be there; `not placed` is a
-problem: it holds no quota, or cannot wait anywhere."""
+"""The outcome for an object.
+
+`imported` is a running pod that now holds quota. `skipped` is an object that does not need to be imported. `not placed`
+is a problem: the object holds no quota, or cannot be queued.
+"""
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What became of one object.
+    """The outcome for one object.
 
     Attributes:
         kind: `Workload`, `Pod`, or the kind of a job.
-        key: Its `namespace/name`.
-        outcome: What became of it.
-        reason: Why, where that is not plain.
+        key: The key of the object, `namespace/name`.
+        outcome: The outcome.
+        reason: The reason, if the outcome needs one.
     """
 
     kind: str
@@ -34,7 +37,9 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class ImportReport(Columns):
-    """The columns `kind`, `key`, `outcome` and `reason`: a row for each Workload, job and pod, in the order of reading.
+    """The outcome of an import, with one row per Workload, job and pod in the order of reading.
+
+    The columns are `kind`, `key`, `outcome` and `reason`.
 
     >>> report = import_report([Imported("Pod", "a/b", "not placed", "no mapping found")])
     >>> report.problems
@@ -43,25 +48,25 @@ class ImportReport(Columns):
 
     @property
     def problems(self) -> tuple[Imported, ...]:
-        """What could not be placed."""
+        """The objects that could not be placed."""
         return tuple(row for row in self if row.outcome == "not placed")
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many objects came to each outcome."""
+        """The number of objects with each outcome."""
         return dict(Counter(self["outcome"]))
 
     def __iter__(self) -> Iterator[Imported]:
-        """The rows."""
+        """Iterate over the rows."""
         columns = (self[name] for name in Imported.__struct_fields__)
         return (Imported(*row) for row in zip(*columns, strict=True))
 
     def __str__(self) -> str:
-        """The numbers, and a line for each problem."""
+        """Return the number of objects with each outcome, and one line per problem."""
         numbers = ", ".join(f"{count:,} {outcome}" for outcome, count in self.counts.items()) or "nothing"
         return "\n".join([numbers, *(f"{row.kind} {row.key}: {row.reason}" for row in self.problems)])
 
 
 def import_report(rows: Sequence[Imported]) -> ImportReport:
-    """The table of these rows."""
+    """Return the table of the given rows."""
     return ImportReport({name: [getattr(row, name) for row in rows] for name in Imported.__struct_fields__})

@@ -18,7 +18,7 @@ from kueuepy.jobs.ownership import Unmanaged
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
-from kueuepy.objects.times import parse_time
+from kueuepy.objects.times import Timestamp, parse_time
 
 _NO_CONFIGURATION = Configuration()
 
@@ -210,7 +210,7 @@ def _workload(job: Job, classes: tuple[AnyPriorityClass, ...], config: Configura
         namespace=metadata.get("namespace", "default"),
         labels=job.workload_labels(),
         annotations=_passed_on(annotations, config) | job.workload_annotations(),
-        creation_timestamp=_nanoseconds(job.owner, metadata.get("creationTimestamp")),
+        creation_timestamp=_time(job.owner, metadata.get("creationTimestamp")),
         queue_name=job.queue_name(),
         pod_sets=pod_sets,
         priority=priority.value,
@@ -242,8 +242,8 @@ def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -
     return result.values()
 
 
-def _nanoseconds(owner: str, time: object) -> int | None:
-    """Return a time in a manifest in nanoseconds since the Unix epoch."""
+def _time(owner: str, time: object) -> Timestamp | None:
+    """Return a time of a manifest."""
     if time is None:
         return None
     parsed = parse_time(str(time))
@@ -251,4 +251,4 @@ def _nanoseconds(owner: str, time: object) -> int | None:
         raise InvalidSpecError(
             f'{owner}: metadata.creationTimestamp: is "{time}"; it must be a time such as 2024-05-01T12:00:00Z'
         ).at("metadata", "creationTimestamp")
-    return parsed
+    return Timestamp.of(parsed)

@@ -14,7 +14,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.base import is_finite
-from kueuepy.objects.times import datetime_ns, parse_duration, parse_time, timedelta_ns
+from kueuepy.objects.times import Duration, Seconds, Timestamp, datetime_ns, parse_duration, parse_time, timedelta_ns
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
@@ -27,15 +27,16 @@ class Submission(NamedTuple):
     """A Workload with its running time.
 
     >>> from_row({"name": "train", "queue": "vision", "cpu": 8, "duration": "1h"}).duration
-    3600000000000
+    3600.0
 
     Attributes:
         workload: The Workload. Its creation time is the submission time of the row.
-        duration: Running time after admission, in nanoseconds; `None` if the row has no duration.
+        duration: Running time after admission, in seconds; `None` if the row has no duration. The constructor also
+            accepts text or a timedelta.
     """
 
     workload: Workload
-    duration: int | None
+    duration: Duration | None
 
 
 @checked
@@ -60,7 +61,7 @@ def from_row(
     - `min_pods`: smallest number of pods for partial admission. Default: none.
     - `priority`: priority, an integer. Default: 0.
     - `cpu`, `memory` (or `mem`), `gpu`, and any resource name with a `/`: request of each pod. Memory without a unit is
-    in bytes. Devices must be integers.
+      in bytes. Devices must be integers.
     - `submit`: submission time, as seconds since the Unix epoch, RFC 3339 text or a datetime.
     - `duration` (or `runtime`): running time, as seconds, text such as `1h30m` or a timedelta.
 
@@ -103,15 +104,17 @@ def from_row(
     pod_set = PodSet.of(
         count=_whole(where, values, "pods", 1), requests=requests, min_count=None if min_pods < 0 else min_pods
     )
+    submitted = _time(where, values, "submit")
     workload = Workload(
         str(values["name"]),
         namespace=str(values.get("namespace", namespace)),
         queue_name=str(values.get("queue", "")),
         pod_sets=(pod_set,),
         priority=_whole(where, values, "priority", 0),
-        creation_timestamp=_time(where, values, "submit"),
+        creation_timestamp=None if submitted is None else Timestamp.of(submitted),
     )
-    return Submission(workload, _time(where, values, "duration"))
+    runs = _time(where, values, "duration")
+    return Submission(workload, None if runs is None else Seconds.of(runs))
 
 
 def _is_request(column: str) -> bool:

@@ -1,4 +1,4 @@
-"""A Scheduler whose every call is kept in a file and survives a crash."""
+"""Journal: a file that records every call of a Scheduler, so that its state survives a crash."""
 
 from kueuepy.journal.declared import OnChange
 from kueuepy.journal.journal import Journal

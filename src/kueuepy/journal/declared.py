@@ -1,4 +1,4 @@
-"""The cluster that is given to a journal which has one already: what differs, and how it is applied."""
+"""Compare the objects of an existing journal with those of the Cluster passed to `Journal.scheduler`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,24 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 OnChange: TypeAlias = Literal["error", "apply", "keep"]
-"""What happens to objects that differ: an error, or they become those of the cluster, or stay as they are."""
+"""How to treat objects that differ: raise an error, apply the objects of the cluster, or keep those of the journal."""
 _CHOICES = ("error", "apply", "keep")
 _SHOWN = 5
 
 
 def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | None, on_change: OnChange) -> None:
-    """Compare the objects of a recovered Scheduler with the given ones, and apply or refuse what differs.
+    """Compare the objects of a recovered Scheduler with the given ones, and apply or reject the differences.
+
+    Args:
+        path: The journal's path, for error messages.
+        scheduler: The recovered Scheduler, which is changed if `on_change` is `apply`.
+        given: The cluster to compare with; `None` skips the comparison.
+        on_change: `error`, `apply` or `keep`.
 
     Raises:
-        StateError: Objects differ and `on_change` is `error`; or the Configuration differs and is not to be kept.
-        InvalidSpecError: `on_change` is something else, or an object cannot be changed to the given one.
+        StateError: Objects differ and `on_change` is `error`; or the Configurations differ and `on_change` is not
+            `keep`.
+        InvalidSpecError: `on_change` has another value, or an object cannot be changed to the given one.
     """
     if on_change not in _CHOICES:
         raise InvalidSpecError(f"on_change: is {on_change!r}; it must be one of {', '.join(_CHOICES)}")
@@ -45,7 +52,7 @@ def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | N
     if on_change == "error" and (changed or gone):
         raise StateError(
             f'{path}: holds other objects than the cluster given: {_named(changed, gone)}; on_change="apply" makes '
-            'them those of the cluster, and on_change="keep" goes on with those of the journal'
+            'them those of the cluster, and on_change="keep" keeps those of the journal'
         )
     if changed:
         scheduler.apply(*changed)

@@ -1,16 +1,18 @@
-"""The file of a journal: an SQLite database with four tables of plain columns.
+"""The file format of a journal: an SQLite database with four tables.
 
-| table | a row |
+| table | contents |
 | --- | --- |
-| `snapshot` | the state after call number `call`; one row |
-| `calls` | one call after the snapshot: its number, the Scheduler's time, its name, what it is about, and all as JSON |
-| `decisions` | one decision that a call came to: cycle, verdict, workload, ClusterQueue, reason, flavors, targets |
-| `writer` | who wrote last: a token, new with each start, those before, its lock; the last call and its checksum |
+| `snapshot` | one row: the state after the call with number `call` |
+| `calls` | one row per call after the snapshot: number, virtual time, name, key of its object, and the call as JSON |
+| `decisions` | one row per decision of a call: cycle, verdict, workload, ClusterQueue, reason, flavors, targets |
+| `writer` | one row: the writer's token, previous tokens, its lock, and the number and checksum of the last call |
 
-Every row of `calls` has a checksum of itself, of its decisions and of the row before. `PRAGMA application_id` is that
-of kueuepy, `user_version` the version of this layout. The token is written with every transaction, so that a log
-(`-wal`) tells which file it belongs to: a token before counts only until the file itself holds the new one, and the log
-nothing that another writer has left there.
+The checksum of a row of `calls` covers the row, its decisions and the previous row. `PRAGMA application_id` identifies
+kueuepy, and `user_version` is the version of this layout.
+
+Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
+file belongs to the database file. A previous token is accepted only until the database file itself contains the new
+one, and the `-wal` file contains no transaction of another writer.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x4B554555
 VERSION = 2
 PATIENCE = 30
-"""Seconds to wait for a client that writes, though only one Journal may."""
+"""Time to wait for another SQLite client that holds a write lock, in seconds."""
 _SCHEMA = """
 CREATE TABLE snapshot (call INTEGER PRIMARY KEY, at INTEGER NOT NULL, state BLOB NOT NULL);
 CREATE TABLE calls (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, call TEXT NOT NULL, key TEXT NOT NULL,
@@ -49,11 +51,11 @@ CREATE TABLE writer (token TEXT NOT NULL, before TEXT NOT NULL, lock TEXT NOT NU
 Durability: TypeAlias = Literal["power", "process"]
 CallRow: TypeAlias = tuple[int, int, str, str, str, int]
 DecisionRow: TypeAlias = tuple[int, str, str, str, str, str, str]
-"""cycle, verdict, workload, cluster_queue, reason, flavors, targets"""
+"""A row of `decisions`: cycle, verdict, workload, cluster_queue, reason, flavors, targets."""
 
 
 class End(NamedTuple):
-    """The row of `writer`."""
+    """The row of the table `writer`."""
 
     token: str
     before: str
@@ -66,15 +68,27 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow]) -> int:
-    """The checksum of a call with its decisions, after the row with the checksum `before`."""
+    """Return the checksum of a call and its decisions.
+
+    Args:
+        before: The checksum of the previous row.
+        row: The row of `calls`, without its checksum.
+        decisions: The call's rows of `decisions`.
+    """
     return crc32(_encoder.encode((row, decisions)), before)
 
 
 def create(path: Path, at: int, state: bytes, lock: str) -> None:
-    """Makes a journal that begins with this state; it is there as a whole, or not at all.
+    """Create a journal that begins with a saved state. The file is created atomically.
+
+    Args:
+        path: The file.
+        at: The virtual time of the state, in nanoseconds since the Unix epoch.
+        state: The saved state.
+        lock: The identity of the lock file.
 
     Raises:
-        StateError: It cannot be written, or a log is there without its file.
+        StateError: The file cannot be written, or a `-wal` or `-journal` file exists without its database.
     """
     _check_no_log(path)
     with _placed(path) as draft, closing(sqlite3.connect(draft, isolation_level=None)) as connection:
@@ -96,10 +110,14 @@ def _check_no_log(path: Path) -> None:
 
 
 def backup(journal: Path, path: Path) -> None:
-    """Copies a journal that is in use, as of its last commit, to a file that is there as a whole, or not at all.
+    """Copy the last committed state of a journal that is in use to another file, which is created atomically.
+
+    Args:
+        journal: The journal.
+        path: The copy.
 
     Raises:
-        StateError: It cannot be written, or is in use itself.
+        StateError: The copy cannot be written, or it is itself an open journal.
     """
     if Path(f"{path}-wal").exists():
         raise StateError(f"{path}: is in use, or was not closed in order: it has a log; back up to another file")
@@ -109,13 +127,13 @@ def backup(journal: Path, path: Path) -> None:
         closing(sqlite3.connect(draft, isolation_level=None)) as target,
     ):
         source.backup(target)
-        # A log of the journal does not belong to the copy, should one ever stand beside it.
+        # With a token of its own, the copy never accepts a `-wal` file of the journal.
         target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (secrets.token_hex(8),))
 
 
 @contextmanager
 def _placed(path: Path) -> Iterator[Path]:
-    """A file under another name, readable by its owner alone, which takes its place when it is written."""
+    """Yield a temporary file that only its owner can read, and rename it to `path` if the block succeeds."""
     draft = path.with_name(f".{path.name}.new")
     try:
         _clear(draft)
@@ -137,7 +155,7 @@ def _clear(draft: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Makes what was renamed in a directory durable, where the system can."""
+    """Make renames in a directory durable, if the operating system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -148,28 +166,30 @@ def sync_directory(path: Path) -> None:
 
 
 def connected(path: Path, more: str = "") -> sqlite3.Connection:
-    """A connection that changes nothing."""
+    """Return a read-only connection."""
     return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
 
 
 def open_for_writing(
     path: Path, durability: Durability, read: End, *, lock: str
 ) -> tuple[sqlite3.Connection, str] | None:
-    """The database; after a commit, the death of the process loses nothing, or that of the machine doesn't either.
+    """Open the database for writing.
 
     Args:
         path: The file.
-        durability: Of what the death is survived.
-        read: What was read of its end, with all tokens that the file itself may hold until it holds the next one.
-        lock: Which file is locked for it. If it is another one than before, somebody's lock may have been removed, so
-            that nobody else at all may have the journal open.
+        durability: With `process`, committed calls survive the death of the process. With `power`, they also survive a
+            power failure.
+        read: The row of `writer` that was read before. Its tokens are all those that the database file may contain
+            until the new token is written to it.
+        lock: The identity of the lock file that this process holds. If it differs from the previous one, that lock file
+            may have been removed, and then no other process may have the journal open.
 
     Returns:
-        The connection, and the token to write with; none if the end is no longer the one that was read. A writer that
-        was killed may have written one call more, which is found when the last reader of that time goes.
+        The connection and the new token; `None` if the row of `writer` has changed since it was read. This happens if a
+        killed writer wrote another call, which becomes visible only when its last reader closes the file.
 
     Raises:
-        StateError: It cannot be opened, or is in use.
+        StateError: The file cannot be opened, or it is in use.
     """
     connection = None
     try:
@@ -179,7 +199,7 @@ def open_for_writing(
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8192")
-        connection.execute("PRAGMA cache_spill = OFF")  # nothing of a log is written before its commit
+        connection.execute("PRAGMA cache_spill = OFF")  # write no page to the WAL before the commit
         token = secrets.token_hex(8)
         sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
         if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
@@ -210,20 +230,25 @@ def _expect_nobody(path: Path) -> None:
 
 
 def write_end(connection: sqlite3.Connection, token: str, number: int, checksum: int) -> None:
-    """Writes into a transaction the last call and its checksum, and so the token, too.
+    """Write the number and checksum of the last call, and thereby the token, in the current transaction.
 
     Raises:
-        StateError: Somebody else has written meanwhile.
+        StateError: Another process has written the journal.
     """
     sql = "UPDATE writer SET number = ?, checksum = ? WHERE token = ?"
     if connection.execute(sql, (number, checksum, token)).rowcount != 1:
-        raise StateError("another Journal has written it meanwhile")
+        raise StateError("another Journal has written it")
 
 
 def empty_log(connection: sqlite3.Connection, *, patience: int = 0) -> None:
-    """Moves the log into the file, and begins a new one, unless somebody reads for so many seconds.
+    """Move the contents of the WAL into the database file and truncate the WAL, unless a reader prevents it.
 
-    Once that is done, the file itself holds the token, and nothing in the log is of another writer: it says so.
+    Afterwards the database file contains the token, and the WAL contains no transaction of another writer; the list of
+    previous tokens is then cleared.
+
+    Args:
+        connection: The connection of the writer.
+        patience: Time to wait for readers, in seconds.
     """
     if _is_emptied(connection, patience):
         connection.execute("UPDATE writer SET before = '' WHERE before <> ''")

@@ -1,4 +1,4 @@
-"""Journal: a file that a Scheduler comes back from, to exactly what it acknowledged."""
+"""The Journal class: a file from which a Scheduler recovers exactly the state that it acknowledged."""
 
 from __future__ import annotations
 
@@ -38,45 +38,60 @@ if TYPE_CHECKING:
     from kueuepy.engine.cycle import Cycle
     from kueuepy.journal.declared import OnChange
     from kueuepy.journal.file import DecisionRow, Durability
+    from kueuepy.objects.times import Moment
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.time import Moment
 
 _TRIES = 5
 
 
 @checked_methods
 class Journal:
-    """An SQLite file with a snapshot and every call since, each durable before its caller hears of it.
+    """An SQLite file with a snapshot of a Scheduler and every call since then.
 
-    One process writes it at a time; anybody may read it with any SQLite client, even meanwhile. When the process is
-    killed, the next `scheduler()` does the calls after the snapshot again, and holds each decision against the one that
-    is written::
-
-        with Journal("admission.db") as journal:
-            scheduler = journal.scheduler(cluster)  # the cluster only counts if the file is new
-            scheduler.submit(workload)              # durable
-            with journal.group():                   # nothing in here is acknowledged before the end: one sync for all
-                scheduler.submit(*workloads)
-                scheduler.cycle()
+    Each call is durable before it returns. If the process is killed, the next call of `scheduler()` loads the snapshot,
+    repeats the calls after it, and compares each decision with the recorded one. One process can write a journal at a
+    time. Any SQLite client can read it, even while it is being written.
 
     Attributes:
-        path: The file, without symbolic links.
-        durability: What is survived: `"process"` the death of the process, `"power"` that of the machine, too.
-        lock: Is held by each call on the Journal or its Scheduler, and through a group.
+        path: The path of the file, with symbolic links resolved.
+        durability: `"process"` if acknowledged calls survive the death of the process; `"power"` if they also survive a
+            power failure.
+        lock: The lock that each call on the Journal or its Scheduler acquires; a group holds it until its end.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.journal import Journal
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}}))
+        >>> directory = tempfile.TemporaryDirectory()
+        >>> path = Path(directory.name) / "admission.db"
+        >>> with Journal(path) as journal:
+        ...     scheduler = journal.scheduler(cluster)  # a new file starts from the cluster
+        ...     with journal.group():  # both calls are made durable together
+        ...         keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 1})
+        ...         cycle = scheduler.cycle()
+        >>> with Journal(path) as journal:
+        ...     print(journal.scheduler().keys())
+        ('default/job',)
+        >>> directory.cleanup()
     """
 
     def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power") -> None:
-        """Takes the file for this process.
+        """Lock the file for this process.
 
         Args:
-            path: The file; it need not be there. Beside it come `-wal` and `-shm`, which belong to it, and `-lock`.
-            durability: Whether each commit waits until the disk has it.
+            path: The file, which is created by the first `scheduler()` if it does not exist. SQLite keeps `-wal` and
+                `-shm` files next to it, and the Journal keeps a `-lock` file.
+            durability: Use `"power"` to wait at each commit until the disk has stored it. Use `"process"` to skip that
+                wait: a power failure can then lose the last calls. Default: `"power"`.
 
         Raises:
-            InvalidSpecError: The file is something else, or there is no such durability.
-            UnsupportedError: It is of a later version.
-            StateError: Another Journal holds it, or this process may not read and write it and its directory.
+            InvalidSpecError: The file is not a journal, or the durability does not exist.
+            UnsupportedError: The journal has the format of another version.
+            StateError: Another Journal holds the file, or this process may not read and write the file and its
+                directory.
         """
         if durability not in ("power", "process"):
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
@@ -108,22 +123,24 @@ class Journal:
         now: Moment | None = None,
         on_change: OnChange = "error",
     ) -> JournaledScheduler:
-        """The Scheduler as it was when the last call returned; a new one if the file is new.
+        """Return the Scheduler in the state after the last acknowledged call, or a new Scheduler if the file is new.
 
         Args:
-            cluster: What a new one starts from: a cluster, or a Scheduler as it is, such as one that was imported. If
-                the file is not new, the declared objects of the cluster are compared with those of the file;
-                Workloads and jobs of the cluster do not count then.
-            now: The time at the start of a new one from a cluster.
-            on_change: What happens if these objects differ: `error` raises a StateError that names them, `apply`
-                creates, changes and removes objects until the file has those of the cluster, and `keep` goes on with
-                those of the file.
+            cluster: The Cluster or Scheduler from which a new journal starts. If the file exists, the declared objects
+                of the cluster are compared with those of the file; Workloads and jobs of the cluster are then ignored.
+            now: The initial virtual time of a new journal that starts from a Cluster; see `Scheduler`.
+            on_change: What to do if the objects differ from those of the file. `error` raises a StateError that names
+                them. `apply` creates, changes and removes objects until the file has those of the cluster. `keep` uses
+                the objects of the file. Default: `error`.
+
+        Returns:
+            The Scheduler. Repeated calls return the same object.
 
         Raises:
-            StateError: The file is new and no cluster is given, this release decides otherwise than is written, or the
-                cluster differs from the file.
-            InvalidSpecError: The file is damaged; it is left as it is.
-            UnsupportedError: A later version has written it.
+            StateError: The file is new and no cluster is given; this release makes other decisions than the recorded
+                ones; or the cluster differs from the file.
+            InvalidSpecError: The file is damaged. It is not modified.
+            UnsupportedError: The file contains a call that this release does not know.
         """
         with self.lock:
             self._check()
@@ -143,20 +160,22 @@ class Journal:
 
     @property
     def failure(self) -> str:
-        """Why nothing can be written any more; empty while all is well."""
+        """The reason why the journal accepts no more calls; an empty string if it does."""
         return self._failure
 
     @property
     def calls(self) -> int:
-        """How many calls are written after the snapshot, and done again by the next start."""
+        """The number of calls after the snapshot, which the next start repeats."""
         return self._number - self._snapshot
 
     @contextmanager
     def group(self) -> Iterator[None]:
-        """Calls that are made durable together, by one sync at the end; none of them is acknowledged before.
+        """Make the calls in a `with` block durable together, with one sync at its end.
+
+        The group is one transaction: after a crash, the file contains all of its calls or none.
 
         Raises:
-            StateError: They cannot be written.
+            StateError: The calls cannot be written.
         """
         with self.lock:
             self._check()
@@ -169,14 +188,18 @@ class Journal:
                     self._commit()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Writes a copy of all that was acknowledged to another file, while calls go on; by SQLite's online backup.
+        """Write a copy of all acknowledged calls to another file with SQLite's online backup.
 
-        The copy is a journal of its own, and whole without the files beside this one. A file that is there already is
-        replaced as a whole, or not at all. An open journal must not be copied in any other way (see the guide).
+        Other threads can make calls meanwhile. The copy is a complete journal in one file, without `-wal`. An existing
+        file is replaced atomically. Do not copy an open journal in any other way (see the guide).
+
+        Args:
+            path: The copy.
 
         Raises:
-            StateError: There is nothing to copy; the copy cannot be written, is in use, or would be this file.
-            InvalidSpecError: The path leads to something that is no file.
+            StateError: `scheduler()` was not called yet; or the copy cannot be written, is in use, or is the journal
+                itself.
+            InvalidSpecError: The path is not a regular file.
         """
         target = resolved(path)
         if self._process != os.getpid() or self._connection is None:
@@ -188,10 +211,10 @@ class Journal:
             file.backup(self.path, target)
 
     def compact(self) -> None:
-        """Puts a snapshot in the place of all calls so far, and of their decisions.
+        """Replace the snapshot by the current state, and delete all recorded calls and decisions.
 
         Raises:
-            StateError: It cannot be written; then everything is as it was.
+            StateError: The file cannot be written. Its contents have then not changed.
         """
         scheduler = self.scheduler()
         with self.group():
@@ -209,10 +232,15 @@ class Journal:
                 self._shorten()
 
     def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
-        """Writes a call that was done, and what it came to; for the Scheduler.
+        """Record a completed call and its decisions. The Scheduler calls this method.
+
+        Args:
+            call: The call.
+            state: The state after the call.
+            cycles: The cycles that the call ran.
 
         Raises:
-            StateError: It cannot be written.
+            StateError: The file cannot be written.
         """
         decisions = _rows(state, cycles)
         number = self._number + 1
@@ -227,11 +255,15 @@ class Journal:
             self._decision += len(decisions)
 
     def give_up(self, why: str) -> None:
-        """Takes no more calls; for the Scheduler."""
+        """Reject all further calls. The Scheduler calls this method after a call was interrupted.
+
+        Args:
+            why: The reason, which later errors report.
+        """
         self._failure = self._failure or why
 
     def close(self) -> None:
-        """Gives the file back; the Scheduler can still be read."""
+        """Close the file and release its lock. The Scheduler can still be read."""
         with self.lock:
             if self._process == os.getpid():
                 if self._connection is not None:
@@ -242,29 +274,27 @@ class Journal:
             self._failure = self._failure or "it is closed"
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the Journal."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Closes it."""
+        """Close the Journal."""
         self.close()
 
     def __repr__(self) -> str:
-        """Where it is, what it survives, and how it is."""
+        """Return the path, the durability, and the number of calls since the snapshot or the failure."""
         state = f"read only: {self._failure}" if self._failure else f"{counted(self.calls, 'call')} since the snapshot"
         return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
-
-    # Inside.
 
     def _check(self) -> None:
         if self._process != os.getpid():
             raise StateError(f"{self.path}: belongs to the process that opened it, not to its children")
         if self._failure:
             raise StateError(
-                f"{self.path}: takes no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
-                "comes back to all that was acknowledged"
+                f"{self.path}: accepts no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
+                "recovers everything that was acknowledged"
             )
 
     def _commit(self) -> None:
@@ -275,7 +305,7 @@ class Journal:
                 self._expect_files()
 
     def _expect_files(self) -> None:
-        """What was written is in the files that others find."""
+        """Raise an error if a file was removed or replaced, because the commit is then lost with it."""
         assert self._guard is not None
         if fault := self._guard.fault():
             raise StateError(fault)
@@ -286,7 +316,7 @@ class Journal:
 
     @contextmanager
     def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
-        """The connection, in a transaction; any error of it is the last."""
+        """Yield the connection in a transaction; after any error the Journal accepts no more calls."""
         assert self._connection is not None
         try:
             if begin and not self._connection.in_transaction:
@@ -306,7 +336,7 @@ class Journal:
             if opened is not None:
                 break
         else:
-            raise StateError(f"{self.path}: somebody else writes it")
+            raise StateError(f"{self.path}: another process keeps writing it")
         self._connection, self._token = opened
         self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
         self._guard = Guard(self.path, self._held)
@@ -314,7 +344,7 @@ class Journal:
         return scheduler_with(JournaledScheduler, state, self)
 
     def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
-        """All that is written, done again, and where it ends."""
+        """Return the state after all recorded calls, and the finished Reading."""
         found = None
         try:
             found = reading.Reading(self.path)
@@ -337,7 +367,7 @@ class Journal:
         try:
             return saved.from_bytes(state, name="its snapshot")
         except (InvalidSpecError, UnsupportedError) as error:
-            raise type(error)(f"{self.path}: {error}; it is left as it is") from None
+            raise type(error)(f"{self.path}: {error}; it is not changed") from None
 
     def _decoded(self, body: str) -> Call:
         try:
@@ -347,5 +377,4 @@ class Journal:
 
 
 def _rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
-    """The decisions of the cycles that led to a state."""
     return decision_rows(cycles, sum(state.engine.cycle_counts()))

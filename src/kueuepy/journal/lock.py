@@ -1,7 +1,7 @@
-"""Who may write a journal: a lock beside the file, and a guard over the files that were opened.
+"""The lock file that gives one Journal the right to write, and a check that the open files keep their names.
 
-SQLite's locks on POSIX are those of `fcntl`: a process loses all that it has on a file as soon as it closes any
-descriptor of that file. So nothing in this package opens a journal but SQLite itself; files are only looked at by name.
+SQLite uses `fcntl` locks on POSIX. A process loses all its `fcntl` locks on a file as soon as it closes any descriptor
+of that file. Therefore only SQLite opens journals; other code in this package inspects them by name (`stat`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import TypeAlias
 from kueuepy.errors import InvalidSpecError, StateError
 
 Identity: TypeAlias = tuple[int, int]
-"""Device and number of a file, by whatever name."""
+"""Device and inode number of a file."""
 _TRIES = 5
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """The file that a path leads to, through all symbolic links; it need not be there.
+    """Return the file that a path leads to, with all symbolic links resolved. The file need not exist.
 
     Raises:
-        InvalidSpecError: It leads to something that is no file, or to a file with several names.
+        InvalidSpecError: The path is not a regular file, or the file has several hard links.
     """
     found = Path(os.path.realpath(path))
     try:
@@ -43,7 +43,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def identity(path: str | os.PathLike[str]) -> Identity | None:
-    """Which file has this name; none if there is no such file."""
+    """Return the device and inode number of a file; `None` if there is no such file."""
     with suppress(OSError):
         found = os.stat(path)  # noqa: PTH116 - with each commit, and faster
         return found.st_dev, found.st_ino
@@ -51,25 +51,25 @@ def identity(path: str | os.PathLike[str]) -> Identity | None:
 
 
 class Lock:
-    """Holds a journal for one Journal of one process, until it is released or the process is gone.
+    """The exclusive right of one Journal to write a file, held until it is released or the process ends.
 
     Attributes:
-        path: The file beside the journal that is locked.
-        is_new: Whether that file was not there before.
+        path: The lock file, next to the journal.
+        is_new: Whether the lock file did not exist before.
     """
 
     def __init__(self, journal: Path) -> None:
-        """Takes it.
+        """Acquire the lock.
 
         Raises:
-            StateError: Another Journal holds it, or there is no place for the lock.
+            StateError: Another Journal holds the lock, or the lock file cannot be created.
         """
         self.path = f"{journal}-lock"
         self.is_new = identity(self.path) is None
         for _ in range(_TRIES):
             before = identity(self.path)
             self._connection = _locked(journal, self.path)
-            # Equal before and after, it is the file that was locked, and nobody has put another one in its place.
+            # If the identity is unchanged, the locked file still has this name.
             if before is not None and before == identity(self.path):
                 self.identity = before
                 return
@@ -78,11 +78,15 @@ class Lock:
 
     @property
     def name(self) -> str:
-        """Which file it is, by whatever path."""
+        """The device and inode number of the lock file, as text."""
         return "{}:{}".format(*self.identity)
 
     def release(self, *, remove: bool = False) -> None:
-        """Gives it back, without a trace if asked to."""
+        """Release the lock.
+
+        Args:
+            remove: Whether to delete the lock file as well. Default: False.
+        """
         if remove:
             with suppress(OSError):
                 Path(self.path).unlink()
@@ -93,7 +97,10 @@ _BUSY = 5  # SQLITE_BUSY, which sqlite3 has from Python 3.11 on
 
 
 def is_locked(error: sqlite3.Error) -> bool:
-    """Whether somebody else holds the database. Before Python 3.11, an error tells that in its message only."""
+    """Return whether an error means that another connection holds the database.
+
+    Before Python 3.11, only the error's message contains this information.
+    """
     code = getattr(error, "sqlite_errorcode", None)
     return code == _BUSY if code is not None else "locked" in str(error)
 
@@ -101,7 +108,7 @@ def is_locked(error: sqlite3.Error) -> bool:
 def _locked(journal: Path, path: str) -> sqlite3.Connection:
     connection = None
     try:
-        # Of several that try at once, SQLite turns all but one away, and that one waits until they are gone.
+        # If several processes try at once, SQLite rejects all but one, which waits until the others have given up.
         connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("BEGIN EXCLUSIVE")
@@ -115,15 +122,15 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
 
 
 class Guard:
-    """Notices when a file that is open no longer has its name: what is written to it then is lost with it."""
+    """Detection of open files that were removed or replaced. Data written to such a file is lost."""
 
     def __init__(self, journal: Path, lock: Lock) -> None:
-        """Remembers the files of an open journal: itself, its log, and its lock."""
+        """Record the identities of the journal, its WAL and its lock file."""
         log = f"{journal}-wal"
         self._files = ((str(journal), identity(journal)), (log, identity(log)), (lock.path, lock.identity))
 
     def fault(self) -> str:
-        """Which file is no longer there, or is another one; empty while all are."""
+        """Return which file was removed or replaced; an empty string if none was."""
         for path, known in self._files:
             if known is None or identity(path) != known:
                 return f"{path} was removed or replaced while it was in use"

@@ -1,9 +1,9 @@
-"""Damage in SQLite's log beside a journal, which SQLite itself drops in silence.
+"""Detection of damage in the `-wal` file of a journal, which SQLite itself ignores.
 
-After a crash SQLite reads the `-wal` up to the first frame that is not what was written, and forgets all behind it.
-That is right where the last write was cut off, and loses what was acknowledged where a bit has changed since. The two
-can be told apart: each frame carries the salts of its log, so frames behind the bad one show that the writing went on.
-The layout is that of https://www.sqlite.org/fileformat2.html#walformat.
+After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. This is correct if the
+last write was cut off. It loses acknowledged calls if a bit in an earlier frame was changed. The two cases can be
+distinguished because each frame contains the salts of its log: valid frames after the invalid one show that more was
+written. The layout is described at https://www.sqlite.org/fileformat2.html#walformat.
 """
 
 from __future__ import annotations
@@ -20,23 +20,29 @@ if TYPE_CHECKING:
 _HEAD = 32
 _FRAME = 24
 _SIZE, _SALTS, _SUMS = 1, slice(2, 4), slice(4, 6)
-"""Words of a frame's head: the size of the database after a commit, else 0; the salts; the checksums."""
+"""Positions of 32-bit words in a frame header: database size after a commit (0 if none), salts, checksums."""
 _NEAR = 4
-"""Bits by which the salts of one log may differ: another log's differ by half of 64."""
+"""Maximum number of bits in which the salts of damaged frames of one log differ.
+
+Other logs differ in about 32 of 64.
+"""
 
 
 def fault_of(log: Path) -> str:
-    """What is damaged in a log; empty if it is whole, or ends in a write that was cut off."""
+    """Return a description of the damage in a WAL, or an empty string.
+
+    A WAL that ends in a write that was cut off is not damaged.
+    """
     try:
         data = log.read_bytes()
-    except OSError:  # none is there, or it cannot be read: SQLite will tell
+    except OSError:  # missing or unreadable: SQLite reports it
         return ""
     if not any(data[_HEAD:]):
         return ""
     head = np.frombuffer(data, ">u4", 8).astype(np.uint32)
     order = ">u4" if head[0] & 1 else "<u4"
     if (_sums(np.frombuffer(data, order, 6)[None].astype(np.uint32), np.zeros((1, 2), np.uint32))[0] != head[6:]).any():
-        return "the head of its log is not what was written"
+        return "the header of its log is damaged"
     length = _FRAME + int(head[2])
     count = (len(data) - _HEAD) // length
     if count == 0:
@@ -49,30 +55,30 @@ def fault_of(log: Path) -> str:
     good = (salts == 0).all(axis=1) & (_sums(summed, before) == heads[:, _SUMS]).all(axis=1)
     bad = int(good.argmin()) if not good.all() else count
     if _went_on(heads[bad:, _SIZE] != 0, _bits(salts[bad:]) <= _NEAR):
-        return f"frame {bad + 1} of its log is not what was written, and later ones are there"
+        return f"frame {bad + 1} of its log is damaged, and later ones are intact"
     return ""
 
 
 def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
-    """Whether a log was written beyond its first frame here, which is bad, by more than a write that was cut off.
+    """Return whether the damage is more than a last write that was cut off, because later frames are valid.
 
     Args:
-        commits: Whether each frame is the last of its transaction.
-        ours: Whether each frame is of this log, not what an earlier one has left there.
+        commits: Whether each frame, from the first damaged one on, is the last one of its transaction.
+        ours: Whether each of these frames belongs to this log, instead of an earlier one in the same file.
     """
     later = np.flatnonzero(commits & ours)
     later = later[later > 0]
     if later.size == 0:
         return False
-    # Power may fail when a later frame is on the disk and an earlier one is not, but then only in one transaction.
+    # A power failure can leave a later frame on disk without an earlier one, but only within one transaction.
     return bool(ours[: later[-1]].all() or ours[later[0] + 1 :].any())
 
 
 def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """SQLite's checksums of rows of words, each after those of the row before it.
+    """Return SQLite's checksums of rows of words, each computed from the checksum of the previous row.
 
-    The sums a and b go on, two words at a time, by a += x + b, b += y + a. So each word counts as often as the
-    Fibonacci number of its place from the end says.
+    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. The weight of each word is therefore
+    the Fibonacci number of its position, counted from the end.
     """
     fibonacci = [0, 1]
     while len(fibonacci) < words.shape[1] + 2:
@@ -85,6 +91,6 @@ def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.u
 
 
 def _bits(words: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """How many bits of each row are set."""
+    """Return the number of set bits in each row."""
     counts: NDArray[np.int64] = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1).sum(axis=1)
     return counts

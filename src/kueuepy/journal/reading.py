@@ -1,4 +1,4 @@
-"""A journal read: whether it is one, whether it is whole, and what it holds."""
+"""Read and verify a journal."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _NOT_ALLOWED = ("unable to open database file", "attempt to write a readonly dat
 
 
 def check(path: Path) -> str:
-    """Whether the file is a journal of a version that this release reads; neither it nor its log is changed.
+    """Check that a file is a journal in the format of this release. Neither the file nor its WAL is changed.
 
     Returns:
-        The token in the file itself, whatever its log says; none where only the log can tell: after a crash while
-        the log was moved into the file.
+        The token in the database file, regardless of the WAL; an empty string if only the WAL contains it, after a
+        crash during a checkpoint.
 
     Raises:
-        InvalidSpecError: It is something else, cannot be read, or is cut off.
-        StateError: This process may not read it.
-        UnsupportedError: It is of another version.
+        InvalidSpecError: The file is not a journal, cannot be read, or is cut off.
+        StateError: This process may not read the file.
+        UnsupportedError: The journal has the format of another version.
     """
     size, torn = path.stat().st_size, _has_log(path)
     if size == 0:
-        raise InvalidSpecError(f"{path}: is no journal of kueuepy: it is empty; it is left as it is")
+        raise InvalidSpecError(f"{path}: is not a journal of kueuepy: it is empty; it is not changed")
     try:
         opened = connected(path, more="&immutable=1")
     except sqlite3.OperationalError as error:
         raise damaged(path, error) from None
     with closing(opened) as connection:
         try:
-            connection.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
+            connection.execute("PRAGMA writable_schema = ON")  # allows reading a truncated file
             application, version, page = (
                 connection.execute(f"PRAGMA {name}").fetchone()[0]
                 for name in ("application_id", "user_version", "page_size")
@@ -49,18 +49,18 @@ def check(path: Path) -> str:
         except sqlite3.OperationalError as error:
             raise damaged(path, error) from None
         except sqlite3.DatabaseError:
-            raise InvalidSpecError(f"{path}: is no journal of kueuepy, or is cut off; it is left as it is") from None
+            raise InvalidSpecError(f"{path}: is not a journal of kueuepy, or is cut off; it is not changed") from None
         if application != APPLICATION_ID:
-            raise InvalidSpecError(f"{path}: is a database, but no journal of kueuepy; it is left as it is")
+            raise InvalidSpecError(f"{path}: is a database, but not a journal of kueuepy; it is not changed")
         if version != VERSION:
             raise UnsupportedError(
-                f"{path}: has version {version}; this release reads version {VERSION}; it is left as it is"
+                f"{path}: has version {version}; this release reads version {VERSION}; it is not changed"
             )
         if size % page and not torn:
-            raise InvalidSpecError(f"{path}: is cut off; it is left as it is")
+            raise InvalidSpecError(f"{path}: is cut off; it is not changed")
         try:
             return str(connection.execute("SELECT token FROM writer").fetchone()[0])
-        except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError) as error:  # of no row at all
+        except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError) as error:  # TypeError: there is no row
             if torn:
                 return ""
             raise damaged(path, error) from None
@@ -69,16 +69,16 @@ def check(path: Path) -> str:
 def _has_log(path: Path) -> bool:
     try:
         return Path(f"{path}-wal").stat().st_size > 0
-    except FileNotFoundError:  # or no longer: the last client to leave takes it away
+    except FileNotFoundError:  # the last client to close the database may just have deleted it
         return False
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """The database, which the connection cannot change.
+    """Return a read-only connection to a journal, after SQLite's integrity check.
 
     Raises:
-        InvalidSpecError: SQLite finds it damaged, or cannot read it.
-        StateError: This process may not read it, or not write beside it.
+        InvalidSpecError: SQLite finds the file damaged, or cannot read it.
+        StateError: This process may not read the file, or may not write in its directory.
     """
     connection = None
     try:
@@ -95,22 +95,27 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def damaged(path: Path, why: object) -> InvalidSpecError | StateError:
-    """What is wrong with a journal; the disk may be to blame for an OperationalError, or the file, or its rights."""
+    """Return the error for a journal that cannot be read, or that is damaged.
+
+    Args:
+        path: The journal.
+        why: SQLite's error, or a description. An OperationalError can mean damage, a disk error or missing permissions.
+    """
     if isinstance(why, sqlite3.OperationalError) and str(why) in _NOT_ALLOWED:
         return StateError(f"{path}: cannot be opened: {why}; it and its directory must be readable and writable")
     what = "cannot be read, or is damaged" if isinstance(why, sqlite3.OperationalError) else "is damaged"
-    return InvalidSpecError(f"{path}: {what}: {why}; it is left as it is")
+    return InvalidSpecError(f"{path}: {what}: {why}; it is not changed")
 
 
 class Reading:
-    """All that a journal holds, checked row by row."""
+    """The contents of a journal, verified row by row."""
 
     def __init__(self, path: Path) -> None:
-        """Reads the snapshot.
+        """Read the snapshot.
 
         Raises:
-            InvalidSpecError: It is not what was written, or the log is not that of the file.
-            UnsupportedError: It is of another version.
+            InvalidSpecError: The journal is damaged, or the `-wal` file does not belong to it.
+            UnsupportedError: The journal has the format of another version.
         """
         token, fault = check(path), fault_of(Path(f"{path}-wal"))
         self._connection, self._path = open_for_reading(path), path
@@ -121,24 +126,24 @@ class Reading:
             raise
 
     def close(self) -> None:
-        """Reads no more."""
+        """Close the connection."""
         self._connection.close()
 
     def _begin(self, token: str, fault: str) -> None:
         connection, path = self._connection, self._path
         end = connection.execute("SELECT token, before, lock, number, checksum FROM writer").fetchone()
         if end is None:
-            raise self._damaged("it does not say who wrote it")
+            raise self._damaged("the row of its writer is missing")
         self._expect(end, (str, str, str, int, int))
         self.end = End(*end)
         if token and token not in (self.end.token, *self.end.before.split()):
             raise InvalidSpecError(
-                f"{path}: the log {path}-wal is not of this file, or of another time of it; it is left as it is; "
-                "remove the log to have the file without it, or put back the file that it belongs to"
+                f"{path}: the log {path}-wal belongs to another file, or to another state of this one; it is not "
+                "changed; remove the log to use the file without it, or restore the file that it belongs to"
             )
         if fault and not self.end.before:
             raise self._damaged(fault)
-        # Until the file itself holds the next token, it has this one or still the one that it has now.
+        # Until a checkpoint writes the next token to the database file, the file holds one of these.
         self.end = self.end._replace(
             before=" ".join(dict.fromkeys([self.end.token, *(token or self.end.before).split()]))
         )
@@ -154,10 +159,10 @@ class Reading:
         self.checksum, self.decision = crc32(self.state), 0
 
     def calls(self) -> Iterator[tuple[str, list[DecisionRow]]]:
-        """Each call after the snapshot as JSON, with its decisions.
+        """Yield each call after the snapshot as JSON, with its decisions.
 
         Raises:
-            InvalidSpecError: A row is not what was written.
+            InvalidSpecError: A row is damaged or missing.
         """
         rows = self._connection.execute("SELECT number, at, call, key, body, checksum FROM calls ORDER BY number")
         decisions = self._connection.execute(
@@ -185,7 +190,7 @@ class Reading:
             raise self._damaged(f"its last call is number {self.end.number}, and not {self.last}")
 
     def _expect(self, row: Sequence[object], types: Sequence[type]) -> None:
-        """A damaged row may hold anything."""
+        """Check the types of a row; a damaged row may contain anything."""
         if tuple(map(type, row)) != tuple(types):
             raise self._damaged("a row holds other things than were written")
 

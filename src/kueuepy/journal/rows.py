@@ -1,4 +1,4 @@
-"""Decisions as rows of a journal."""
+"""Conversion of decisions to rows of a journal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ _json = msgspec.json.Encoder(order="deterministic")
 
 
 def decision_rows(cycles: Sequence[Cycle], number: int) -> list[DecisionRow]:
-    """The decisions of these cycles, the last of which that had any has this number."""
+    """Return the rows of `decisions` for a sequence of cycles.
+
+    Args:
+        cycles: The cycles; idle ones have no rows.
+        number: The number of the last cycle that was not idle.
+    """
     rows: list[DecisionRow] = []
     busy = [cycle for cycle in cycles if not cycle.idle]
     for at, cycle in enumerate(busy, number - len(busy) + 1):

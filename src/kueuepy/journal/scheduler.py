@@ -1,4 +1,4 @@
-"""A Scheduler that writes down what it is told before it answers."""
+"""A Scheduler that records each call in a Journal before the call returns."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ if TYPE_CHECKING:
 
 @checked_methods
 class JournaledScheduler(Scheduler):
-    """A Scheduler whose every call is durable before it returns; made by `Journal.scheduler`.
+    """A Scheduler whose calls are durable before they return; created by `Journal.scheduler`.
 
-    Calls of several threads are done and written one after the other. A fork is an ordinary Scheduler, which is not
-    journalled. The answers of functions to admission checks are written; pass the functions themselves again at each
-    start, by `answer_checks`.
+    Calls of several threads are executed and recorded one after another. A fork is an ordinary Scheduler that is not
+    journaled. Changes made directly on `engine` are not recorded.
+
+    The journal records the answers of functions that answer admission checks, but not the functions. Pass the functions
+    to `answer_checks` after each start.
     """
 
     @property
     def journal(self) -> Log:
-        """Where it writes."""
+        """The Journal that records the calls."""
         assert self._session.log is not None
         return self._session.log
 
     def fork(self) -> Scheduler:  # type: ignore[override]
-        """An ordinary Scheduler with the same state, at once."""
+        """Return an independent copy, an ordinary Scheduler that is not journaled."""
         with self._lock:
             return scheduler_with(Scheduler, self._state.fork())
 
     def __repr__(self) -> str:
-        """Its time, how many workloads there are, and where it writes."""
+        """Return the virtual time, the number of workloads, and the journal."""
         return f"{super().__repr__()[:-1]}, {self.journal!r}>"

@@ -1,7 +1,7 @@
-"""Lint: what is legal and still surprises, found before a cluster does.
+"""Lint: find valid settings with surprising effects before they reach a cluster.
 
-`manifest.validate` says what an API server refuses. The rules here speak about objects that it takes: queues that admit
-nobody, quotas that are promised and not ensured, limits that limit nothing.
+`manifest.validate` reports what an API server rejects. The rules here report problems of objects that an API server
+accepts: queues that admit no workload, quotas that are not guaranteed, limits without effect.
 """
 
 from collections.abc import Collection, Iterable
@@ -27,34 +27,37 @@ def lint(
     configuration: Configuration | None = None,
     skip: Collection[str] = (),
 ) -> Findings:
-    """What surprises in these objects, in the order of the rules.
+    """Check objects against all rules and return the findings, in the order of the rules.
 
-    Rules about workloads look at Workloads and at the jobs of a manifest; without any, they find nothing. Rules that
-    depend on the Configuration find nothing without one.
+    Rules about workloads check the Workloads and the jobs of a manifest. Rules that depend on the Configuration report
+    nothing if there is no Configuration.
 
     >>> from kueuepy.objects import ClusterQueue
     >>> print(lint([ClusterQueue("vision", namespace_selector=None)], skip=["L16"])[0].rule)
     L1
 
     Args:
-        objects: A Cluster, what `kueuepy.manifest.load` gave, or objects built in Python, valid or not.
+        objects: A Cluster, the result of `kueuepy.manifest.load`, or objects built in Python, valid or not.
         configuration: The Configuration, if it is not part of the manifest.
-        skip: Ids of rules to leave out.
+        skip: Ids of rules to skip, such as `L6`.
+
+    Returns:
+        The findings; empty if no rule applies.
 
     Raises:
-        NotFoundError: `skip` names a rule that doesn't exist.
-        InvalidSpecError: A job of the manifest makes no valid Workload.
+        NotFoundError: `skip` names a rule that does not exist.
+        InvalidSpecError: A job of the manifest cannot be converted to a valid Workload.
     """
     known = [rule.id for rule in RULES]
     for name in skip:
         if name not in known:
-            raise NotFoundError(f'lint: "{name}" is no rule; {suggestion(name, known)}')
+            raise NotFoundError(f'lint: "{name}" is not a rule; {suggestion(name, known)}')
     context = LintContext(_complete(objects), configuration)
     return Findings(finding for rule in RULES if rule.id not in skip for finding in rule.findings(context))
 
 
 def _complete(objects: Cluster | Manifest | Iterable[Object]) -> Manifest:
-    """The objects with the LocalQueues and namespaces that nobody had to write."""
+    """Return the objects with their implied LocalQueues and namespaces added."""
     if isinstance(objects, Cluster):
         return objects.manifest
     manifest = objects if isinstance(objects, Manifest) else Manifest.of(*objects)

@@ -1,4 +1,4 @@
-"""How much of each flavor and resource a queue or cohort could have at most, whoever else uses what."""
+"""Upper bounds of the amount of each flavor and resource that a queue or cohort can use."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
@@ -12,13 +12,13 @@ Cell: TypeAlias = tuple[str, str]
 
 
 class CellQuota(NamedTuple):
-    """The quota of a cell, in the scheduler's integers, and where it is written.
+    """The quota for a flavor and resource, in the scheduler's integer units, and its place in the object.
 
     Attributes:
         nominal: The nominal quota.
-        borrowing_limit: The most beyond it; `None` for no limit.
-        lending_limit: The most of it that others may have; `None` for all.
-        path: The field.
+        borrowing_limit: Maximum borrowed amount; `None` for no limit.
+        lending_limit: Maximum amount that other queues can borrow; `None` for all of the nominal quota.
+        path: Path of the quota in the object.
     """
 
     nominal: int = 0
@@ -28,7 +28,7 @@ class CellQuota(NamedTuple):
 
 
 def cells_of(owner: ClusterQueue | Cohort) -> dict[Cell, CellQuota]:
-    """The quotas of a queue or cohort by flavor and resource."""
+    """Return the quotas of a queue or cohort by flavor and resource."""
     return dict(_cells(owner))
 
 
@@ -47,10 +47,15 @@ def _amount(resource: str, quantity: QuantityText | None) -> int | None:
 
 
 class Capacity:
-    """The largest amounts in a forest of cohorts without usage, as the core's tables have them."""
+    """The capacities of queues in a forest of cohorts without usage, computed by the core."""
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Mapping[str, Cohort]) -> None:
-        """Takes the queues, and the cohorts by name."""
+        """Compute the capacities of queues.
+
+        Args:
+            queues: The ClusterQueues.
+            cohorts: The Cohorts by name.
+        """
         engine = Engine()
         for owner in (*cohorts.values(), *queues):
             engine.apply(owner)
@@ -61,16 +66,19 @@ class Capacity:
         self._potential, self._subtree, self._guaranteed = tables.potential, tables.subtree_quota, tables.guaranteed
 
     def largest(self, queue: str, cell: Cell) -> int:
-        """The most that a queue could have of a cell (potentialAvailable)."""
+        """Return the largest amount of a flavor and resource that a queue can use.
+
+        Source: `pkg/cache/scheduler/resource_node.go:potentialAvailable`.
+        """
         return self._largest(self._rows[queue], cell)
 
     def borrowable(self, queue: str, cell: Cell) -> int:
-        """The most that others could lend to a queue of a cell, whatever the queue's own borrowing limit says."""
+        """Return the largest amount that a queue could borrow if it had no borrowing limit."""
         parent = self._parents[self._rows[queue]]
         return self._largest(parent, cell) - self.lent(queue, cell) if parent >= 0 else 0
 
     def lent(self, queue: str, cell: Cell) -> int:
-        """The most that a queue lends of a cell."""
+        """Return the largest amount of a flavor and resource that a queue lends."""
         row, column = self._rows[queue], self._columns.get(cell)
         if column is None or self._parents[row] < 0:
             return 0

@@ -1,4 +1,4 @@
-"""LintContext: the objects that rules look at, with the way from one to the other."""
+"""LintContext: the objects that rules examine, with their relations."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -24,15 +24,15 @@ _DECLARED = (
     "cluster_queues",
     "local_queues",
 )
-"""What a workload finds in an empty cluster."""
+"""The objects of a cluster without workloads."""
 
 
 class Job(NamedTuple):
-    """A job as it is written.
+    """A job manifest.
 
     Attributes:
         value: The manifest.
-        item: Where it was read.
+        item: The place where the manifest was read.
     """
 
     value: dict[str, Any]
@@ -40,7 +40,7 @@ class Job(NamedTuple):
 
 
 class LintContext:
-    """Objects by name, and who shares a cohort with whom.
+    """The objects by name, and their cohort trees.
 
     Attributes:
         manifest: The objects.
@@ -48,7 +48,7 @@ class LintContext:
     """
 
     def __init__(self, manifest: Manifest, configuration: Configuration | None = None) -> None:
-        """Takes the objects, and a Configuration that goes before theirs."""
+        """Create a context; an explicit Configuration overrides the one of the manifest."""
         self.manifest = manifest
         self.configuration = configuration or manifest.configuration
 
@@ -64,12 +64,12 @@ class LintContext:
 
     @cached_property
     def parents(self) -> dict[str, str | None]:
-        """The parent of each Cohort object."""
+        """The parent of each Cohort object, by name."""
         return {cohort.name: cohort.parent_name for cohort in self.manifest.cohorts}
 
     @cached_property
     def workloads(self) -> tuple[Workload, ...]:
-        """The Workloads, and those of the jobs."""
+        """The Workloads of the manifest and those made from its jobs."""
         manifest = self.manifest
         configuration = self.configuration or Configuration()
         with jobs_placed(manifest):
@@ -79,7 +79,7 @@ class LintContext:
         return (*manifest.workloads, *made)
 
     def job_of(self, workload: Workload) -> Job | None:
-        """Return the manifest of which a Workload is made, or `None` for a Workload that was written as one."""
+        """Return the job from which a Workload was made, or `None` for a Workload of the manifest."""
         if any(workload is one for one in self.manifest.workloads):
             return None
         return self._jobs_of.get(workload.key)
@@ -96,7 +96,7 @@ class LintContext:
         return found
 
     def workloads_of(self, queue: ClusterQueue) -> list[Workload]:
-        """The workloads that wait or run in a ClusterQueue."""
+        """Return the workloads that were submitted to a ClusterQueue."""
         return self._workloads_of.get(queue.name, [])
 
     @cached_property
@@ -110,7 +110,7 @@ class LintContext:
         return found
 
     def root(self, cohort: str | None) -> str | None:
-        """The topmost cohort above a cohort; `None` if there is none, or if the cohorts form a cycle."""
+        """Return the root of a cohort's tree; `None` if no cohort is given or the cohorts form a cycle."""
         seen: set[str] = set()
         while cohort and (parent := self.parents.get(cohort)):
             if cohort in seen:
@@ -121,16 +121,16 @@ class LintContext:
 
     @cached_property
     def roots(self) -> dict[str, str | None]:
-        """The topmost cohort of each ClusterQueue."""
+        """The root cohort of each ClusterQueue, by name."""
         return {queue.name: self.root(queue.cohort_name) for queue in self.queues}
 
     def others(self, queue: ClusterQueue) -> list[ClusterQueue]:
-        """The other ClusterQueues under the same topmost cohort."""
+        """Return the other ClusterQueues under the same root cohort."""
         root = self.roots[queue.name]
         return [other for other in self.queues if root and other is not queue and self.roots[other.name] == root]
 
     def cells(self, queue: ClusterQueue) -> dict[Cell, CellQuota]:
-        """The quotas of a ClusterQueue by flavor and resource."""
+        """Return the quotas of a ClusterQueue by flavor and resource."""
         return self._cells[queue.name]
 
     @cached_property
@@ -138,18 +138,18 @@ class LintContext:
         return {queue.name: cells_of(queue) for queue in self.queues}
 
     def quota(self, cohort: Cohort, cell: Cell) -> int:
-        """The nominal quota that a cohort adds of its own."""
+        """Return the nominal quota defined by the Cohort itself."""
         return cells_of(cohort).get(cell, CellQuota()).nominal
 
     @cached_property
     def capacity(self) -> Capacity:
-        """How much each queue could have at most; queues under a cycle of cohorts stand alone."""
+        """The capacity of each queue; queues under a cycle of cohorts count as having no cohort."""
         cohorts = {cohort.name: cohort for cohort in self.manifest.cohorts if self.root(cohort.name)}
         return Capacity(self.queues, cohorts)
 
     @cached_property
     def empty(self) -> Engine:
-        """The engine of these objects before any workload came."""
+        """An engine with these objects and no workloads."""
         engine = Engine(self.configuration)
         for name in _DECLARED:
             for obj in getattr(self.manifest, name):
@@ -157,12 +157,12 @@ class LintContext:
         return engine
 
     def may_borrow(self, queue: ClusterQueue, cell: Cell) -> bool:
-        """Whether a queue could use more of a cell than its nominal quota."""
+        """Return whether a queue can use more of a flavor and resource than its nominal quota."""
         limit = self.cells(queue)[cell].borrowing_limit
         return limit != 0 and bool(self.roots[queue.name]) and self.capacity.borrowable(queue.name, cell) > 0
 
     def reclaimers(self, queue: ClusterQueue) -> Iterator[tuple[ClusterQueue, Cell]]:
-        """Others that may take back what a queue borrows, each with the first cell in which it can."""
+        """Yield the queues that can reclaim what a queue borrows, each with the first such flavor and resource."""
         for other in self.others(queue):
             if other.preemption.reclaim_within_cohort != "Never":
                 mine, theirs = self.cells(queue), self.cells(other)

@@ -1,4 +1,4 @@
-"""Findings: what a rule has to say about an object, as data, as text and as HTML."""
+"""Findings of lint rules, as data, text and HTML."""
 
 from typing import Literal, TypeAlias
 
@@ -9,19 +9,23 @@ from kueuepy.notebook import Sheet, repr_html
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-"""From the gravest: nothing of it will ever work; it does something else than it seems; good to know."""
+"""The severities, most severe first.
+
+An error means that something can never work, a warning that a setting does not do what it seems to do, and a note is
+for information.
+"""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One surprise in one object.
+    """One problem of one object, found by a rule.
 
     Attributes:
         rule: The rule's id, such as `L6`.
-        severity: How grave it is.
-        object: The object as messages call it, such as `ClusterQueue "vision"`.
-        field: The field as Kubernetes writes it, in version v1beta2; empty for the whole object.
-        message: What surprises, and what to write instead.
-        where: File and line; empty for an object that was built in Python.
+        severity: `error`, `warning` or `note`.
+        object: Kind and name of the object, such as `ClusterQueue "vision"`.
+        field: Path of the field in the v1beta2 API; empty for the whole object.
+        message: The problem, and a way to fix it.
+        where: File and line; empty for an object built in Python.
     """
 
     rule: str
@@ -32,7 +36,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     where: str = ""
 
     def __str__(self) -> str:
-        """One line: place, severity, rule, object, field and message."""
+        """Format the finding as one line: place, severity, rule, object, field and message."""
         place = f"{self.where}: " if self.where else ""
         field = f"{self.field}: " if self.field else ""
         return f"{place}{self.severity} {self.rule}: {self.object}: {field}{self.message}"
@@ -40,20 +44,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 @checked_methods
 class Findings(list[Finding]):
-    """Findings in the order of the rules, then of the objects."""
+    """A list of findings in the order of the rules, then of the objects."""
 
     def at_least(self, severity: Severity) -> "Findings":
-        """Those of this severity and the graver ones."""
-        grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        return Findings(finding for finding in self if finding.severity in grave)
+        """Return the findings of this severity or a higher one."""
+        included = SEVERITIES[: SEVERITIES.index(severity) + 1]
+        return Findings(finding for finding in self if finding.severity in included)
 
     def __str__(self) -> str:
-        """A line for each finding; a sentence if there are none."""
-        return "\n".join(map(str, self)) or "nothing to remark"
+        """Format each finding as a line; `no findings` for an empty list."""
+        return "\n".join(map(str, self)) or "no findings"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """One table, if there are any."""
-        header = ("rule", "severity", "object", "field", "what surprises")
+        """Return one table of the findings, or no table if there are none."""
+        header = ("rule", "severity", "object", "field", "message")
         rows = [(found.rule, found.severity, found.object, found.field, found.message) for found in self]
         return (Sheet(header, rows),) if rows else ()
 

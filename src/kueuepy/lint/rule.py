@@ -1,4 +1,4 @@
-"""Rule: a function that looks at a context and yields what surprises."""
+"""Rules: functions that examine a context and yield problems."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -17,13 +17,13 @@ _QUEUE_LABEL = ("metadata", "labels", QUEUE_NAME)
 
 
 class Hit(NamedTuple):
-    """What a rule found.
+    """One problem found by a rule.
 
     Attributes:
-        subject: The object, or the name of something that has none, such as a cohort that is only named.
-        path: The field.
-        message: What surprises, and what to write instead.
-        where: File and line, of a subject that is no object; of an object they are known.
+        subject: The object, or a name if there is no object, such as a cohort without a Cohort object.
+        path: Path of the field.
+        message: The problem, and a way to fix it.
+        where: File and line, if the subject is a name; otherwise they are derived from the object.
     """
 
     subject: Object | str
@@ -33,13 +33,13 @@ class Hit(NamedTuple):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule about objects that are valid, and still do something else than they seem to.
+    """A rule about valid objects that do not do what they seem to do.
 
     Attributes:
         id: `L1`, `L2` and so on.
-        severity: How grave its findings are.
-        title: What the rule looks for, as one sentence.
-        hits: Looks for it.
+        severity: Severity of all its findings.
+        title: The problem as one sentence.
+        hits: Function that searches a context for the problem.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Rule(msgspec.Struct, frozen=True):
     hits: Callable[[LintContext], Iterator[Hit]]
 
     def findings(self, context: LintContext) -> Iterator[Finding]:
-        """What the rule finds in a context."""
+        """Yield the findings of the rule in a context."""
         for hit in self.hits(context):
             subject, path, message, where = _as_written(hit, context)
             yield Finding(
@@ -62,7 +62,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def _as_written(hit: Hit, context: LintContext) -> Hit:
-    """Return what was found in the Workload of a job as found in the job, which is what the user has written."""
+    """Move a hit on the Workload of a job to the job, because the user wrote the job."""
     job = context.job_of(hit.subject) if isinstance(hit.subject, Workload) else None
     if job is None:
         return hit
@@ -71,5 +71,5 @@ def _as_written(hit: Hit, context: LintContext) -> Hit:
 
 
 def rule(name: str, severity: Severity, title: str) -> Callable[[Callable[[LintContext], Iterator[Hit]]], Rule]:
-    """Makes a rule of a function."""
+    """Decorate a function to make it a rule."""
     return lambda hits: Rule(name, severity, title, hits)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.objects import SECOND
+from kueuepy.objects import Timestamp  # noqa: TC001 - msgspec reads it
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ class JudgedDecision(msgspec.Struct, frozen=True):
     """A recorded decision, and whether kueuepy makes the same decision.
 
     Attributes:
-        time: The time at which its write was received, in nanoseconds since the Unix epoch.
+        time: The time at which its write was received, a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
         outcome: `same`; `moment` if kueuepy makes the same decision at another time within the latency; or `different`.
     """
 
-    time: int
+    time: Timestamp
     kind: Kind
     workload: str
     outcome: str
@@ -42,14 +42,14 @@ class Difference(msgspec.Struct, frozen=True):
     """A decision that differs between kueuepy and the cluster.
 
     Attributes:
-        time: The time of the decision, in nanoseconds since the Unix epoch.
+        time: The time of the decision, a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
         here: The decision of kueuepy.
         cause: The likely cause of the difference.
     """
 
-    time: int
+    time: Timestamp
     kind: Kind
     workload: str
     here: str
@@ -57,7 +57,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return a one-line description."""
-        at = datetime.fromtimestamp(self.time / SECOND, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        at = self.time.strftime("%Y-%m-%d %H:%M:%S")
         return f"{at} {self.kind} of {self.workload}: {self.here} ({self.cause})"
 
 
@@ -93,7 +93,8 @@ class Agreement:
     def decisions(self) -> Columns:
         """One row for each recorded decision, with columns `time`, `kind`, `workload` and `outcome`."""
         names = JudgedDecision.__struct_fields__
-        return Columns({name: [getattr(one, name) for one in self._decisions] for name in names})
+        columns: dict[str, Any] = {name: [getattr(one, name) for one in self._decisions] for name in names}
+        return Columns(columns | {"time": times(columns["time"])})
 
     @property
     def share(self) -> float:

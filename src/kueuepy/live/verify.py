@@ -11,8 +11,8 @@ from kueuepy.live.agreement import Agreement, Difference, JudgedDecision
 from kueuepy.live.following import CONFIGURATION, Follower
 from kueuepy.live.recorded import RecordedDecision, placed_pods, recorded_decisions
 from kueuepy.live.recording import Change, read_events
+from kueuepy.objects.times import Duration, Timestamp, duration_ns
 from kueuepy.session.session import session_of
-from kueuepy.session.time import Duration, duration_ns
 
 if TYPE_CHECKING:
     import os
@@ -288,13 +288,13 @@ class _Verifier:
         here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
         what = "kueuepy does not consider it here" if here is None else _in_words(here)
         cause = "a moment that no object shows" if decision.workload in self._recent(decision) else "unknown"
-        return Difference(decision.time, decision.kind, decision.workload, what, cause)
+        return Difference(Timestamp.of(decision.time), decision.kind, decision.workload, what, cause)
 
     def _misplaced(self, before: Follower, decision: RecordedDecision) -> Difference:
         here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.workload), None)
         placed = placed_pods(here.pod_sets) if isinstance(here, Admitted) else "at another moment"
         what = f"recorded: {decision.domains}; here: {placed}"
-        return Difference(decision.time, "domains", decision.workload, what, "other domains")
+        return Difference(Timestamp.of(decision.time), "domains", decision.workload, what, "other domains")
 
     def _recent(self, decision: RecordedDecision) -> set[str]:
         """Return the keys of the objects that changed within the latency before the decision."""
@@ -320,11 +320,13 @@ class _Verifier:
             if any(one[:2] == (kind, key) for one in _decided(self._run.follower, again.scheduler.cycle())):
                 self._reported.add((kind, key))
                 what = f"only kueuepy decides this: {_in_words(decision)}"
-                self._differences.append(Difference(time, kind, key, what, "only here"))
+                self._differences.append(Difference(Timestamp.of(time), kind, key, what, "only here"))
 
     def _agreement(self) -> Agreement:
         rows = [
-            JudgedDecision(one.time, one.kind, one.workload, self._outcomes.get(one.number) or "different")
+            JudgedDecision(
+                Timestamp.of(one.time), one.kind, one.workload, self._outcomes.get(one.number) or "different"
+            )
             for one in self._recorded
         ]
         return Agreement(rows, self._differences, dict(self._domains), tuple(self._run.follower.notes))

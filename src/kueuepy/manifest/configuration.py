@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors import UnsupportedError
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
 from kueuepy.manifest.shapes import many, optional, shape
@@ -26,7 +25,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
-from kueuepy.objects.times import SECOND, format_duration, parse_duration
+from kueuepy.objects.times import SECOND, Seconds, format_duration, parse_duration
 from kueuepy.profiles import RELEASES, Release
 
 CONFIG_GROUP = "config.kueue.x-k8s.io"
@@ -192,8 +191,8 @@ def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitF
         recovery = _duration(given["recoveryTimeout"], (*path, "recoveryTimeout"), findings)
     strategy = {name: value for name, value in (given.get("requeuingStrategy") or {}).items() if value is not None}
     return WaitForPodsReady(
-        timeout=timeout,
-        recovery_timeout=recovery,
+        timeout=Seconds.of(timeout),
+        recovery_timeout=Seconds.of(recovery) if recovery else None,
         block_admission=given.get("blockAdmission", version == "v1beta1"),
         requeuing_strategy=decode(RequeuingStrategy, strategy, (*path, "requeuingStrategy"), findings)
         or RequeuingStrategy(),
@@ -213,7 +212,7 @@ def _multi_kueue(raw: dict[str, Any], findings: Findings) -> MultiKueueSettings:
     found: dict[str, Any] = {}
     for name, field in (("gcInterval", "gc_interval"), ("workerLostTimeout", "worker_lost_timeout")):
         if name in given:
-            found[field] = _duration(given[name], ("multiKueue", name), findings)
+            found[field] = Seconds.of(_duration(given[name], ("multiKueue", name), findings))
             if found[field] < 0:
                 findings.problem(("multiKueue", name), f'is "{given[name]}"; it must be 0 or more')
     step = (given.get("incrementalDispatcherConfig") or {}).get("stepSize")
@@ -229,9 +228,10 @@ def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> A
         return None
     path = ("admissionFairSharing",)
     interval = _duration(raw.get("usageSamplingInterval"), (*path, "usageSamplingInterval"), findings)
+    half_life = _duration(raw.get("usageHalfLifeTime"), (*path, "usageHalfLifeTime"), findings)
     return AdmissionFairSharing(
-        usage_half_life_time=_duration(raw.get("usageHalfLifeTime"), (*path, "usageHalfLifeTime"), findings),
-        usage_sampling_interval=interval or _SAMPLING,
+        usage_half_life_time=Seconds.of(half_life),
+        usage_sampling_interval=Seconds.of(interval or _SAMPLING),
         resource_weights={name: float(weight) for name, weight in (raw.get("resourceWeights") or {}).items()},
     )
 
@@ -290,8 +290,6 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
     Version v1beta2 turns waitForPodsReady on if it is absent. A Configuration without it is therefore written in
     v1beta1.
 
-    Raises:
-        UnsupportedError: The Configuration has no recovery timeout, which a file cannot express.
     """
     wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
     version = "v1beta2" if wait else "v1beta1"
@@ -312,13 +310,10 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
 
 
 def _write_wait(wait: WaitForPodsReady) -> dict[str, Any]:
-    if wait.recovery_timeout is None:
-        raise UnsupportedError(
-            "Configuration: waitForPodsReady.recoveryTimeout: no file can say that there is none; give it a duration"
-        )
+    recovery = wait.recovery_timeout  # 0 turns it off; without the field, it would be `timeout`
     return {
-        "timeout": format_duration(wait.timeout),
-        "recoveryTimeout": format_duration(wait.recovery_timeout),
+        "timeout": format_duration(wait.timeout.value),
+        "recoveryTimeout": format_duration(recovery.value if recovery else 0),
         "blockAdmission": wait.block_admission,
         "requeuingStrategy": msgspec.to_builtins(wait.requeuing_strategy),
     }
@@ -328,9 +323,9 @@ def _write_multi_kueue(settings: MultiKueueSettings) -> dict[str, Any] | None:
     if settings == MultiKueueSettings():
         return None
     found: dict[str, Any] = {
-        "gcInterval": format_duration(settings.gc_interval),
+        "gcInterval": format_duration(settings.gc_interval.value),
         "origin": settings.origin,
-        "workerLostTimeout": format_duration(settings.worker_lost_timeout),
+        "workerLostTimeout": format_duration(settings.worker_lost_timeout.value),
         "dispatcherName": settings.dispatcher_name,
     }
     if settings.step_size is not None:
@@ -342,7 +337,7 @@ def _write_admission_fair_sharing(sharing: AdmissionFairSharing | None) -> dict[
     if sharing is None:
         return None
     return {
-        "usageHalfLifeTime": format_duration(sharing.usage_half_life_time),
-        "usageSamplingInterval": format_duration(sharing.usage_sampling_interval),
+        "usageHalfLifeTime": format_duration(sharing.usage_half_life_time.value),
+        "usageSamplingInterval": format_duration(sharing.usage_sampling_interval.value),
         "resourceWeights": sharing.resource_weights,
     }

@@ -14,7 +14,7 @@ from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
-from kueuepy.objects.times import format_time
+from kueuepy.objects.times import encode_time, format_time
 
 _METADATA = ("name", "namespace", "labels", "annotations", "uid")
 _TIMES = ("creationTimestamp", "deletionTimestamp")
@@ -212,7 +212,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
         The dict.
     """
     kind = BY_CLASS[type(obj)]
-    flat: Body = msgspec.to_builtins(obj)
+    flat: Body = msgspec.to_builtins(obj, enc_hook=encode_time)
     metadata = {name: flat.pop(name) for name in (*_METADATA, *kind.metadata) if name in flat}
     if kind.namespaced:
         metadata.setdefault("namespace", "default")

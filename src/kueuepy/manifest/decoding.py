@@ -13,6 +13,7 @@ from msgspec import inspect
 
 from kueuepy.errors.problems import Path, Problem, ProblemKind, shown, suggestion
 from kueuepy.objects.ready import ready
+from kueuepy.objects.times import decode_time
 
 T = TypeVar("T")
 
@@ -89,7 +90,7 @@ def hold(cls: type[Any], raw: T, path: Path, findings: Findings) -> T | None:
 
 def _decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> tuple[T, Any] | None:
     try:
-        return msgspec.convert(raw, ready(cls)), raw
+        return msgspec.convert(raw, ready(cls), dec_hook=decode_time), raw
     except msgspec.ValidationError:
         pass
     before = len(findings.problems)
@@ -97,7 +98,7 @@ def _decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> tuple[T, 
     if len(findings.problems) > before:
         return None
     try:
-        return msgspec.convert(clean, ready(cls)), clean
+        return msgspec.convert(clean, ready(cls), dec_hook=decode_time), clean
     except msgspec.ValidationError as error:
         findings.problem(path, str(error))
         return None

@@ -1,4 +1,4 @@
-"""Kueue's metrics, in the text format of Prometheus."""
+"""Kueue's metrics in the Prometheus text format."""
 
 from kueuepy.metrics.watch import Watch
 

@@ -1,4 +1,4 @@
-"""Kueue's counters and histograms: what the events of a Scheduler add up to."""
+"""Kueue's counters and histograms, computed from the events of a Scheduler."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from kueuepy.engine.inventory import cluster_queues, cohorts
 from kueuepy.metrics.text import Histogram, Series
 from kueuepy.profiles import has_metric
 from kueuepy.session.session import session_of
-from kueuepy.visibility import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kueuepy.objects import Timestamp
     from kueuepy.scheduler import Scheduler
     from kueuepy.visibility import SchedulerEvent
 
 _TOTALS = {
-    "quota_reserved_workloads_total": "Workloads that got quota.",
-    "admitted_workloads_total": "Workloads that were admitted.",
-    "finished_workloads_total": "Workloads that finished.",
-    "evicted_workloads_total": "Evictions, by their reason and what is behind it.",
+    "quota_reserved_workloads_total": "Number of quota reservations.",
+    "admitted_workloads_total": "Number of admissions.",
+    "finished_workloads_total": "Number of finished workloads.",
+    "evicted_workloads_total": "Number of evictions, by reason and underlying cause.",
 }
 _TOTALS_OF_NO_LOCAL_QUEUE = {
-    "admission_attempts_total": "Scheduling cycles that had heads; success if one of them got quota.",
-    "evicted_workloads_once_total": "Workloads that were evicted for this reason, each counted once.",
-    "preempted_workloads_total": "Evictions for the sake of another workload, by the ClusterQueue of that one.",
-    "preemption_target_recomputations_total": "New searches for targets that others of the same cycle had taken.",
-    "cohort_subtree_admitted_workloads_total": "Workloads below a Cohort that were admitted.",
+    "admission_attempts_total": "Number of scheduling cycles with heads; the result is success if a head got quota.",
+    "evicted_workloads_once_total": "Number of workloads evicted for this reason; each workload counts once.",
+    "preempted_workloads_total": "Number of preemptions, by ClusterQueue of the preempting workload.",
+    "preemption_target_recomputations_total": "Number of repeated searches because targets overlapped.",
+    "cohort_subtree_admitted_workloads_total": "Number of admissions in the subtree of a Cohort.",
 }
 _DURATIONS = {
-    "quota_reserved_wait_time_seconds": "From creation or requeuing to quota.",
-    "admission_wait_time_seconds": "From creation or requeuing to admission.",
-    "admission_checks_wait_time_seconds": "From quota to admission, of workloads with admission checks.",
-    "ready_wait_time_seconds": "From creation or requeuing until all pods are ready.",
-    "admitted_until_ready_wait_time_seconds": "From admission until all pods are ready.",
-    "execution_time_seconds": "From the last admission to the end, and all earlier times of admission.",
+    "quota_reserved_wait_time_seconds": "Time from creation or requeuing to quota reservation, in seconds.",
+    "admission_wait_time_seconds": "Time from creation or requeuing to admission, in seconds.",
+    "admission_checks_wait_time_seconds": "Time from quota reservation to admission with admission checks, in seconds.",
+    "ready_wait_time_seconds": "Time from creation or requeuing until all pods are ready, in seconds.",
+    "admitted_until_ready_wait_time_seconds": "Time from admission until all pods are ready, in seconds.",
+    "execution_time_seconds": "Total time for which finished workloads were admitted, in seconds.",
 }
 _DURATIONS_OF_NO_LOCAL_QUEUE = {
-    "workload_eviction_latency_seconds": "From eviction until the quota is free.",
-    "pods_ready_to_evicted_time_seconds": "From the time that all pods were ready to eviction.",
+    "workload_eviction_latency_seconds": "Time from eviction until the quota is released, in seconds.",
+    "pods_ready_to_evicted_time_seconds": "Time from the readiness of all pods to eviction, in seconds.",
 }
 _LONG = ("admission_wait_time_seconds", "execution_time_seconds", "local_queue_execution_time_seconds")
-"""Histograms of 16 buckets; the others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`)."""
+"""Histograms with 16 buckets; all others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`)."""
 _RESULTS = {"NewTargets": "new_targets", "DeferredFit": "deferred_fit", "Skipped": "skipped"}
 _DEACTIVATED = "DeactivatedDueTo"
 
 
 class Counters:
-    """Counts from the moment that it is made."""
+    """The counters and histograms since the creation of the object."""
 
     def __init__(self, scheduler: Scheduler) -> None:
-        """Has counted nothing yet."""
+        """Create the counters with the value 0."""
         self._engine = session_of(scheduler).engine
         self._release = scheduler.configuration.release
         self._local = scheduler.configuration.enabled("LocalQueueMetrics")
@@ -66,12 +66,12 @@ class Counters:
 
     @property
     def series(self) -> list[Series]:
-        """All that was counted, of the metrics that the release has."""
+        """The counters and histograms that exist in the release."""
         every = (*self._totals.values(), *self._durations.values(), self._skips)
         return [series for series in every if has_metric(self._release, series.name)]
 
     def count(self, events: Iterable[SchedulerEvent]) -> None:
-        """Counts what happened, in order."""
+        """Update the counters with events, in order."""
         admitted = []
         for event in events:
             self._count(event)
@@ -85,7 +85,7 @@ class Counters:
         self._cycles = cycles
 
     def _twice(self, texts: dict[str, str]) -> dict[str, str]:
-        """Also for LocalQueues."""
+        """Return metrics for ClusterQueues with their variants for LocalQueues."""
         return {**texts, **({f"local_queue_{name}": text for name, text in texts.items()} if self._local else {})}
 
     def _count(self, event: SchedulerEvent) -> None:
@@ -102,9 +102,9 @@ class Counters:
                 self._observe("admitted_until_ready_wait_time_seconds", event, event.since)
             case "Evicted":
                 self._count_eviction(event)
-            case "QuotaReleased" if event.since != NEVER:
+            case "QuotaReleased" if event.since is not None:
                 of = {"cluster_queue": event.cluster_queue, "reason": event.reason}
-                self._durations["workload_eviction_latency_seconds"].observe(event.time - event.since, **of)
+                self._durations["workload_eviction_latency_seconds"].observe(event.time.value - event.since.value, **of)
             case "PreemptionSkipped":
                 self._count_skip(event)
             case "TargetsRecomputed":
@@ -120,9 +120,9 @@ class Counters:
         reason = "Deactivated" if event.reason.startswith(_DEACTIVATED) else event.reason
         why = {"reason": reason, "underlying_cause": event.underlying_cause}
         self._add("evicted_workloads_total", event, **why)
-        if event.since != NEVER:
+        if event.since is not None:
             ran = self._durations["pods_ready_to_evicted_time_seconds"]
-            ran.observe(event.time - event.since, cluster_queue=event.cluster_queue, **why)
+            ran.observe(event.time.value - event.since.value, cluster_queue=event.cluster_queue, **why)
         known = self._evicted.setdefault(event.workload, set())
         if (reason, event.underlying_cause) not in known:
             known.add((reason, event.underlying_cause))
@@ -133,7 +133,7 @@ class Counters:
             self._totals["preempted_workloads_total"].add(**by)
 
     def _count_skip(self, event: SchedulerEvent) -> None:
-        """Counts by cycle: a ClusterQueue shows the number of the last cycle in which it had any."""
+        """Count skipped preemptions; the metric of a ClusterQueue has the count of its last cycle with any."""
         queue = {"cluster_queue": event.cluster_queue}
         if self._skips_in.get(event.cluster_queue) != event.cycle:
             self._skips_in[event.cluster_queue] = event.cycle
@@ -141,7 +141,7 @@ class Counters:
         self._skips.add(**queue)
 
     def _count_subtrees(self, admitted: list[SchedulerEvent]) -> None:
-        """Counts admissions for all Cohorts above the ClusterQueues."""
+        """Count admissions for all Cohorts above the ClusterQueues."""
         if not admitted:
             return
         parents = {cohort.name: cohort.parent for cohort in cohorts(self._engine) if cohort.root}
@@ -154,17 +154,17 @@ class Counters:
                 cohort = parents[cohort]
 
     def _add(self, name: str, event: SchedulerEvent, **more: str) -> None:
-        """Counts the event for its ClusterQueue and its LocalQueue."""
+        """Count the event for its ClusterQueue and its LocalQueue."""
         more = {**more, "priority_class": _priority_class(event)}
         self._totals[name].add(cluster_queue=event.cluster_queue, **more)
         if self._local:
             self._totals[f"local_queue_{name}"].add(name=event.local_queue, namespace=event.namespace, **more)
 
-    def _observe(self, name: str, event: SchedulerEvent, since: int) -> None:
-        """Counts the time since then for the event's ClusterQueue and LocalQueue; nothing without a beginning."""
-        if since == NEVER:
+    def _observe(self, name: str, event: SchedulerEvent, since: Timestamp | None) -> None:
+        """Observe the time from `since` to the event for its ClusterQueue and LocalQueue, if `since` is known."""
+        if since is None:
             return
-        lasted, of = event.time - since, {"priority_class": _priority_class(event)}
+        lasted, of = event.time.value - since.value, {"priority_class": _priority_class(event)}
         self._durations[name].observe(lasted, cluster_queue=event.cluster_queue, **of)
         if self._local:
             local = self._durations[f"local_queue_{name}"]

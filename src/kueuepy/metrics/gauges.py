@@ -1,4 +1,4 @@
-"""Kueue's gauges: what there is at this moment, read off the engine."""
+"""Kueue's gauges, computed from the current state of the engine."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ if TYPE_CHECKING:
 _WAITING = "Workloads that wait: active ones, which a cycle will look at, and inadmissible ones."
 _TEXTS = {
     "pending_workloads": _WAITING,
-    "pending_scheduling_hashes": "Kinds of waiting workloads that the scheduler cannot tell apart.",
-    "unadmitted_workloads": "Workloads that are neither admitted nor finished, by the reasons of their conditions.",
-    "reserving_active_workloads": "Workloads that hold quota.",
-    "admitted_active_workloads": "Workloads that are admitted and not finished.",
-    "finished_workloads": "Workloads that are finished and not deleted.",
-    "cluster_queue_status": "1 for the status that the ClusterQueue has.",
-    "cluster_queue_resource_pending": "What the waiting workloads ask for.",
-    "cluster_queue_resource_reservation": "What workloads with quota hold.",
-    "cluster_queue_resource_usage": "What admitted workloads hold.",
+    "pending_scheduling_hashes": "Number of groups of pending workloads that are equivalent for scheduling.",
+    "unadmitted_workloads": "Number of workloads that are neither admitted nor finished, by reason.",
+    "reserving_active_workloads": "Number of workloads that hold quota.",
+    "admitted_active_workloads": "Number of workloads that are admitted and not finished.",
+    "finished_workloads": "Number of workloads that are finished and not deleted.",
+    "cluster_queue_status": "1 for the current status of the ClusterQueue, otherwise 0.",
+    "cluster_queue_resource_pending": "Requests of pending workloads.",
+    "cluster_queue_resource_reservation": "Quota reserved by workloads.",
+    "cluster_queue_resource_usage": "Quota of admitted workloads.",
     "cluster_queue_nominal_quota": "The nominal quota.",
-    "cluster_queue_borrowing_limit": "How much may be borrowed; +Inf without a limit.",
-    "cluster_queue_lending_limit": "How much may be lent; +Inf without a limit.",
-    "cluster_queue_weighted_share": "The fair share; NaN for a ClusterQueue of weight 0 that borrows.",
-    "cluster_queue_info": "1; tells the Cohorts above a ClusterQueue.",
-    "cohort_weighted_share": "The fair share; +Inf for a Cohort of weight 0 that borrows.",
-    "cohort_subtree_quota": "The quota of a Cohort and all below it.",
-    "cohort_subtree_resource_reservations": "What workloads below a Cohort hold.",
-    "cohort_subtree_admitted_active_workloads": "Workloads below a Cohort that are admitted and not finished.",
-    "cohort_info": "1; tells the Cohorts above a Cohort.",
+    "cluster_queue_borrowing_limit": "Maximum borrowed amount; +Inf without a limit.",
+    "cluster_queue_lending_limit": "Maximum lent amount; +Inf without a limit.",
+    "cluster_queue_weighted_share": "Weighted share; NaN for a ClusterQueue of weight 0 that borrows.",
+    "cluster_queue_info": "1; the labels name the Cohorts above a ClusterQueue.",
+    "cohort_weighted_share": "Weighted share; +Inf for a Cohort of weight 0 that borrows.",
+    "cohort_subtree_quota": "Quota of the subtree of a Cohort.",
+    "cohort_subtree_resource_reservations": "Quota reserved by workloads in the subtree of a Cohort.",
+    "cohort_subtree_admitted_active_workloads": "Number of admitted, unfinished workloads below a Cohort.",
+    "cohort_info": "1; the labels name the Cohorts above a Cohort.",
     "local_queue_pending_workloads": _WAITING,
-    "local_queue_unadmitted_workloads": "Workloads that are neither admitted nor finished.",
-    "local_queue_reserving_active_workloads": "Workloads that hold quota.",
-    "local_queue_admitted_active_workloads": "Workloads that are admitted and not finished.",
-    "local_queue_finished_workloads": "Workloads that are finished and not deleted.",
-    "local_queue_status": "1 for the status that the LocalQueue has.",
-    "local_queue_resource_reservation": "What workloads with quota hold.",
-    "local_queue_resource_usage": "What admitted workloads hold.",
-    "local_queue_admission_fair_sharing_usage": "The usage that orders LocalQueues.",
+    "local_queue_unadmitted_workloads": "Number of workloads that are neither admitted nor finished.",
+    "local_queue_reserving_active_workloads": "Number of workloads that hold quota.",
+    "local_queue_admitted_active_workloads": "Number of workloads that are admitted and not finished.",
+    "local_queue_finished_workloads": "Number of workloads that are finished and not deleted.",
+    "local_queue_status": "1 for the current status of the LocalQueue, otherwise 0.",
+    "local_queue_resource_reservation": "Quota reserved by workloads.",
+    "local_queue_resource_usage": "Quota of admitted workloads.",
+    "local_queue_admission_fair_sharing_usage": "Usage by which admission fair sharing orders LocalQueues.",
 }
 
 
 def gauges(scheduler: Scheduler) -> Iterator[Series]:
-    """The gauges of this moment, without those that a feature gate turns off, or that the release has not."""
+    """Yield the current gauges, except those disabled by a feature gate or missing in the release."""
     off = ["local_queue_"] if not scheduler.configuration.enabled("LocalQueueMetrics") else []
     for gate, names in (
         ("SchedulingEquivalenceHashing", ("pending_scheduling_hashes",)),
@@ -71,10 +71,10 @@ _OF_QUOTA = ("resource_reservation", "resource_usage", "nominal_quota", "borrowi
 
 
 class _Gauges:
-    """The gauges of one moment."""
+    """The gauges at one time."""
 
     def __init__(self, scheduler: Scheduler) -> None:
-        """Reads them."""
+        """Compute the gauges."""
         self.all = {name: Series(name, "gauge", text) for name, text in _TEXTS.items()}
         self._fair = scheduler.configuration.fair_sharing is not None
         engine = session_of(scheduler).engine
@@ -114,7 +114,7 @@ class _Gauges:
             cohort = self._parents[cohort]
 
     def _backlog(self, view: BacklogView, *, blocked: bool) -> None:
-        """What waits in a ClusterQueue (`pkg/cache/queue/metrics.go:reportCQPendingWorkloads`)."""
+        """Set the gauges of pending workloads (`pkg/cache/queue/metrics.go:reportCQPendingWorkloads`)."""
         of = {"cluster_queue": view.name}
         self._set("finished_workloads", view.finished, **of)
         self._set("pending_scheduling_hashes", 0 if blocked else view.active, **of, status="active")
@@ -131,7 +131,7 @@ class _Gauges:
                     self._set(f"cluster_queue_{name}", _units(resource, amount), **of)
 
     def _cohort(self, view: CohortView) -> None:
-        """A Cohort (`pkg/cache/scheduler/cohort_metrics.go`); of a cycle of Cohorts nothing is told."""
+        """Set the gauges of a Cohort (`pkg/cache/scheduler/cohort_metrics.go`); Cohorts in a cycle have none."""
         if self._fair and view.is_declared:
             self._set("cohort_weighted_share", view.share, cohort=view.name)
         if not view.root:
@@ -164,7 +164,7 @@ class _Gauges:
             self._set("local_queue_admission_fair_sharing_usage", view.consumed[0], **of, cluster_queue=queue)
 
     def _pending(self, name: str, active: int, inadmissible: int, *, blocked: bool, of: dict[str, str]) -> None:
-        """In a queue that admits nothing, everybody is inadmissible."""
+        """Set the number of pending workloads; in an inactive queue, all count as inadmissible."""
         self._set(name, 0 if blocked else active, **of, status="active")
         self._set(name, inadmissible + (active if blocked else 0), **of, status="inadmissible")
 
@@ -179,7 +179,7 @@ class _Gauges:
 
 
 def _units(resource: str, amount: int) -> float:
-    """An amount of the core in the unit of the resource: cores of cpu; infinity where it has no limit."""
+    """Convert an internal amount to the unit of the resource (cores for cpu); infinity if there is no limit."""
     if amount == UNLIMITED:
         return math.inf
     return amount / 1000 if resource == "cpu" else amount

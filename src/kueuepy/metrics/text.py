@@ -1,4 +1,4 @@
-"""Series of numbers and their text in the format that Prometheus reads."""
+"""Series of metrics, and the Prometheus text format."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Labels = tuple[tuple[str, str], ...]
-"""By name."""
-_PLAIN = range(-4, 6)  # the exponents of numbers that are written without one
+"""Pairs of label name and value, sorted by name."""
+_PLAIN = range(-4, 6)  # exponents for which numbers are written without an exponent
 
 
 class Series:
-    """A counter or gauge: a number for each combination of labels."""
+    """A counter or gauge with a value for each combination of labels."""
 
     def __init__(self, name: str, kind: str, text: str) -> None:
-        """Has no numbers yet."""
+        """Create a series without values."""
         self.name, self.kind, self.text = f"kueue_{name}", kind, text
         self.values: dict[Labels, float] = {}
 
     def add(self, amount: float = 1, /, **labels: str) -> None:
-        """Adds to the number with these labels."""
+        """Add to the value with these labels."""
         key = _key(labels)
         self.values[key] = self.values.get(key, 0) + amount
 
     def set(self, value: float, /, **labels: str) -> None:
-        """Sets the number with these labels."""
+        """Set the value with these labels."""
         self.values[_key(labels)] = value
 
     def lines(self) -> Iterator[str]:
-        """The numbers with their labels, in the order of the labels."""
+        """Yield a line for each value, sorted by labels."""
         for labels, value in sorted(self.values.items()):
             yield f"{self.name}{_labels(labels)} {number(value)}"
 
 
 class Histogram(Series):
-    """Durations in seconds, counted by buckets: those of at most 1, 2.5, 5, 10, … seconds.
+    """A histogram of durations, with the bucket limits 1, 2.5, 5, 10, … seconds.
 
     Source: `pkg/metrics/metrics.go:generateExponentialBuckets`.
     """
 
     def __init__(self, name: str, text: str, buckets: int = 14) -> None:
-        """Has no durations yet."""
+        """Create an empty histogram."""
         super().__init__(name, "histogram", text)
         self.bounds = [1.0, *(2.5 * 2**i for i in range(buckets - 1))]
         self.counts: dict[Labels, list[int]] = {}
 
     def observe(self, nanoseconds: int, /, **labels: str) -> None:
-        """Counts a duration."""
+        """Add a duration."""
         seconds = max(nanoseconds, 0) / 1e9
         key = _key(labels)
         counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))
@@ -60,7 +60,7 @@ class Histogram(Series):
         self.values[key] = self.values.get(key, 0) + seconds
 
     def lines(self) -> Iterator[str]:
-        """Buckets, sum and count for each combination of labels."""
+        """Yield the lines of buckets, sum and count for each combination of labels."""
         for labels, total in sorted(self.values.items()):
             below = list(accumulate(self.counts[labels]))
             for bound, count in zip([*self.bounds, math.inf], below, strict=True):
@@ -70,7 +70,7 @@ class Histogram(Series):
 
 
 def exposition(series: Iterable[Series]) -> str:
-    """All series in Prometheus' text format 0.0.4; those without a number are left out."""
+    """Format series in the Prometheus text format 0.0.4, without series that have no values."""
     lines: list[str] = []
     for one in sorted(series, key=lambda one: one.name):
         if one.values:
@@ -79,7 +79,7 @@ def exposition(series: Iterable[Series]) -> str:
 
 
 def number(value: float) -> str:
-    """A number as Prometheus' own library writes it: the shortest text, with an exponent from a million on.
+    """Format a number as the Go client of Prometheus does: the shortest text, with an exponent from a million on.
 
     >>> number(16), number(0.25), number(1073741824), number(1e-5)
     ('16', '0.25', '1.073741824e+09', '1e-05')

@@ -1,4 +1,4 @@
-"""Kueue's metrics under Kueue's names, so that dashboards made for Kueue show a Scheduler, too."""
+"""Kueue's metrics of a Scheduler, under Kueue's names, for dashboards made for Kueue."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @checked_methods
 class Watch:
-    """Sees all that happens in a Scheduler from now on: its events, and the metrics that follow from them.
+    """Records the events of a Scheduler from its creation on, and computes Kueue's metrics from them.
 
-    These are all series of Kueue but those of real time, of pods' gates, of slices, of MultiKueue and of the build:
-    `admission_attempt_duration_seconds`, `workload_creation_latency_seconds`, `pod_scheduling_gate_removal_seconds`,
-    `replaced_workload_slices_total`, `multikueue_*`, `build_info`. There is one Watch to a Scheduler, since it takes
-    the events away.
+    A Watch has all series of Kueue except `admission_attempt_duration_seconds`, `workload_creation_latency_seconds`,
+    `pod_scheduling_gate_removal_seconds`, `replaced_workload_slices_total`, `multikueue_*` and `build_info`. These
+    depend on real time, pods, workload slices, MultiKueue or the build. A Scheduler can only have one Watch, because
+    the Watch removes the events from the Scheduler.
 
     >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}})))
@@ -41,11 +41,11 @@ class Watch:
     """
 
     def __init__(self, scheduler: Scheduler, *, history: int | None = None) -> None:
-        """Begins to watch; the counters start at 0.
+        """Start to record events; the counters start at 0.
 
         Args:
-            scheduler: Whom.
-            history: How many events it remembers at most, the last ones; all by default.
+            scheduler: The Scheduler.
+            history: Maximum number of events to keep, the latest ones; by default all.
         """
         self._scheduler = scheduler
         self._lock = RLock()
@@ -56,18 +56,18 @@ class Watch:
 
     @property
     def events(self) -> tuple[SchedulerEvent, ...]:
-        """The events so far, oldest first."""
+        """The recorded events, oldest first."""
         with self._lock:
             self.poll()
             return tuple(self._events)
 
     @property
     def table(self) -> EventTable:
-        """The events so far as a table."""
+        """The recorded events as a table."""
         return event_table(self.events)
 
     def poll(self) -> list[SchedulerEvent]:
-        """The events since the last time; they count from now on."""
+        """Return the new events since the last call, and add them to the counters."""
         with self._lock:
             new = list(drain_events(session_of(self._scheduler).engine))
             self._counters.count(new)
@@ -75,17 +75,18 @@ class Watch:
         return new
 
     def metrics_text(self) -> str:
-        """All metrics at this moment, in Prometheus' text format.
+        """Return the current metrics in the Prometheus text format.
 
-        Source: `pkg/metrics/metrics.go`. Names, labels and buckets are those of Kueue; `replica_role` is always
-        `standalone`. Series of LocalQueues, of Cohorts, of unadmitted workloads and of scheduling hashes are there as
-        the feature gates say.
+        Names, labels and buckets are those of Kueue; `replica_role` is always `standalone`. Feature gates enable the
+        series of LocalQueues, Cohorts, unadmitted workloads and scheduling hashes.
+
+        Source: `pkg/metrics/metrics.go`.
         """
         with self._lock:
             return exposition(self.series())
 
     def series(self) -> list[Series]:
-        """All series at this moment, those without a number included."""
+        """Return the current series, including those without values."""
         with self._lock:
             self.poll()
             return [*self._counters.series, *gauges(self._scheduler)]

@@ -4,11 +4,11 @@ Fields have the meaning of API version v1beta2 and Kueue's names in snake_case. 
 one class: `spec.cohortName` of a ClusterQueue is the field `cohort_name`. Enumerated values are the strings that Kueue
 uses.
 
-Times are integers in nanoseconds since the Unix epoch. Durations are in nanoseconds unless the field name ends in
-`_seconds`. Quantities are stored as written, for example `"500m"`.
+Times are datetimes in UTC. Durations are numbers of seconds. Constructors also accept text for both, seconds since the
+Unix epoch for times, and timedeltas for durations. Quantities are stored as written, for example `"500m"`.
 
-Constructors do not validate field values against Kueue's rules. `kueuepy.manifest.check` validates objects, and every
-function that accepts objects validates them too.
+Constructors convert times and durations, and do not validate other values. `kueuepy.manifest.check` validates objects,
+and every function that accepts objects validates them too.
 
 >>> queue = ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 32}}, cohort_name="research")
 >>> queue.cohort_name, queue.preemption.reclaim_within_cohort
@@ -19,7 +19,6 @@ from kueuepy.objects.base import NamespacedObject, Object, QuantityText, Resourc
 from kueuepy.objects.check import AdmissionCheck
 from kueuepy.objects.cohort import Cohort
 from kueuepy.objects.configuration import (
-    SECOND,
     AdmissionFairSharing,
     CapacitySource,
     Configuration,
@@ -71,6 +70,7 @@ from kueuepy.objects.status import (
     RequeueState,
     WorkloadStatus,
 )
+from kueuepy.objects.times import SECOND, Seconds, Timestamp
 from kueuepy.objects.topology import (
     HOSTNAME_LABEL,
     Topology,
@@ -143,7 +143,9 @@ __all__ = [
     "ResourceTransformation",
     "Resources",
     "RuntimeClass",
+    "Seconds",
     "Taint",
+    "Timestamp",
     "Toleration",
     "Topology",
     "TopologyAssignment",

@@ -14,7 +14,7 @@ from msgspec import field
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
-from kueuepy.objects.times import nanoseconds, numpy_kind
+from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, default, moment_ns, numpy_kind
 
 QuantityText: TypeAlias = str | int
 """A Kubernetes quantity as written: an integer such as `9`, or a string such as `"500m"` or `"64Gi"`.
@@ -26,7 +26,7 @@ ResourceList: TypeAlias = dict[str, QuantityText]
 """Quantities by resource name, as in a container's `resources.requests`."""
 
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""A signed 64-bit integer, for example a time in nanoseconds; it covers the years 1677 to 2262."""
+"""An integer of 64 bits."""
 
 
 def is_finite(value: Real | Decimal | float) -> bool:
@@ -81,7 +81,7 @@ def _decimal(value: Real) -> Decimal:
 def without_numpy(value: Any) -> Any:
     """Replace NumPy numbers, booleans and strings by Python's own types. Structs are changed in place."""
     if kind := numpy_kind(value):
-        return nanoseconds(value, "time") if kind == "M" else value.item()
+        return Timestamp.of(moment_ns(value)) if kind == "M" else value.item()
     if isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             before = getattr(value, name)
@@ -168,15 +168,15 @@ class Object(Named, frozen=True, kw_only=True):
     """A cluster-scoped Kubernetes object, with `metadata` and `spec` flattened into one class.
 
     >>> from kueuepy.objects import Cohort
-    >>> Cohort("research", creation_timestamp="1970-01-01T00:00:01Z").creation_timestamp
-    1000000000
+    >>> str(Cohort("research", creation_timestamp="1970-01-01T00:00:01Z").creation_timestamp)
+    '1970-01-01T00:00:01Z'
 
     Attributes:
         labels: Labels (`metadata.labels`). Default: none.
         annotations: Annotations (`metadata.annotations`). Default: none.
         uid: UID (`metadata.uid`); empty if unknown. Kueue uses it as the last tie-breaker in several orderings.
-        creation_timestamp: Creation time (`metadata.creationTimestamp`) in nanoseconds since the Unix epoch; `None` if
-            unknown. The constructor also accepts an RFC 3339 string or a datetime with a time zone.
+        creation_timestamp: Creation time (`metadata.creationTimestamp`), a datetime in UTC; `None` if unknown. The
+            constructor also accepts an RFC 3339 string or a number of seconds since the Unix epoch.
         deletion_timestamp: Time at which deletion was requested (`metadata.deletionTimestamp`), in the same form;
             `None` unless the object is being deleted.
     """
@@ -184,21 +184,17 @@ class Object(Named, frozen=True, kw_only=True):
     labels: dict[str, str] = field(default_factory=dict)
     annotations: dict[str, str] = field(default_factory=dict)
     uid: str = ""
-    creation_timestamp: Int64 | None = None
-    deletion_timestamp: Int64 | None = None
+    creation_timestamp: OptionalTimeField = default(None)
+    deletion_timestamp: OptionalTimeField = default(None)
 
     def __post_init__(self) -> None:
-        """Convert times to nanoseconds and iterables to tuples.
+        """Convert times to Timestamps and iterables to tuples.
 
         Raises:
             InvalidSpecError: A value is not a valid time, or a value for a tuple field is not iterable.
         """
         super().__post_init__()
-        for name in ("creation_timestamp", "deletion_timestamp"):
-            value = getattr(self, name)
-            if value is not None and type(value) is not int:
-                found = nanoseconds(value, f"{type(self).__name__}: {name}")
-                msgspec.structs.force_setattr(self, name, found)
+        convert_times(self, "creation_timestamp", "deletion_timestamp")
 
     @property
     def key(self) -> str:

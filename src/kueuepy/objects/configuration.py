@@ -9,13 +9,8 @@ from msgspec import field
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
+from kueuepy.objects.times import SECOND, DurationField, OptionalDurationField, Seconds, convert_durations, default
 from kueuepy.profiles import DEVELOPMENT, Release, effective, release_of, rules_of
-
-SECOND = 10**9
-"""Number of nanoseconds in a second.
-
-All durations in a Configuration are in nanoseconds unless the field name ends in `_seconds`.
-"""
 
 PreemptionStrategy: TypeAlias = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 QuotaCheckStrategy: TypeAlias = Literal["BlockUndeclared", "IgnoreUndeclared"]
@@ -46,14 +41,14 @@ class AdmissionFairSharing(Value, frozen=True):
 
     Source: KEP-4136.
 
-    >>> AdmissionFairSharing(usage_half_life_time=3600 * SECOND, resource_weights={"memory": 0}).usage_sampling_interval
-    300000000000
+    >>> AdmissionFairSharing(usage_half_life_time="1h", resource_weights={"memory": 0}).usage_sampling_interval
+    300.0
 
     Attributes:
-        usage_half_life_time: Time in nanoseconds after which past usage counts half (`usageHalfLifeTime`), 0 or more.
+        usage_half_life_time: Time in seconds after which past usage counts half (`usageHalfLifeTime`), 0 or more.
             With 0, the default, past usage is forgotten immediately
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
-        usage_sampling_interval: Time in nanoseconds between two samples of the usage (`usageSamplingInterval`), more
+        usage_sampling_interval: Time in seconds between two samples of the usage (`usageSamplingInterval`), more
             than 0. Default: 5 minutes. When a workload gets quota, Kueue adds its request times 1 - 0.5^(interval /
             half-life) to the usage of its LocalQueue as an entry penalty (`CalculateEntryPenalty` in the same file);
             with a half-life of 0 there is no penalty.
@@ -61,9 +56,17 @@ class AdmissionFairSharing(Value, frozen=True):
             0 or more. Resources that are not listed have weight 1.
     """
 
-    usage_half_life_time: Int64 = 0
-    usage_sampling_interval: Int64 = 300 * SECOND
+    usage_half_life_time: DurationField = default(Seconds.of(0))
+    usage_sampling_interval: DurationField = default(Seconds.of(300 * SECOND))
     resource_weights: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Turns the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self, "usage_half_life_time", "usage_sampling_interval")
 
 
 class RequeuingStrategy(Value, frozen=True):
@@ -93,24 +96,32 @@ class WaitForPodsReady(Value, frozen=True):
 
     Source: KEP-349.
 
-    >>> WaitForPodsReady(timeout=600 * SECOND).requeuing_strategy.timestamp
+    >>> WaitForPodsReady(timeout="10m").requeuing_strategy.timestamp
     'Eviction'
 
     Attributes:
-        timeout: Time in nanoseconds after admission within which the pods must be ready (`timeout`), more than 0.
-            Default: 30 minutes.
-        recovery_timeout: Time in nanoseconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`), 0 or more; `None`, the default, for no limit. A manifest without the field is read as
-            the value of `timeout`.
+        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. Like all
+            durations, it can be given as text such as `"5m"` or as a timedelta. Default: 30 minutes.
+        recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. A manifest without the field is read as the
+            value of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
     """
 
-    timeout: Int64 = 1800 * SECOND
-    recovery_timeout: Int64 | None = None
+    timeout: DurationField = default(Seconds.of(1800 * SECOND))
+    recovery_timeout: OptionalDurationField = default(None)
     block_admission: bool = False
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
+
+    def __post_init__(self) -> None:
+        """Turns the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self, "timeout", "recovery_timeout")
 
 
 class ResourceTransformation(Value, frozen=True):
@@ -238,10 +249,10 @@ class MultiKueueSettings(Value, frozen=True):
     'multikueue'
 
     Attributes:
-        gc_interval: Time in nanoseconds between two runs of the garbage collector (`gcInterval`); 0 turns it off.
+        gc_interval: Time in seconds between two runs of the garbage collector (`gcInterval`); 0 turns it off.
             Default: 1 minute.
         origin: Value of the label that marks objects created by this manager on workers. Default: `multikueue`.
-        worker_lost_timeout: Time in nanoseconds after which a workload on a lost worker is dispatched again
+        worker_lost_timeout: Time in seconds after which a workload on a lost worker is dispatched again
             (`workerLostTimeout`). Default: 15 minutes.
         dispatcher_name: Name of the dispatcher (`dispatcherName`). Default: the dispatcher that nominates all workers
             at once. A name unknown to Kueue means an external dispatcher.
@@ -249,11 +260,19 @@ class MultiKueueSettings(Value, frozen=True):
             (`incrementalDispatcherConfig.stepSize`); `None`, the default, for 3.
     """
 
-    gc_interval: Int64 = 60 * SECOND
+    gc_interval: DurationField = default(Seconds.of(60 * SECOND))
     origin: str = "multikueue"
-    worker_lost_timeout: Int64 = 900 * SECOND
+    worker_lost_timeout: DurationField = default(Seconds.of(900 * SECOND))
     dispatcher_name: str = ALL_AT_ONCE
     step_size: Int64 | None = None
+
+    def __post_init__(self) -> None:
+        """Turns the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self, "gc_interval", "worker_lost_timeout")
 
 
 MANAGED_NAMESPACES = LabelSelector(

@@ -11,8 +11,9 @@ from msgspec import field
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects.base import Int64, NamespacedObject, Object, QuantityText, ResourceList, quantity
+from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList, quantity
 from kueuepy.objects.flavor import Taint
+from kueuepy.objects.times import OptionalTimeField, convert_times, default
 from kueuepy.objects.topology import HOSTNAME_LABEL, Topology
 
 PodPhase: TypeAlias = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
@@ -46,8 +47,8 @@ class Node(Object, frozen=True, kw_only=True):
             reporting, rather than `False`. The node is not ready in both cases. Default: `False`.
         other_conditions: Status of each condition other than `Ready`, by type. Kueue retries pending workloads when any
             condition of a node changes.
-        ready_since: Time of the last change of the condition `Ready`, in nanoseconds since the Unix epoch. `None`, the
-            default, means the time at which this condition was first applied.
+        ready_since: Time of the last change of the condition `Ready`, a datetime. `None`, the default, means the time
+            at which this condition was first applied.
     """
 
     capacity: ResourceList = field(default_factory=dict)
@@ -57,11 +58,12 @@ class Node(Object, frozen=True, kw_only=True):
     ready: bool | None = True
     ready_unknown: bool = False
     other_conditions: dict[str, str] = field(default_factory=dict)
-    ready_since: Int64 | None = None
+    ready_since: OptionalTimeField = default(None)
 
     def __post_init__(self) -> None:
         """Set `allocatable` to the capacity if it is empty."""
         Object.__post_init__(self)
+        convert_times(self, "ready_since")
         if not self.allocatable:
             msgspec.structs.force_setattr(self, "allocatable", self.capacity)
 

@@ -12,6 +12,7 @@ import msgspec
 
 from kueuepy.errors.arguments import briefly
 from kueuepy.objects.ready import ready
+from kueuepy.objects.times import Seconds, Timestamp, decode_time, encode_time
 
 T = TypeVar("T")
 Fault: TypeAlias = tuple[tuple[str | int, ...], str]
@@ -35,8 +36,8 @@ _PLAIN = (
     f"integers are {-(2**63)} to {2**64 - 1}"
 )
 _ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
-_json = msgspec.json.Encoder()
-_packed = msgspec.msgpack.Encoder()
+_json = msgspec.json.Encoder(enc_hook=encode_time)
+_packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 
 
 def fault_of(value: Any) -> Fault | None:
@@ -86,6 +87,8 @@ def read_again(record: T) -> T:
 def _made_plain(value: Any) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
+    if isinstance(value, Timestamp | Seconds):
+        return value.value
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Iterable):
@@ -95,12 +98,12 @@ def _made_plain(value: Any) -> Any:
 
 @cache
 def _from_json(cls: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(ready(cls))
+    return msgspec.json.Decoder(ready(cls), dec_hook=decode_time)
 
 
 @cache
 def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(ready(cls))
+    return msgspec.msgpack.Decoder(ready(cls), dec_hook=decode_time)
 
 
 def said_by_msgspec(error: msgspec.ValidationError) -> tuple[str, str]:

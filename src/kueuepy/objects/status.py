@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import field
 
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
+from kueuepy.objects.times import EPOCH, OptionalTimeField, TimeField, convert_times, default
 from kueuepy.objects.topology import TopologyAssignment
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
@@ -23,15 +24,23 @@ class Condition(Value, frozen=True):
         status: `"True"`, `"False"` or `"Unknown"`, as a string.
         reason: Machine-readable reason in CamelCase. Default: empty.
         message: Human-readable message. Default: empty.
-        last_transition_time: Time of the last change of `status`, in nanoseconds since the Unix epoch
-            (`lastTransitionTime`). Default: 0.
+        last_transition_time: Time of the last change of `status`, a datetime (`lastTransitionTime`). Default: the Unix
+            epoch.
     """
 
     type: str
     status: ConditionStatus
     reason: str = ""
     message: str = ""
-    last_transition_time: Int64 = 0
+    last_transition_time: TimeField = default(EPOCH)
+
+    def __post_init__(self) -> None:
+        """Turns the time into a Timestamp.
+
+        Raises:
+            InvalidSpecError: It is not a time.
+        """
+        convert_times(self, "last_transition_time")
 
 
 class PodSetAssignment(Value, frozen=True):
@@ -84,12 +93,20 @@ class RequeueState(Value, frozen=True):
 
     Attributes:
         count: Number of times that the Workload was requeued. Default: 0.
-        requeue_at: Time until which the Workload waits, in nanoseconds since the Unix epoch (`requeueAt`); `None`, the
-            default, if it does not wait.
+        requeue_at: Time until which the Workload waits, a datetime (`requeueAt`); `None`, the default, if it does not
+            wait.
     """
 
     count: int = 0
-    requeue_at: Int64 | None = None
+    requeue_at: OptionalTimeField = default(None)
+
+    def __post_init__(self) -> None:
+        """Turns the time into a Timestamp.
+
+        Raises:
+            InvalidSpecError: It is not a time.
+        """
+        convert_times(self, "requeue_at")
 
 
 class ReclaimablePod(Value, frozen=True):
@@ -118,8 +135,8 @@ class AdmissionCheckState(Collection, frozen=True):
         state: `Pending`, `Ready`, `Retry` or `Rejected`. The Workload is admitted when all checks are `Ready`. `Retry`
             and `Rejected` evict it, and `Rejected` also deactivates it.
         message: Human-readable message. Default: empty.
-        last_transition_time: Time of the last change of `state`, in nanoseconds since the Unix epoch
-            (`lastTransitionTime`). Default: 0.
+        last_transition_time: Time of the last change of `state`, a datetime (`lastTransitionTime`). Default: the Unix
+            epoch.
         retry_count: Number of retries that the check has requested (`retryCount`); `None` if unknown.
         requeue_after_seconds: Waiting time in seconds after a retry (`requeueAfterSeconds`); `None`, the default, for
             no waiting time.
@@ -129,10 +146,19 @@ class AdmissionCheckState(Collection, frozen=True):
     name: str
     state: CheckState
     message: str = ""
-    last_transition_time: Int64 = 0
+    last_transition_time: TimeField = default(EPOCH)
     retry_count: Int64 | None = None
     requeue_after_seconds: Int64 | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Turns the time into a Timestamp, and lists into tuples.
+
+        Raises:
+            InvalidSpecError: The time is not a time, or a list is none.
+        """
+        super().__post_init__()
+        convert_times(self, "last_transition_time")
 
 
 class WorkloadStatus(Collection, frozen=True, kw_only=True):

@@ -1,11 +1,27 @@
-"""Times and durations in Kubernetes' notation, and their conversion to integer nanoseconds."""
+"""Conversions of times and durations between users' forms, text, and integer nanoseconds.
+
+Users pass text, datetimes, timedeltas or seconds, and get Timestamps and Seconds. The engine and private columns
+contain integers of nanoseconds.
+"""
+
+from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
-from numbers import Integral
-from typing import Any
+from fractions import Fraction
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar
+
+import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import briefly
+
+Duration: TypeAlias = float | str | timedelta
+"""Seconds, a text such as `"2h"` or `"1m30s"`, or a timedelta."""
+
+Moment: TypeAlias = float | str | datetime
+"""Seconds since the Unix epoch, a text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
@@ -56,11 +72,17 @@ def parse_time(text: str) -> int | None:
     return seconds * SECOND + int((fraction or "0").ljust(9, "0"))
 
 
-def nanoseconds(value: Any, where: str) -> int:
-    """Convert a time to nanoseconds since the Unix epoch.
+def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> int:
+    """Return a time in nanoseconds since the Unix epoch.
 
-    >>> nanoseconds("1970-01-01T00:00:01Z", "time"), nanoseconds(datetime(1970, 1, 2, tzinfo=timezone.utc), "time")
-    (1000000000, 86400000000000)
+    >>> moment_ns("1970-01-01T00:00:01Z"), moment_ns(1.5), moment_ns(datetime(1970, 1, 2, tzinfo=timezone.utc))
+    (1000000000, 1500000000, 86400000000000)
+
+    Args:
+        value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (of Python, pandas
+            or NumPy, whose times are UTC).
+        where: Prefix of the error message.
+        earliest: The earliest time that is accepted, in nanoseconds.
 
     Args:
         value: An integer number of nanoseconds, an RFC 3339 string, a datetime with a time zone, or a NumPy datetime.
@@ -70,24 +92,260 @@ def nanoseconds(value: Any, where: str) -> int:
         Nanoseconds since the Unix epoch.
 
     Raises:
-        InvalidSpecError: The value is of another type, the string is not an RFC 3339 time, or the datetime has no time
-            zone.
+        InvalidSpecError: The value is not a time, or 64 bits of nanoseconds do not hold it.
     """
-    found: int | None = None
-    if numpy_kind(value) in ("M", "m"):
+    if type(value) is Timestamp:
+        found: int | None = value.value
+    elif type(value) is int:
+        found = value * SECOND
+    elif numpy_kind(value) in ("M", "m"):
         found = numpy_ns(value) if numpy_kind(value) == "M" else None
     elif isinstance(value, datetime):
-        found = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
-    elif isinstance(value, str):
-        found = parse_time(value)
-    elif isinstance(value, Integral) and not isinstance(value, bool):
-        found = int(value)
-    if found is None:
+        found = datetime_ns(value) if value.tzinfo else None
+    else:
+        found = parse_time(value) if isinstance(value, str) else _seconds_ns(value)
+    if found is None or found < earliest:
+        since = "since 1970, 0 or more" if earliest == 0 else "since 1970"
         raise InvalidSpecError(
-            f"{where}: is {value!r}; it must be nanoseconds since 1970, a text such as 2026-08-01T12:00:00Z, "
+            f"{where}: is {briefly(value)}; it must be seconds {since}, a text such as 2026-08-01T12:00:00Z, "
             "or a datetime with a time zone"
         )
+    if abs(found) > LONGEST:
+        raise InvalidSpecError(
+            f"{where}: is {briefly(value)}; it must be {LATEST} at most, second {LONGEST // SECOND} since 1970"
+        )
     return found
+
+
+def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) -> int:
+    """Return a duration in nanoseconds.
+
+    >>> duration_ns("2h"), duration_ns(0.5), duration_ns(timedelta(minutes=1))
+    (7200000000000, 500000000, 60000000000)
+
+    Args:
+        value: A number of seconds, a text such as `"1h30m"`, or a timedelta (of Python, pandas or NumPy).
+        where: Prefix of the error message.
+        signed: Whether a duration below 0 is accepted.
+
+    Raises:
+        InvalidSpecError: The value is not a duration, is below 0, or 64 bits of nanoseconds do not hold it.
+    """
+    if type(value) is Seconds:
+        found: int | None = value.value
+    elif numpy_kind(value) in ("M", "m"):
+        found = numpy_ns(value) if numpy_kind(value) == "m" else None
+    elif isinstance(value, timedelta):
+        found = timedelta_ns(value)
+    else:
+        found = parse_duration(value) if isinstance(value, str) else _seconds_ns(value)
+    if found is None or (found < 0 and not signed):
+        raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be seconds, 0 or more, or such as '1h30m'")
+    if abs(found) > LONGEST:
+        raise InvalidSpecError(
+            f"{where}: is {briefly(value)}; it must be {LONGEST // SECOND} seconds at most, some 292 years"
+        )
+    return found
+
+
+def later(now: int, duration: Duration) -> int:
+    """Return the time, in nanoseconds, when a duration has passed.
+
+    Raises:
+        InvalidSpecError: It is not a duration, or the time is too late for 64 bits.
+    """
+    then = now + duration_ns(duration)
+    if then > LONGEST:
+        raise InvalidSpecError(
+            f"duration: is {duration!r}; it must end at {LATEST} at most, now is second {now / SECOND:g}"
+        )
+    return then
+
+
+def _seconds_ns(value: Any) -> int | None:
+    """Return seconds in nanoseconds, exactly as their decimal digits say."""
+    if numpy_kind(value) in ("i", "u", "f"):
+        value = value.item()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value) * SECOND
+    if not isinstance(value, float) or not isfinite(value):
+        return None
+    return round(Fraction(float.__repr__(value)) * SECOND)
+
+
+class Timestamp(datetime):
+    """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 text.
+
+    Its text is the one that Kubernetes writes. It is encoded, by the hooks below, as the integer `value`. Arithmetic is
+    that of a datetime: it has microseconds.
+
+    >>> Timestamp.of(1_500_000_000)
+    Timestamp('1970-01-01T00:00:01.5Z')
+
+    Attributes:
+        value: Nanoseconds since the Unix epoch, as in a Timestamp of pandas.
+    """
+
+    __slots__ = ("value",)
+    value: int
+
+    @classmethod
+    def of(cls, nanoseconds: int) -> Timestamp:
+        """Return the time that is this number of nanoseconds after the Unix epoch."""
+        seconds, rest = divmod(nanoseconds, SECOND)
+        at = _EPOCH + timedelta(0, seconds, rest // 1000)  # arithmetic of a subclass is ten times slower
+        made = cls(at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, timezone.utc)
+        made.value = nanoseconds
+        return made
+
+    def __getattr__(self, name: str) -> int:
+        """Work out the value of the result of arithmetic."""
+        if name != "value":
+            raise AttributeError(f"Timestamp has no attribute {name!r}")
+        return (datetime.__sub__(self, _EPOCH)) // timedelta(microseconds=1) * 1000
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return self.value == other.value if isinstance(other, Timestamp) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return not self == other
+
+    def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return self.value < other.value if isinstance(other, Timestamp) else super().__lt__(other)
+
+    def __le__(self, other: datetime) -> bool:  # type: ignore[override]
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return self.value <= other.value if isinstance(other, Timestamp) else super().__le__(other)
+
+    def __gt__(self, other: datetime) -> bool:  # type: ignore[override]
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return self.value > other.value if isinstance(other, Timestamp) else super().__gt__(other)
+
+    def __ge__(self, other: datetime) -> bool:  # type: ignore[override]
+        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        return self.value >= other.value if isinstance(other, Timestamp) else super().__ge__(other)
+
+    __hash__ = datetime.__hash__
+
+    def __str__(self) -> str:
+        """Return the RFC 3339 text."""
+        return format_time(self.value)
+
+    def __repr__(self) -> str:
+        """Return the class and the RFC 3339 text."""
+        return f"Timestamp('{self}')"
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]:
+        """Pickle and copy all nanoseconds."""
+        return Timestamp.of, (self.value,)
+
+
+class Seconds(float):
+    """A number of seconds that also keeps the nanoseconds of a duration, as text may have more than a float holds.
+
+    It is encoded, by the hooks below, as the integer `value`.
+
+    >>> Seconds.of(300 * SECOND)
+    300.0
+
+    Attributes:
+        value: Nanoseconds, as in a Timedelta of pandas.
+    """
+
+    __slots__ = ("value",)
+    value: int
+
+    @classmethod
+    def of(cls, nanoseconds: int) -> Seconds:
+        """Return the duration of this number of nanoseconds."""
+        made = cls(nanoseconds / SECOND)
+        made.value = nanoseconds
+        return made
+
+    def __getattr__(self, name: str) -> int:
+        """Work out the value of a number that was not made by `of`."""
+        if name != "value":
+            raise AttributeError(f"Seconds has no attribute {name!r}")
+        return duration_ns(float(self), signed=True)
+
+
+EPOCH = Timestamp.of(0)
+
+if TYPE_CHECKING:
+    _In = TypeVar("_In")
+    _Out = TypeVar("_Out")
+
+    class _Converted(Generic[_In, _Out]):
+        """A field whose constructor argument has another type than the attribute."""
+
+        def __get__(self, record: object, cls: type | None = None, /) -> _Out:
+            raise NotImplementedError
+
+        def __set__(self, record: Any, value: _In, /) -> None:
+            raise NotImplementedError
+
+    TimeField: TypeAlias = _Converted[Moment, Timestamp]
+    # Any: mypy takes the type of the argument for that of the attribute in frozen subclasses.
+    OptionalTimeField: TypeAlias = _Converted[Any, Timestamp | None]
+    DurationField: TypeAlias = _Converted[Duration, Seconds]
+    OptionalDurationField: TypeAlias = _Converted[Duration | None, Seconds | None]
+else:
+    TimeField = Timestamp
+    OptionalTimeField = Timestamp | None
+    DurationField = Seconds
+    OptionalDurationField = Seconds | None
+
+
+def default(value: Timestamp | Seconds | None) -> Any:
+    """Return the default of a field of one of the types above, for type checkers."""
+    return value
+
+
+def convert_times(record: msgspec.Struct, *names: str) -> None:
+    """Turn the times in these fields of a new record into Timestamps.
+
+    Raises:
+        InvalidSpecError: A field holds neither a time nor `None`.
+    """
+    for name in names:
+        value = getattr(record, name)
+        if value is not None and type(value) is not Timestamp:
+            exact = Timestamp.of(moment_ns(value, f"{type(record).__name__}: {name}"))
+            msgspec.structs.force_setattr(record, name, exact)
+
+
+def convert_durations(record: msgspec.Struct, *names: str) -> None:
+    """Turn the durations in these fields of a new record into Seconds.
+
+    Raises:
+        InvalidSpecError: A field holds neither a duration nor `None`.
+    """
+    for name in names:
+        value = getattr(record, name)
+        if value is not None and type(value) is not Seconds:
+            exact = Seconds.of(duration_ns(value, f"{type(record).__name__}: {name}", signed=True))
+            msgspec.structs.force_setattr(record, name, exact)
+
+
+def encode_time(value: Any) -> int:
+    """Encode a Timestamp or Seconds as its nanoseconds: the `enc_hook` of msgspec for all objects."""
+    if isinstance(value, Timestamp | Seconds):
+        return value.value
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
+
+
+def decode_time(cls: type[Any], value: Any) -> Any:
+    """Decode nanoseconds into a Timestamp or Seconds: the `dec_hook` of msgspec for all objects."""
+    if cls not in (Timestamp, Seconds):
+        raise NotImplementedError(cls.__name__)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"Expected `int`, got `{'null' if value is None else type(value).__name__}`")
+    if abs(value) > LONGEST:
+        raise ValueError(f"Expected `int` <= {LONGEST}")
+    return cls.of(value)
 
 
 def numpy_kind(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""A playground: sliders for quotas, limits and weights, and what becomes of the same jobs; a page, or a widget."""
+"""A playground: sliders for quotas, limits and weights that simulate the same jobs, as a web page or a widget."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ if TYPE_CHECKING:
 
 @spelled_out(RunSettings)
 def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> PlaygroundWidget:
-    """The sliders in a notebook: what `kueuepy play` shows, as a widget of Jupyter.
+    """Create a Jupyter widget with the sliders of `kueuepy play`.
 
-    Its `values` are what the sliders were moved to, its `cluster` is the one with them, and `result()` what comes of
-    the jobs there. It needs the extra `widget`.
+    The attribute `values` of the widget holds the changed values, and `cluster` the changed cluster. `result()`
+    simulates the jobs on that cluster. The widget needs the extra `widget`.
 
     Args:
-        cluster: The configuration.
-        jobs: As `simulate` takes them.
-        settings: What `simulate` takes beside, as `model` and `clock`.
+        cluster: The cluster configuration.
+        jobs: The jobs, in any form that `simulate` accepts.
+        settings: Other arguments of `simulate`, such as `model` and `clock`.
+
+    Returns:
+        The widget, which a notebook displays.
 
     Raises:
-        InvalidSpecError: Something is not valid.
+        InvalidSpecError: The jobs or a setting are not valid.
         UnsupportedError: anywidget is not installed.
     """
     try:

@@ -1,4 +1,4 @@
-"""What a playground answers: the figures of a run under the values that its sliders have."""
+"""The answers of a playground: the metrics of a simulation with the values of its sliders."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.tables.columns import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 Value = int | float | str | None
 _POINTS = 120
-"""Into so many steps of time what is used is cut."""
+"""Number of time steps of the usage chart."""
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _SHOWN = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "borrowed_hours", "lost_hours", "evictions", "jain")
@@ -47,21 +48,21 @@ _FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
 _SOON = 0.012
 _LAST = 3
-"""The part that ends with the run, however long it takes."""
+"""Number of the last part, which runs until the end of the simulation."""
 
 
 class Knob(NamedTuple):
     """A number that a slider changes.
 
     Attributes:
-        path: Of the field, as `Cluster.edit` takes it.
-        owner: The ClusterQueue or Cohort.
+        path: Path of the field, in the syntax of `Cluster.edit`.
+        owner: Name of the ClusterQueue or Cohort.
         what: `nominalQuota`, `borrowingLimit`, `lendingLimit` or `weight`.
-        cell: `flavor/resource`; empty of a weight.
-        value: In the cluster as it was given, in units of `suffix`; `None` where no limit is set.
-        most: The largest that the slider goes to.
-        step: Between two values.
-        suffix: What follows the number in a manifest, as `Gi`.
+        cell: `flavor/resource`; empty for a weight.
+        value: Value in the original cluster, in units of `suffix`; `None` for no limit.
+        most: Largest value of the slider; the smallest is 0.
+        step: Difference between two values.
+        suffix: Suffix of the quantity in a manifest, such as `Gi`.
     """
 
     path: str
@@ -76,50 +77,55 @@ class Knob(NamedTuple):
 
 @checked_methods
 class Playground:
-    """A cluster and jobs, and what becomes of them under other values; nothing is kept or written.
+    """A cluster and jobs to simulate with changed quotas, limits and weights.
 
     Attributes:
-        knobs: What can be changed, in the order of the objects.
+        knobs: The numbers that can be changed, in the order of the objects.
     """
 
     @spelled_out(RunSettings)
     def __init__(self, cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> None:
-        """Takes the cluster and the jobs.
+        """Create a playground.
 
         Args:
-            cluster: The configuration.
-            jobs: As `simulate` takes them.
-            settings: What `simulate` takes beside, as `model` and `clock`.
+            cluster: The cluster configuration.
+            jobs: The jobs, in any form that `simulate` accepts.
+            settings: Other arguments of `simulate`, such as `model` and `clock`.
 
         Raises:
-            InvalidSpecError: Something is not valid.
+            InvalidSpecError: The jobs or a setting are not valid.
         """
         setup = setup_of(cluster, jobs, settings)
         self._cluster, self._jobs, self._settings = cluster, setup.jobs_of(0), setup.settings
         self.knobs = tuple(_knobs(cluster))
         self._by_path = {knob.path: knob for knob in self.knobs}
-        self._tree = _tree(cluster)  # no slider moves anybody in it
-        self._seconds = 0.0  # that the last whole run took
-        self._colours: dict[str, int] | None = None  # of the first whole run: colours stay when sliders move
+        self._tree = _tree(cluster)  # sliders do not change the tree
+        self._seconds = 0.0  # virtual duration of the last complete run
+        self._colours: dict[str, int] | None = (
+            None  # from the first complete run, so that sliders do not change colours
+        )
         self._going: tuple[dict[str, Value], Simulation] | None = None
 
     def cluster(self, values: Mapping[str, Value]) -> Cluster:
-        """The cluster with these values by path; `None` takes a limit away.
+        """Return the cluster with changed values.
+
+        Args:
+            values: Values by path; `None` removes a limit.
 
         Raises:
-            InvalidSpecError: A path is that of no knob, or a value is none for its field.
+            InvalidSpecError: A path has no slider, or a value is not valid for its field.
         """
         changed = {}
         for path, value in values.items():
             knob = self._by_path.get(path)
             if knob is None:
-                raise InvalidSpecError(f'play: "{path}": is no slider')
+                raise InvalidSpecError(f'play: "{path}": is not the path of a slider')
             if value != knob.value:
                 changed[path] = _written(knob, value)
         return self._cluster.edit_all(changed)
 
     def result(self, values: Mapping[str, Value]) -> Result:
-        """What `simulate` gives for the cluster with these values."""
+        """Simulate the jobs on the cluster with these values and return the result."""
         run = self._begin(values)
         run.run(progress=False)
         return run.close()
@@ -130,30 +136,35 @@ class Playground:
         return Simulation(self.cluster(values), self._jobs, **settings)
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
-        """The same as plain data, for a page.
+        """Simulate the jobs with these values and return JSON data for the page.
 
-        `figures` and `queues` hold numbers and texts, `series` what each ClusterQueue uses over time, `tree` the
-        Cohorts and ClusterQueues, `warnings` what to know before, `seconds` until when, `ms` how long it took, and
-        `more` is false.
+        The data has the keys `figures` (metrics), `queues` (metrics of each ClusterQueue), `series` (usage of each
+        ClusterQueue over time), `tree` (Cohorts and ClusterQueues), `warnings`, `seconds` (simulated time), `ms` (wall
+        time in milliseconds) and `more`, which is false.
         """
         begin = time.perf_counter()
         return self._whole(self.result(values), begin)
 
     def part(self, values: Mapping[str, Value], part: int = 0) -> dict[str, Any]:
-        """The answer as far as it is there soon: a long run goes on with the next part.
+        """Return an answer after limited time; the next part continues a long simulation.
 
-        Part 0 is there in about 20 ms with all that is not the run, and each part takes four times as long as the one
-        before. As long as `more` is true there are only `series` and `tree`, of the time until `seconds`. The run goes
-        on where it was if the values are those of the question before. The last part is what `answer` gives.
+        Part 0 takes about 20 ms, and each part takes four times as long as the previous one. While `more` is true, the
+        answer only has `series` and `tree`, for the simulated time until `seconds`. A part continues the simulation of
+        the previous call if the values are equal, and starts a new one otherwise. The last part returns the result of
+        `answer`.
+
+        Args:
+            values: Values by path; `None` removes a limit.
+            part: Number of the part, from 0.
 
         Raises:
-            InvalidSpecError: A path is that of no knob, or a value is none for its field; or part is no number.
+            InvalidSpecError: A path has no slider, a value is not valid for its field, or `part` is not a number.
         """
         begin = time.perf_counter()
         if isinstance(part, bool) or not isinstance(part, int) or part < 0:
-            raise InvalidSpecError(f"play: part {part!r}; it must be a number from 0 on")
+            raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
         if not isinstance(values, Mapping):
-            raise InvalidSpecError(f"play: values {values!r}; they must be by path")
+            raise InvalidSpecError(f"play: values {values!r}; it must be a mapping from paths to values")
         known, self._going = self._going, None
         asked = dict(values)
         run = known[1] if known is not None and part and known[0] == asked else self._begin(asked)
@@ -167,7 +178,7 @@ class Playground:
         return self._whole(run.close(), begin)
 
     def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What the view gets: `part` of the question's `values` and `part`, or an `error`."""
+        """Answer a question of the page: return `part` of its `values` and `part`, or an `error`."""
         try:
             return self.part(question.get("values", {}), question.get("part", 0))
         except KueueError as error:
@@ -189,18 +200,19 @@ class Playground:
         }
 
     def _coloured(self, result: Result) -> list[dict[str, Any]]:
-        """The tree with the colour of each ClusterQueue, which is that of the pictures and the report of a result."""
+        """Return the tree with the colour of each ClusterQueue, as in the charts and the report of a result."""
         places = colours(result) if self._colours is None else self._colours
         return [{**node, "colour": colour_of(places.get(node["name"], OTHERS))} for node in self._tree]
 
     def _series(self, result: Result) -> dict[str, Any]:
-        """What each ClusterQueue uses of each cell, and how many wait there: means over steps of time.
+        """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
 
-        The steps are those of the last whole run, of which there are `all`; `points` of them are over.
+        The steps divide the duration of the last complete run. `all` is their number, and `points` is the number of
+        steps simulated so far.
         """
         seconds = max(self._seconds, result.seconds)
         step = max(seconds / _POINTS, 1.0)
-        table = resample(result.usage, step, result.seconds)
+        table = resample(exact(result.usage), step, result.seconds)
         found: dict[str, Any] = {"step": step, "points": 0, "all": max(1, math.ceil(seconds / step)), "rows": []}
         for queue, cell, rows in series_of(table):
             means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
@@ -226,7 +238,7 @@ def _finite(value: Any) -> Any:
 
 
 def _written(knob: Knob, value: Value) -> Any:
-    """A value as the manifest has it."""
+    """Return a value as it appears in a manifest."""
     if value is None:
         if knob.what in ("nominalQuota", "weight"):
             raise InvalidSpecError(f'play: "{knob.path}": must have a value')
@@ -242,12 +254,12 @@ def _amount(knob: Knob, value: float) -> int | str:
     """Return the quantity of a slider's value, such as `2.7` of cpu or `1.5Gi` of memory.
 
     Raises:
-        InvalidSpecError: The value is finer than what Kueue counts, such as half a GPU.
+        InvalidSpecError: The value is not a multiple of the unit in which Kueue counts, such as half a GPU.
     """
     if value == int(value):
         return f"{int(value)}{knob.suffix}" if knob.suffix else int(value)
     resource = knob.cell.partition("/")[2]
-    # A slider of memory may stand at 1.1Gi, which is no whole number of bytes: Kueue rounds that up.
+    # 1.1Gi of memory is not an integer number of bytes; Kueue rounds it up.
     exact = f"{Decimal(repr(float(value))):f}{knob.suffix}"
     scaled = Decimal(repr(float(value))) * _units(resource)[knob.suffix]
     if scaled != int(scaled) and knob.suffix not in ("Gi", "Mi"):
@@ -256,7 +268,7 @@ def _amount(knob: Knob, value: float) -> int | str:
     return exact
 
 
-# --- what can be changed ---------------------------------------------------------------------------------------------
+# --- sliders ---------------------------------------------------------------------------------------------------------
 
 
 def _knobs(cluster: Cluster) -> Iterator[Knob]:
@@ -276,7 +288,7 @@ def _knobs(cluster: Cluster) -> Iterator[Knob]:
 def _quota_knob(
     cluster: Cluster, obj: ClusterQueue | Cohort, field: str, cell: tuple[str, str], amounts: list[int]
 ) -> Knob:
-    """A quota or a limit; it goes up to twice what all together have."""
+    """Return the slider of a quota or limit; its maximum is twice the sum of all quotas and limits."""
     name, resource = "/".join(cell), cell[1]
     unit, suffix = _unit(resource, amounts)
     path = f"{type(obj).__name__}/{obj.name}:quota[{name}].{field}"
@@ -296,7 +308,7 @@ def _cells(obj: ClusterQueue | Cohort) -> list[tuple[str, str]]:
 
 
 def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], list[int]]:
-    """By cell the nominal quotas and the limits that there are."""
+    """Return all nominal quotas and limits by flavor and resource."""
     found: dict[tuple[str, str], list[int]] = {}
     for obj in objects:
         for group in obj.resource_groups:
@@ -309,22 +321,22 @@ def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], l
 
 
 def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
-    """The largest unit of which all amounts are multiples, in the engine's, and its suffix in a manifest."""
+    """Return the largest unit that divides all amounts, in the engine's units, and its suffix in a manifest."""
     large = any(amount >= _MIB for amount in amounts)
     known = [(unit, suffix) for suffix, unit in _units(resource).items() if large or suffix not in ("Gi", "Mi")]
     return next((unit, suffix) for unit, suffix in known if not any(amount % unit for amount in amounts))
 
 
 def _units(resource: str) -> dict[str, int]:
-    """The units of a resource by suffix, in the engine's, the largest first."""
+    """Return the units of a resource by suffix, in the engine's units, largest first."""
     return {"": 1000, "m": 1} if resource == "cpu" else {"Gi": _GIB, "Mi": _MIB, "": 1}
 
 
-# --- what is shown ---------------------------------------------------------------------------------------------------
+# --- the cohort tree -------------------------------------------------------------------------------------------------
 
 
 def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
-    """The rows of the nodes below each; those without a parent are below -1."""
+    """Return the rows of the children of each node; -1 is the parent of the roots."""
     found: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):
         if node.exists:
@@ -333,7 +345,7 @@ def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
 
 
 def _tree(cluster: Cluster) -> list[dict[str, Any]]:
-    """The nodes of the forest from the roots down, each with the ClusterQueues below it."""
+    """Return the nodes of the cohort trees, parents first, each with the ClusterQueues below it."""
     nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)
     below = _children(nodes)
     found: list[dict[str, Any]] = []

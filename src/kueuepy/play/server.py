@@ -1,4 +1,4 @@
-"""The page of a playground, served on loopback to whoever has the address with its token."""
+"""HTTP server of a playground's page on the loopback interface, protected by a token in the address."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _LONGEST = 256 * 1024
 _DIGITS = len(str(_LONGEST))
 _IDLE = 60
 _STRANGER_IDLE = 10
-"""Seconds that a connection may be silent before it has shown the token."""
+"""Idle timeout in seconds of a connection that has not sent the token."""
 _MOST = 32
-"""Connections at once, each with its thread; a browser opens up to six."""
+"""Maximum number of connections, each with its thread; a browser opens up to six."""
 _ROOM = 1.0
-"""Seconds that a new connection waits for the end of one that it replaces."""
+"""Time in seconds that a new connection waits for the end of the connection it replaces."""
 _LATER = "__NONCE__"
 
 
 class _Connections(ThreadingHTTPServer):
     """A server with at most `_MOST` connections at once.
 
-    Where all are taken, a new connection replaces the oldest one that has not shown the token, and is refused if there
-    is none. Otherwise any process of this machine could start threads without limit, or keep the page from its user.
+    At the limit, a new connection replaces the oldest one that has not sent the token, and is refused if there is none.
+    Without the limit, any process of the machine could start unlimited threads or block the page.
     """
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, *args: Any) -> None:
-        self._known: dict[Any, bool] = {}  # by connection, in the order in which they began: has it shown the token?
+        self._known: dict[Any, bool] = {}  # connection, in order of arrival: whether it has sent the token
         self._changed = threading.Condition()
         super().__init__(*args)
 
@@ -66,10 +66,10 @@ class _Connections(ThreadingHTTPServer):
         stranger = next((one for one, known in self._known.items() if not known), None)
         if stranger is not None:
             with suppress(OSError):
-                stranger.shutdown(socket.SHUT_RDWR)  # its thread reads the end of the stream, and ends
+                stranger.shutdown(socket.SHUT_RDWR)  # its thread reads the end of the stream and stops
 
     def has_token(self, request: Any) -> None:
-        """Keeps a connection, which has shown the token, from being replaced."""
+        """Mark a connection that has sent the token, so that it is not replaced."""
         with self._changed:
             if request in self._known:
                 self._known[request] = True
@@ -81,23 +81,27 @@ class _Connections(ThreadingHTTPServer):
             self._changed.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Prints a traceback, unless the other side has only gone away."""
+        """Print a traceback, unless the client has only disconnected."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
 class Server:
-    """Serves a playground's page at `url`; reads nothing of the disk beside it, and writes nothing.
+    """An HTTP server for the page of a playground at `url`.
 
-    It listens on 127.0.0.1 alone. A request without the token in its path, or with another Host than that of the
-    address (as one that a foreign page sends by a name of its own), gets nothing.
+    The server listens on 127.0.0.1 only and writes no files. It rejects requests without the token in their path, and
+    requests with another Host header, which a foreign web page could send by DNS rebinding.
     """
 
     def __init__(self, playground: Playground, port: int = 0) -> None:
-        """Begins to listen; `port` 0 takes a free one.
+        """Start to listen.
+
+        Args:
+            playground: The playground to serve.
+            port: Port to listen on; 0 selects a free port.
 
         Raises:
-            OSError: The port is taken.
+            OSError: The port is in use.
         """
         self._token = secrets.token_urlsafe(24)
         handler = type("Handler", (_Handler,), {"playground": playground, "token": self._token})
@@ -106,7 +110,7 @@ class Server:
 
     @property
     def port(self) -> int:
-        """On which it listens."""
+        """The port on which the server listens."""
         return int(self._server.server_address[1])
 
     @property
@@ -115,16 +119,16 @@ class Server:
         return f"http://{_HOST}:{self.port}/{self._token}/"
 
     def serve(self) -> None:
-        """Answers until `close`, or Ctrl-C."""
+        """Serve requests until `close` or Ctrl-C."""
         self._server.serve_forever(poll_interval=0.1)
 
     def start(self) -> None:
-        """Answers from a thread of its own."""
+        """Serve requests in a background thread."""
         self._thread = threading.Thread(target=self.serve, name="play", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Ends it."""
+        """Stop the server and release the port."""
         if self._thread is not None:
             self._server.shutdown()
             self._thread.join()
@@ -132,12 +136,12 @@ class Server:
         self._server.server_close()
 
     def __enter__(self) -> Self:
-        """Answers from a thread until the block ends."""
+        """Serve requests in a background thread until the block ends."""
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends it."""
+        """Stop the server."""
         self.close()
 
 
@@ -172,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, "application/json", json.dumps(found, allow_nan=False).encode())
 
     def _may(self, path: str) -> bool:
-        """Whether the request is for this page from this page; else it is refused."""
+        """Return whether the request has the right path, Host and Origin; otherwise, refuse it."""
         port = self.connection.getsockname()[1]
         hosts = {f"{_HOST}:{port}", f"localhost:{port}"}
         origin = self.headers.get("Origin")
@@ -210,21 +214,21 @@ class _Handler(BaseHTTPRequestHandler):
     @cached_property
     def _page(self) -> str:
         knobs = [knob._asdict() for knob in self.playground.knobs]
-        # Within a script, the text of an object's name must not end it.
+        # The name of an object must not end the script element.
         text = json.dumps(knobs).replace("<", "\\u003c")
         page, style, script = map(part_of_view, ("page.html", "view.css", "view.js"))
         return page.replace("__STYLE__", style).replace("__SCRIPT__", script).replace("__KNOBS__", text)
 
     def version_string(self) -> str:
-        """Tells nobody what serves it."""
+        """Return a server name without versions."""
         return "kueuepy"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called above
-        """Says nothing: the address has the token in it."""
+        """Log nothing, because addresses contain the token."""
 
 
 def question_of(body: bytes) -> dict[str, Any] | None:
-    """The question of a request; `None` if it is something else."""
+    """Parse the question in the body of a request; return `None` if it is not valid."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):

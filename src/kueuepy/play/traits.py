@@ -1,4 +1,4 @@
-"""A playground in a notebook."""
+"""The Jupyter widget of a playground."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @checked_methods
 class PlaygroundWidget(anywidget.AnyWidget):
-    """The sliders and pictures of a `Playground`; `kueuepy.play.widget` makes it.
+    """The sliders and charts of a `Playground`; `kueuepy.play.widget` creates it.
 
-    Its answers come from the kernel of the notebook. Each part of a question is an answer of its own.
+    The kernel of the notebook runs the simulations. Each part of a long simulation is a separate answer.
     """
 
     _esm = part_of_view("view.js") + part_of_view("widget.js")
@@ -33,7 +33,7 @@ class PlaygroundWidget(anywidget.AnyWidget):
     given = traitlets.Dict().tag(sync=True)
 
     def __init__(self, playground: Playground) -> None:
-        """Takes the playground."""
+        """Create the widget of a playground."""
         self._playground = playground
         self._values: dict[str, Any] = {}
         super().__init__(knobs=[knob._asdict() for knob in playground.knobs])
@@ -48,10 +48,10 @@ class PlaygroundWidget(anywidget.AnyWidget):
 
     @property
     def values(self) -> dict[str, Value]:
-        """What the sliders have been moved to, by path; `None` where a limit was taken away. Setting it moves them.
+        """The changed values by path; `None` means no limit. Setting the attribute moves the sliders.
 
         Raises:
-            InvalidSpecError: A path is that of no slider, or a value is none for its field.
+            InvalidSpecError: A path has no slider, or a value is not valid for its field.
         """
         return {path: value for path, value in self._values.items() if self._differs(path, value)}
 
@@ -66,9 +66,9 @@ class PlaygroundWidget(anywidget.AnyWidget):
 
     @property
     def cluster(self) -> Cluster:
-        """The cluster with the values of the sliders, to be written with `kueuepy.dump`."""
+        """The cluster with the values of the sliders; `kueuepy.dump` writes it as YAML."""
         return self._playground.cluster(self._values)
 
     def result(self) -> Result:
-        """What `simulate` gives with the values of the sliders."""
+        """Simulate the jobs with the values of the sliders and return the result."""
         return self._playground.result(self._values)

@@ -1,5 +1,5 @@
-// The view of a playground, of the page and of the widget. `ask` takes a question, the values of the sliders and
-// which part of the answer is asked for, and promises the answer.
+// The view of a playground, for the page and the widget. `ask` accepts a question, that is the values of the sliders
+// and the number of the part, and returns a promise of the answer.
 "use strict";
 
 function playground(root, knobs, ask) {
@@ -25,12 +25,12 @@ function playground(root, knobs, ask) {
     made.append(head, parts[name + "_rows"] = element("tbody"));
     return made;
   }
-  function told(knob, value) { return value === null ? "" : +value.toFixed(2) + knob.suffix; }
+  function valueText(knob, value) { return value === null ? "" : +value.toFixed(2) + knob.suffix; }
 
   function slider(knob) {
     const row = element("div", undefined, {className: "knob"});
     const range = element("input", undefined, {type: "range", min: 0, max: knob.most, step: knob.step});
-    const label = {nominalQuota: "nominal", borrowingLimit: "borrowing", lendingLimit: "lending", weight: "weight"}[knob.what];
+    const label = {nominalQuota: "nominal quota", borrowingLimit: "borrowing limit", lendingLimit: "lending limit", weight: "weight"}[knob.what];
     range.setAttribute("aria-label", `${knob.owner} ${knob.cell} ${label}`);
     range.dataset.path = knob.path;
     const shown = element("output");
@@ -39,7 +39,7 @@ function playground(root, knobs, ask) {
     choice.append(unlimited, "no limit");
     choice.hidden = knob.what === "nominalQuota" || knob.what === "weight";
     const show = value => {
-      shown.textContent = told(knob, value);
+      shown.textContent = valueText(knob, value);
       row.classList.toggle("changed", value !== knob.value);
       row.classList.toggle("unlimited", value === null);
     };
@@ -61,8 +61,8 @@ function playground(root, knobs, ask) {
     return row;
   }
 
-  // Asks for what is shown now; a question that comes meanwhile is asked when there is an answer. A long run is
-  // answered in parts, the first of which comes soon.
+  // Asks for the result of the current values. A change during a question is asked after its answer. The answer of a
+  // long simulation comes in parts, so that the page updates early.
   async function change() {
     if (busy) { again = true; return; }
     busy = true;
@@ -75,7 +75,7 @@ function playground(root, knobs, ask) {
           more = !!found.more;
           take(found, performance.now() - begin);
         }
-      } catch (fault) { parts.error.textContent = "kueuepy play has ended, or cannot be reached"; }
+      } catch (fault) { parts.error.textContent = "kueuepy play has stopped or cannot be reached"; }
     } while (again);
     busy = false;
   }
@@ -87,8 +87,8 @@ function playground(root, knobs, ask) {
     last = found;
     redraw();
     parts.took.textContent = found.more
-      ? `after ${span(found.seconds)}, and it goes on`
-      : `${Math.round(took)} ms, of which the run ${Math.round(found.ms)} ms`;
+      ? `simulated ${span(found.seconds)}, still running`
+      : `${Math.round(took)} ms in total, ${Math.round(found.ms)} ms of simulation`;
   }
 
   function redraw() {
@@ -146,7 +146,7 @@ function playground(root, knobs, ask) {
     };
     parts.legend.replaceChildren(
       ...rows.map(row => key("colour", {backgroundColor: colour(row.queue)}, row.queue)),
-      key("dashes", {}, "nominal quota of all"),
+      key("dashes", {}, "total nominal quota"),
     );
   }
 
@@ -162,7 +162,7 @@ function playground(root, knobs, ask) {
 
   function tree(rows, colour) {
     const at = +parts.time.value;
-    parts.when.textContent = at < 0 ? "all of the time, on average" : "after " + span(last.series.step * at);
+    parts.when.textContent = at < 0 ? "mean over the whole run" : "after " + span(last.series.step * at);
     const value = (row, fact) => at < 0 ? row[fact].reduce((a, b) => a + b, 0) / row[fact].length : row[fact][at] || 0;
     const facts = node => {
       const mine = rows.filter(row => node.queues.includes(row.queue));
@@ -210,25 +210,25 @@ function playground(root, knobs, ask) {
   }
 
   const left = element("div", undefined, {className: "left"}), right = element("main", undefined, {className: "right"});
-  left.append(element("h1", "Quotas, limits, weights"), part("reset", "button", {textContent: "as it was"}));
+  left.append(element("h1", "Quotas, limits and weights"), part("reset", "button", {textContent: "Reset"}));
   let owner = null, cellName = null;
   for (const knob of knobs) {
     if (knob.owner !== owner) { left.append(element("h2", knob.owner)); owner = knob.owner; cellName = null; }
     if (knob.cell !== cellName && knob.cell) { left.append(element("h3", knob.cell)); cellName = knob.cell; }
     left.append(slider(knob));
   }
-  const of = element("label", "of "), at = element("label", "at "), moment = element("div");
+  const of = element("label", "Resource: "), at = element("label", "Time: "), moment = element("div");
   of.append(part("cell", "select"));
   at.append(part("time", "input", {type: "range", min: -1, value: -1, step: 1}));
   moment.append(at, " ", part("when", "span"));
-  parts.usage = drawn("svg", {class: "usage", viewBox: "0 0 760 240", role: "img", "aria-label": "What each ClusterQueue uses over time, stacked"});
+  parts.usage = drawn("svg", {class: "usage", viewBox: "0 0 760 240", role: "img", "aria-label": "Usage of each ClusterQueue over time, stacked"});
   part("error", "div").setAttribute("role", "alert");
   part("took", "span").setAttribute("role", "status");
   parts.time.setAttribute("aria-label", "time");
   right.append(
     parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
-    table("tree", [["Cohort, ClusterQueue", ""], ["uses", "n"], ["nominal of queues", "n"], ["waiting", "n"], ["use, with a mark at nominal", ""]]),
-    table("figures", [["figure", ""], ["now", "n"], ["as it was", "n"]]),
+    table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal quota of queues", "n"], ["Waiting jobs", "n"], ["Usage; the mark is the nominal quota", ""]]),
+    table("figures", [["Metric", ""], ["Current", "n"], ["Original", "n"]]),
     part("warnings", "div"),
   );
   const panes = element("div", undefined, {className: "panes"});
@@ -240,7 +240,7 @@ function playground(root, knobs, ask) {
   parts.time.addEventListener("input", redraw);
   change();
   return {
-    // The sliders go where somebody else sets them.
+    // Sets the sliders from code.
     set(values) {
       for (const knob of knobs) knob.set(knob.path in values ? values[knob.path] : knob.value);
       change();

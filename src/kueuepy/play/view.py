@@ -1,8 +1,8 @@
-"""The files of which a playground is shown: those of the page, and what it shares with the widget."""
+"""Access to the HTML, CSS and JavaScript files of the page and the widget."""
 
 from importlib.resources import files
 
 
 def part_of_view(name: str) -> str:
-    """The text of a file."""
+    """Return the text of a file of the view."""
     return files("kueuepy.play").joinpath(name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-// The widget: questions and answers are traits of its model. Each view tells its own questions by their id.
+// The widget: questions and answers are traits of its model. Each view identifies its own questions by their id.
 export default {
   render({model, el}) {
     const me = Math.random().toString(36).slice(2);

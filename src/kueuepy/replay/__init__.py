@@ -1,4 +1,4 @@
-"""Recorded scenarios: objects, steps and what Kueue decided at each of them, replayed through the engine."""
+"""Replay of recorded scenarios, which consist of objects, steps and Kueue's decisions at each step."""
 
 from kueuepy.errors import ScenarioError
 

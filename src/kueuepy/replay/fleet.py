@@ -1,4 +1,4 @@
-"""Runs a scenario of a manager and its workers (MultiKueue) step by step."""
+"""Replay of scenarios with a manager and its workers (MultiKueue)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOVES = ("created", "deleted", "updated", "started", "stopped", "opened", "deac
 
 @checked_methods
 class FleetReplay:
-    """One scenario of a fleet under way.
+    """A running scenario of a fleet.
 
-    A step acts on one cluster, as those of `Replay` do, or on the fleet: `dispatch`, `connect`, `disconnect`,
+    A step acts on one cluster, like the steps of `Replay`, or on the fleet: `dispatch`, `connect`, `disconnect`,
     `collect`, or `nominate` on the manager.
     """
 
@@ -31,7 +31,7 @@ class FleetReplay:
         """Apply the objects of every cluster at time 0; all workers are connected.
 
         Raises:
-            ScenarioError: It is not of the form that `replay` takes.
+            ScenarioError: The scenario is not valid.
         """
         check_fleet_scenario(scenario)
         config = dict(scenario.get("config") or {})
@@ -48,7 +48,7 @@ class FleetReplay:
         self._gated: dict[str, set[int]] = {name: set() for name in self._runs}
 
     def step(self, step: dict[str, Any]) -> Result:
-        """Do what a step names, at its time, and return what it changed."""
+        """Run a step at its time and return the changes."""
         if "on" in step and "nominate" not in step:
             return self._step_of_cluster(step["on"], {key: value for key, value in step.items() if key != "on"})
         for run in self._runs.values():
@@ -59,7 +59,7 @@ class FleetReplay:
             moves, touched = self._dispatch.look(), list(self._runs)
         elif step.get("collect"):
             moves, touched = self._dispatch.collect(), list(self._runs)
-            moves = [move for move in moves if move[0] != "stopped"]  # the recordings do not follow these jobs
+            moves = [move for move in moves if move[0] != "stopped"]  # the recordings do not include these jobs
         for connected, names in ((True, step.get("connect")), (False, step.get("disconnect"))):
             for name in names or ():
                 self._dispatch.set_connected(self._number(name), connected)
@@ -83,7 +83,7 @@ class FleetReplay:
         return self._names.index(name)
 
     def _with_changes(self, result: Result, touched: list[str]) -> Result:
-        """The result with the changes of checks, gates and ends that the engines show."""
+        """Add the changes of checks, gates and finished jobs to a result."""
         if self._manager in touched and (changes := self._changed_checks()):
             result["checks"] = changes
         if gated := [entry for name in touched for entry in self._newly_gated(name)]:
@@ -137,7 +137,7 @@ def _replay_of(name: str, cluster: dict[str, Any], config: dict[str, Any]) -> Re
 
 
 def _configs(objects: list[dict[str, Any]], workers: list[str]) -> tuple[list[tuple[str, list[int]]], list[str]]:
-    """The clusters of each MultiKueue check by number, and the names of the clusters by number."""
+    """Return the cluster numbers of each MultiKueue check, and the cluster names by number."""
     named = {doc["metadata"]["name"]: doc["spec"]["clusters"] for doc in objects if doc["kind"] == _OF_FLEET[0]}
     names: list[str] = []
     checks = []

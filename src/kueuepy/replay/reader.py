@@ -1,4 +1,4 @@
-"""Reads scenario files: JSON lines, plain or gzip, or standard input."""
+"""Reader of scenario files: JSON lines, plain or gzipped, or standard input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec reads it
-from kueuepy.objects.times import parse_duration
+from kueuepy.objects.times import Seconds, parse_duration
 from kueuepy.profiles import DEFAULTS, DEVELOPMENT, release_of
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ def _open(path: str) -> IO[bytes]:
 
 @checked
 def read_scenarios(path: str) -> Iterator[dict[str, Any]]:
-    """The scenarios of a file, one JSON object a line; `-` is standard input.
+    """Yield the scenarios of a file with one JSON object per line; `-` is standard input.
 
     Raises:
-        ScenarioError: The file cannot be read, or a line is no scenario; the message names file and line.
+        ScenarioError: The file cannot be read, or a line is not a scenario; the message names file and line.
     """
     return _scenarios(_open(path), path)
 
@@ -76,25 +76,25 @@ def _scenarios(opened: IO[bytes], path: str) -> Iterator[dict[str, Any]]:
 
 
 class _Form(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A part of a scenario; a word that it does not have is an error: nothing is passed over."""
+    """Base of the parts of a scenario; unknown fields are errors."""
 
 
 class _Metadata(msgspec.Struct):
-    """What an object is called; its other fields are read with the object."""
+    """The name and namespace of an object."""
 
     name: str
     namespace: str | None = None
 
 
 class _Object(msgspec.Struct):
-    """An object, whose fields its kind knows."""
+    """An object; its fields are validated by its kind."""
 
     kind: str
     metadata: _Metadata
 
 
 class _Named(_Form, rename="camel"):
-    """An object that is removed."""
+    """A reference to an object to remove."""
 
     kind: str
     metadata: _Metadata
@@ -222,19 +222,19 @@ class _Scenario(_Form):
 
 
 def check_scenario(scenario: object, *, where: str = "scenario") -> None:
-    """Does nothing if it is of the form that `replay` takes.
+    """Validate a scenario.
 
     Raises:
-        ScenarioError: It is not; the message names the field.
+        ScenarioError: The scenario is not valid; the message names the field.
     """
     _check(scenario, _Scenario, where)
 
 
 def check_fleet_scenario(scenario: object, *, where: str = "scenario") -> None:
-    """The same for a scenario of a manager and its workers.
+    """Validate a scenario of a manager and its workers.
 
     Raises:
-        ScenarioError: It is not; the message names the field.
+        ScenarioError: The scenario is not valid; the message names the field.
     """
     _check(scenario, _FleetScenario, where)
 
@@ -247,7 +247,7 @@ def _check(scenario: object, form: type, where: str) -> None:
 
 
 def dispatcher_options(multi_kueue: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """The dispatcher that a scenario's `multiKueue` and feature gates describe, as the core takes it."""
+    """Return the dispatcher of a scenario's `multiKueue` and feature gates, in the format of the core."""
     dispatcher = multi_kueue.get("dispatcherName", ALL_AT_ONCE)
     gates = DEFAULTS[release_of(config.get("version") or DEVELOPMENT)] | (config.get("featureGates") or {})
     step = (multi_kueue.get("incrementalDispatcherConfig") or {}).get("stepSize")
@@ -268,10 +268,10 @@ def _duration(value: Any, field: str) -> int:
 
 
 def configuration(config: dict[str, Any]) -> Configuration:
-    """The Configuration that a scenario's `config` stands for: only what it names is on.
+    """Return the Configuration of a scenario's `config`; features that it does not name are off.
 
     Raises:
-        ScenarioError: A field of it is wrong; the message names it.
+        ScenarioError: A field is not valid; the message names it.
     """
     gates = dict(config.get("featureGates") or {})
     release = release_of(config.get("version") or DEVELOPMENT)
@@ -284,9 +284,11 @@ def configuration(config: dict[str, Any]) -> Configuration:
         strategies = sharing.get("preemptionStrategies")
         fields["fair_sharing"] = FairSharingConfig(tuple(strategies)) if strategies else FairSharingConfig()
     if (usage := config.get("admissionFairSharing")) is not None:
+        half_life = _duration(usage.get("usageHalfLifeTime", "0s"), "usageHalfLifeTime")
+        interval = _duration(usage.get("usageSamplingInterval", "5m"), "usageSamplingInterval")
         fields["admission_fair_sharing"] = AdmissionFairSharing(
-            usage_half_life_time=_duration(usage.get("usageHalfLifeTime", "0s"), "usageHalfLifeTime"),
-            usage_sampling_interval=_duration(usage.get("usageSamplingInterval", "5m"), "usageSamplingInterval"),
+            usage_half_life_time=Seconds.of(half_life),
+            usage_sampling_interval=Seconds.of(interval),
             resource_weights={name: float(weight) for name, weight in (usage.get("resourceWeights") or {}).items()},
         )
     if (wait := config.get("waitForPodsReady")) is not None:
@@ -296,7 +298,7 @@ def configuration(config: dict[str, Any]) -> Configuration:
         fields["resources"] = read_resources(resources, findings)
         if findings.problems:
             raise ScenarioError(f"config.{findings.problems[0]}")
-    whole = Configuration(**fields, feature_gates=gates)  # set in any combination, as the recordings are
+    whole = Configuration(**fields, feature_gates=gates)  # recordings may have any combination of gates
     mappings = whole.resources.device_class_mappings
     for path, text in mapping_faults(mappings, whole.gates):
         raise ScenarioError(f"config.{path_text(path)}: {text}")
@@ -312,8 +314,8 @@ def _wait_for_pods_ready(wait: dict[str, Any]) -> WaitForPodsReady:
     strategy = wait.get("requeuingStrategy") or {}
     recovery = wait.get("recoveryTimeout")
     return WaitForPodsReady(
-        timeout=_duration(wait.get("timeout", "5m"), "timeout"),
-        recovery_timeout=None if recovery is None else _duration(recovery, "recoveryTimeout"),
+        timeout=Seconds.of(_duration(wait.get("timeout", "5m"), "timeout")),
+        recovery_timeout=None if recovery is None else Seconds.of(_duration(recovery, "recoveryTimeout")),
         block_admission=bool(wait.get("blockAdmission", False)),
         requeuing_strategy=RequeuingStrategy(
             timestamp=strategy.get("timestamp", "Eviction"),

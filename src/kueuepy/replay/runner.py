@@ -1,4 +1,4 @@
-"""Runs a scenario step by step, and says after each step what changed."""
+"""Replay of a scenario step by step, with the changes of each step."""
 
 from __future__ import annotations
 
@@ -25,24 +25,30 @@ if TYPE_CHECKING:
     from kueuepy.engine.facts import PlaceView
 
 EPOCH = 946_684_800 * 1_000_000_000
-"""Cluster time starts at 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
+"""Start of the cluster time, 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
 SECOND = 1_000_000_000
 _UNUSED = (PriorityClass, WorkloadPriorityClass)
-"""Kinds that are read, and whose objects decide nothing here."""
+"""Kinds that are parsed but have no effect on the replay."""
 _WHOLE = frozenset((Node.__name__, "Pod"))
-"""Kinds that the engine takes as they are written."""
+"""Kinds that the engine accepts as raw manifests."""
 _REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload)) | _WHOLE
 Result = dict[str, Any]
 
 
 @checked
 def replay(scenario: dict[str, Any]) -> list[Result]:
-    """The results of a scenario, one for each step.
+    """Replay a scenario.
+
+    Args:
+        scenario: The scenario: `objects`, `steps` and an optional `config`.
+
+    Returns:
+        The results, one for each step.
 
     Raises:
-        ScenarioError: It is not of the form that `replay` takes.
+        ScenarioError: The scenario is not valid.
     """
-    from .fleet import FleetReplay  # noqa: PLC0415 - it is made of Replays
+    from .fleet import FleetReplay  # noqa: PLC0415 - it imports this module
 
     run = FleetReplay(scenario) if "clusters" in scenario else Replay(scenario)
     return [run.step(step) for step in scenario["steps"]]
@@ -50,23 +56,23 @@ def replay(scenario: dict[str, Any]) -> list[Result]:
 
 @checked
 def as_version(scenario: dict[str, Any], version: str) -> dict[str, Any]:
-    """The scenario under another release of Kueue, such as `v0.18`."""
+    """Return a copy of a scenario for another release of Kueue, such as `v0.18`."""
     return {**scenario, "config": {**(scenario.get("config") or {}), "version": version}}
 
 
 @checked_methods
 class Replay:
-    """One scenario under way.
+    """A running scenario.
 
-    Steps do, in this order: apply, remove, submit, finish, delete, checks, podsReady, podsFailed, reclaimable, settle,
-    cycle.
+    A step performs its actions in this order: apply, remove, submit, finish, delete, checks, podsReady, podsFailed,
+    reclaimable, settle, cycle.
     """
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        """Applies the scenario's objects at time 0.
+        """Apply the objects of the scenario at time 0.
 
         Raises:
-            ScenarioError: It is not of the form that `replay` takes.
+            ScenarioError: The scenario is not valid.
         """
         check_scenario(scenario)
         config = scenario.get("config") or {}
@@ -84,7 +90,11 @@ class Replay:
         self.engine.record_events(on=True)
 
     def step(self, step: dict[str, Any]) -> Result:
-        """Does what a step names, at its time, and tells what came of it."""
+        """Run a step at its time and return the changes.
+
+        Raises:
+            ScenarioError: The step names an unknown workload or an unsupported kind.
+        """
         engine = self.engine
         engine.set_now(EPOCH + round(float(step["at"]) * SECOND))
         for doc in step.get("apply") or ():
@@ -107,24 +117,24 @@ class Replay:
             counts = {pod_set["name"]: pod_set["count"] for pod_set in event["podSets"]}
             engine.set_reclaimable(self._id(event["workload"]), counts)
         if step.get("settle"):
-            engine.settle(all_devices=True)  # the recordings look at every workload with devices
+            engine.settle(all_devices=True)  # the recordings reconcile every workload with devices
         idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
         return self.result(idle=idle and not engine.is_blocked)
 
     def id_of(self, key: str) -> int:
-        """The engine's id of a workload.
+        """Return the engine's id of a workload.
 
         Raises:
-            ScenarioError: It does not exist at this time.
+            ScenarioError: The workload does not exist at this time.
         """
         return self._id(key)
 
     def ids(self) -> list[int]:
-        """The engine's ids of all workloads, in the order of submission."""
+        """Return the engine's ids of all workloads, in the order of submission."""
         return self.engine.ids()
 
     def happened(self, kind: str) -> list[int]:
-        """The workloads of the events of a kind since the result before the last one."""
+        """Return the workloads with events of a kind in the last result."""
         return list(self._happened.get(kind, ()))
 
     def _id(self, key: str) -> int:
@@ -144,7 +154,7 @@ class Replay:
         obj = _read(doc)
         if isinstance(obj, _UNUSED):
             return
-        # Kueue retries on any difference between two specs; the recordings count a stop policy spelled out as one.
+        # Kueue retries on any change of a spec; in the recordings, an explicit default stopPolicy is a change.
         written = (obj, (doc.get("spec") or {}).get("stopPolicy"))
         changed = self._specs.get((type(obj).__name__, obj.key)) != written
         self._specs[type(obj).__name__, obj.key] = written
@@ -193,7 +203,7 @@ class Replay:
         )
 
     def result(self, *, idle: bool = False) -> Result:
-        """What has changed since the last result."""
+        """Return the changes since the last result."""
         engine = self.engine
         happened: dict[str, dict[int, tuple[int, str, str]]] = {}
         for kind, workload, by, reason, preemption in engine.take_events():
@@ -274,7 +284,7 @@ class Replay:
 
     def _pending(self, workloads: set[int]) -> list[Result]:
         entries: list[Result] = []
-        for key in self._workloads:  # a write of the status may have removed the condition without an event
+        for key in self._workloads:  # a status update may have removed the condition without an event
             if self.engine.condition(found := self._id(key), "QuotaReserved") is None:
                 self._written.pop(found, None)
         for workload in sorted(workloads):
@@ -290,10 +300,10 @@ class Replay:
 
 
 def _read(doc: dict[str, Any]) -> Object:
-    """An object that an API server takes, but for the form of its names, which decides nothing.
+    """Parse an object that an API server would accept, except that the format of names is not checked.
 
     Raises:
-        ManifestError: It would be refused.
+        ManifestError: An API server would reject the object.
     """
     obj = from_dict(doc)
     review = Review(strict=False)
@@ -304,7 +314,7 @@ def _read(doc: dict[str, Any]) -> Object:
 
 
 def _place(place: PlaceView | None, delayed: str) -> Result:
-    """The topology assignment of a pod set."""
+    """Return the topology assignment of a pod set as a result."""
     written: Result = {"delayedTopologyRequest": delayed} if delayed else {}
     if place is not None:
         levels, domains = place

@@ -1,6 +1,6 @@
-"""An environment for learning agents: they edit quotas, and Kueue's rules decide.
+"""A reinforcement learning environment in which agents edit quotas and Kueue's rules make the decisions.
 
-Importing it registers `kueuepy/Quota-v0` with Gymnasium, which the extra `rl` installs.
+Importing the package registers `kueuepy/Quota-v0` with Gymnasium. The extra `rl` installs Gymnasium.
 """
 
 import gymnasium

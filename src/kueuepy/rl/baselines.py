@@ -1,4 +1,4 @@
-"""What a learned policy must beat: three that learn nothing."""
+"""Baselines that a learned policy should outperform, and a function that plays an episode."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _WAITING, _USED = 0, 3
 
 
 class Baseline(Protocol):
-    """Chooses an action of an environment, given what it sees and its last reward; `None` at the start."""
+    """An agent: chooses actions from observations and rewards."""
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:
-        """The next action."""
+        """Return the next action; `reward` is that of the previous action, or `None` at the start of an episode."""
         ...
 
 
 class DoNothing:
-    """Leaves all as it is."""
+    """An agent that never changes anything."""
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
-        """No change."""
+        """Return the action without changes."""
         return env.action(np.zeros(len(env.numbers)))
 
 
 class Proportional:
-    """Moves each number towards its queue's part of what all queues use and wait for."""
+    """An agent that assigns quota in proportion to the load of each queue: its usage and waiting jobs."""
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
-        """Up where a queue has less than its part, down where it has more."""
+        """Return the action that moves each number towards its proportional share."""
         rows = observation[:-2].reshape(-1, _PER_QUEUE)
         waiting = np.expm1(rows[:, _WAITING])
         load = rows[:, _USED] + waiting / max(1.0, float(waiting.sum()))
@@ -49,16 +49,16 @@ class Proportional:
 
 
 class HillClimber:
-    """Goes on in a direction while the reward grows, and takes another at random when it does not."""
+    """An agent that repeats a change while the reward does not fall, and otherwise tries a random one."""
 
     def __init__(self, seed: int = 0) -> None:
-        """Takes the seed of its directions."""
+        """Create the agent; `seed` initialises its random number generator."""
         self._rng = np.random.Generator(np.random.PCG64(seed))
         self._direction: NDArray[np.float64] | None = None
         self._best = -np.inf
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
-        """The direction of before, or another one, after what was worse was taken back."""
+        """Return the previous change or a new one; undo the previous change if it lowered the reward."""
         if reward is None:
             self._direction, self._best = None, -np.inf
         elif self._direction is not None and reward < self._best:
@@ -71,12 +71,12 @@ class HillClimber:
 
 
 class Played(NamedTuple):
-    """What came of an episode.
+    """The result of an episode.
 
     Attributes:
-        reward: The sum of all rewards.
-        kpis: The figures of the run.
-        values: What was edited, as it was at the end.
+        reward: Sum of all rewards.
+        kpis: Metrics of the run.
+        values: Final values by path.
     """
 
     reward: float
@@ -85,13 +85,16 @@ class Played(NamedTuple):
 
 
 def play(env: QuotaEnv, agent: Baseline, seed: int = 0, *, start: Any = None) -> Played:
-    """An episode of an environment with an agent.
+    """Play one episode of an environment with an agent.
 
     Args:
         env: The environment.
         agent: The agent.
-        seed: Chooses the day of a log at which the episode begins, by chance: two seeds may choose the same day.
-        start: Where in the log the episode begins, such as `3d`, instead.
+        seed: Seed of the episode. For a log, it selects a random start day; two seeds may select the same day.
+        start: Start of the episode in the log, such as `3d`, instead of a random day.
+
+    Returns:
+        The total reward, the metrics and the final values.
     """
     observation, info = env.reset(seed=seed, options=None if start is None else {"start": start})
     total, reward, over = 0.0, None, False

@@ -1,4 +1,4 @@
-"""The environment that `gymnasium.make("kueuepy/Quota-v0")` makes without arguments."""
+"""The example that `gymnasium.make("kueuepy/Quota-v0")` uses without arguments."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _GPU = "nvidia.com/gpu"
 
 
 def cluster_and_jobs(cluster: Cluster | None, jobs: Any) -> tuple[Cluster, Any]:
-    """Return what is given, or the example.
+    """Return the given cluster and jobs, or those of the example.
 
     Raises:
-        InvalidSpecError: One of the two is given without the other.
+        InvalidSpecError: Only one of the two is given.
     """
     if (cluster is None) != (jobs is None):
-        raise InvalidSpecError("QuotaEnv: cluster and jobs must be given together, or neither for an example")
+        raise InvalidSpecError("QuotaEnv: pass both cluster and jobs, or neither to use the example")
     return (example_cluster(), example_jobs()) if cluster is None else (cluster, jobs)
 
 
 def nominal_quotas(cluster: Cluster) -> list[str]:
-    """Return the paths of all nominal quotas of ClusterQueues that are whole numbers."""
+    """Return the paths of all nominal quotas of ClusterQueues that are integers."""
     return [
         f"ClusterQueue/{queue.name}:quota[{row.name}/{quota.name}].nominalQuota"
         for queue in cluster.cluster_queues
@@ -41,7 +41,7 @@ def nominal_quotas(cluster: Cluster) -> list[str]:
 
 
 def example_cluster() -> Cluster:
-    """Return three teams with 20 GPUs in one cohort, which reclaim what they have lent."""
+    """Return a cluster of three teams with 20 GPUs in one cohort, each with reclaimWithinCohort Any."""
     reclaim = Preemption(reclaim_within_cohort="Any")
     queues = [
         ClusterQueue.of(team, {"h100": {_GPU: gpus}}, cohort_name="all", preemption=reclaim)
@@ -51,7 +51,7 @@ def example_cluster() -> Cluster:
 
 
 def example_jobs() -> Callable[[int], Jobs]:
-    """Return a function that makes a day of jobs from a seed; the load of the teams differs from seed to seed."""
+    """Return a function that generates one day of jobs from a seed; the seed also determines the load of each team."""
 
     def jobs(seed: int) -> Jobs:
         rates = [(2 + (seed * 7 + 3 * place) % 8) for place in range(len(_TEAMS))]

@@ -1,4 +1,4 @@
-"""What an agent edits: whole numbers within bounds, and fields with a choice of values."""
+"""The settings that an agent edits: integers within bounds, and fields with a list of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kueuepy.objects import Object
 
 _CORNERS = 256
-"""So many combinations of an object's bounds are tried."""
+"""Maximum number of combinations of an object's bounds to validate."""
 
 
 class Knobs:
@@ -25,11 +25,11 @@ class Knobs:
     Attributes:
         paths: The paths of the numbers.
         choices: The values of each choice, by path.
-        start: The numbers in the cluster, and of each choice the place of the value that the cluster has.
-        low: The least of each number.
-        high: The largest of each number.
-        sums: By number, of which sum it is a part; empty where no sum is kept.
-        places: By object, the places of its settings.
+        start: Initial values: the numbers in the cluster, and the index of the cluster's value for each choice.
+        low: Minimum of each number.
+        high: Maximum of each number.
+        sums: Index of the sum to which each number belongs; empty if sums are not conserved.
+        places: For each object, the indices of its settings.
     """
 
     def __init__(
@@ -41,26 +41,29 @@ class Knobs:
         *,
         conserve: bool,
     ) -> None:
-        """Reads them.
+        """Read the settings from a cluster.
 
         Args:
-            cluster: Where they are.
-            paths: The paths of numbers, each of one object.
-            choices: By path, of one object or several, the values that it may have; what the cluster has is one.
-            bounds: By path the least and the largest; by default 0, and the sum of all or twice the number.
-            conserve: Whether the sum of the numbers of one field, such as a flavor's nominal quotas, never changes.
+            cluster: The cluster.
+            paths: Paths of numbers, each in one object.
+            choices: Allowed values by path, which may match several objects. The value in the cluster must be one of
+                them.
+            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the numbers
+                of the field with `conserve`, and twice the number without.
+            conserve: Whether the sum of the numbers of one field, such as the nominal quotas of a flavor, stays
+                constant.
 
         Raises:
-            NotFoundError: A path names nothing.
-            InvalidSpecError: It names no whole number, or one out of its bounds; or an object is not valid with what
-                its settings may be.
+            NotFoundError: A path matches no field.
+            InvalidSpecError: A number is not an integer or not within its bounds, or an object is not valid with some
+                allowed values.
         """
         if isinstance(paths, str) or not (paths or choices):
-            raise InvalidSpecError(f"edit: {paths!r}; it must be a list of one path or more")
+            raise InvalidSpecError(f"edit: {paths!r}; it must be a list with at least one path")
         self.paths, self.choices = tuple(paths), {path: tuple(values) for path, values in choices.items()}
         self._all = (*self.paths, *self.choices)
         if len(set(self._all)) < len(self._all):
-            raise InvalidSpecError(f"edit: a path is given twice: {', '.join(self._all)}")
+            raise InvalidSpecError(f"edit: paths must be unique: {', '.join(self._all)}")
         self._configuration = cluster.configuration
         objects = list(cluster.objects())
         found: dict[int, list[int]] = {}
@@ -82,15 +85,19 @@ class Knobs:
             self.high.append(high)
         for path in bounds:
             if path not in self.paths:
-                raise InvalidSpecError(f'bounds: "{path}" is no path that is edited')
+                raise InvalidSpecError(f'bounds: "{path}" is not a path in edit')
         self.start = [*numbers, *(self._chosen(path) for path in self.choices)]
         self._check()
 
     def made(self, place: int, values: Sequence[int]) -> Object:
-        """An object as it is with these values of its settings.
+        """Return an object with changed settings.
+
+        Args:
+            place: Index of the object.
+            values: Values of its settings; for a choice, the index of the value.
 
         Raises:
-            InvalidSpecError: It is not valid.
+            InvalidSpecError: The changed object is not valid.
         """
         known = len(self.paths)
         settings: dict[str, Any] = {}
@@ -101,20 +108,20 @@ class Knobs:
         return obj
 
     def by_path(self, values: Iterable[int]) -> dict[str, int]:
-        """Values by path; of a choice its place in the list."""
+        """Return values by path; for a choice, the index in its list."""
         return dict(zip(self._all, values, strict=True))
 
     def _chosen(self, path: str) -> int:
-        """The place of the value that the cluster has; all of them are tried."""
+        """Return the index of the value in the cluster; validates all values."""
         values = self.choices[path]
         before = named(self._objects, path)
         same = [edited_all(before, self._configuration, {path: value})[0] == before for value in values]
         if True not in same:
-            raise InvalidSpecError(f'choose: "{path}": {list(values)}; what the cluster has must be one of them')
+            raise InvalidSpecError(f'choose: "{path}": {list(values)}; it must include the value in the cluster')
         return same.index(True)
 
     def _check(self) -> None:
-        """Tries the bounds of each object, so that no step finds one that is not valid."""
+        """Validate each object at its bounds, so that no step creates an invalid one."""
         known = len(self.paths)
         for place, settings in enumerate(self.places):
             ranges = [
@@ -129,7 +136,7 @@ def _bounds(path: str, given: Any) -> tuple[int, int]:
     try:
         low, high = (int(value) for value in given)
     except (TypeError, ValueError):
-        raise InvalidSpecError(f'bounds: "{path}": {given!r}; it must be the least and the largest') from None
+        raise InvalidSpecError(f'bounds: "{path}": {given!r}; it must be the minimum and the maximum') from None
     return low, high
 
 
@@ -137,7 +144,7 @@ def _whole(objects: list[Object], path: str) -> int:
     value = value_at(objects, path)
     number = None if value is None or isinstance(value, bool | dict | list) else _quantity(str(value))
     if number is None or not number.is_integer():
-        raise InvalidSpecError(f'edit: "{path}": {value!r}; it must be a whole number')
+        raise InvalidSpecError(f'edit: "{path}": {value!r}; it must be an integer')
     return int(number)
 
 

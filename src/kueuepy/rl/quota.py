@@ -1,4 +1,4 @@
-"""The environment: an agent edits a cluster, and a run of jobs goes on under Kueue's rules."""
+"""The environment: an agent edits a cluster while jobs are simulated under Kueue's rules."""
 
 from __future__ import annotations
 
@@ -24,26 +24,44 @@ if TYPE_CHECKING:
 
 
 class QuotaEnv(gymnasium.Env[Any, Any]):
-    """The agent is the platform team, not the scheduler: it edits quotas, and Kueue decides.
+    """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
-    So what it learns can be applied to a cluster. An episode is a window of the jobs; it is truncated at its end, and
-    never terminated.
+    The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
+    cluster. An episode is a window of the jobs. It ends by truncation, never by termination.
 
-    **Observation**, `Box(float32)`: of each ClusterQueue nine numbers: log1p of how many jobs wait, and of how many of
-    them with the highest priority that waits there; the age of the oldest, `log1p(s)/log1p(episode)`; used, nominal and
-    borrowed, each over all that its tree has, of the flavor and resource of which it uses the largest part; its share,
-    weighted; log1p of arrivals and of evictions in the last interval. Then the time of day as sine and cosine.
+    **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
 
-    **Action** of `edit`, `Box(-1, 1)`: of each path the change of its number, in parts of `step`; kept within bounds,
-    and with `conserve` so that the sum of the numbers of one field stays as it is. Of `choose`, `MultiDiscrete`: of
-    each path the place of its value in the list. Of both, a `Dict` of `numbers` and `choices`.
+    - log1p of the number of waiting jobs;
+    - log1p of the number of waiting jobs with the highest priority among them;
+    - the age of the oldest waiting job, as `log1p(seconds) / log1p(episode)`;
+    - its used, nominal and borrowed quota, each divided by the total of its cohort tree, for the flavor and resource of
+      which it uses the largest fraction;
+    - its weighted share;
+    - log1p of the number of arrivals in the last interval;
+    - log1p of the number of evictions in the last interval.
 
-    **Reward**: minus the mean number of waiting jobs over the interval by queue, minus a tenth of the part of all
-    nominal quota that was lost to evictions meanwhile; its terms are in `info["reward_terms"]`. `info["values"]` has
-    what is edited, and at the end of an episode `info["kpis"]` the figures of its run.
+    The last two numbers are the sine and the cosine of the time of day.
+
+    **Action**. With `edit`, `Box(-1, 1)` has the change of each number as a fraction of `step`. Numbers stay within
+    their bounds and, with `conserve`, the sum of the numbers of each field stays constant. With `choose`,
+    `MultiDiscrete` has the index of the value of each path. With both, the action is a `Dict` of `numbers` and
+    `choices`.
+
+    **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
+    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` has both terms.
+    `info["values"]` has the current values, and `info["kpis"]` the metrics of the run at the end of an episode.
+
+    >>> import kueuepy.rl as rl
+    >>> env = rl.QuotaEnv()  # an example with three teams
+    >>> observation, info = env.reset(seed=0)
+    >>> env.queues, observation.shape
+    (('robots', 'speech', 'vision'), (29,))
+    >>> observation, reward, terminated, truncated, info = env.step(env.action([0.5, 0, -0.5]))
+    >>> list(info["values"].values())
+    [6, 8, 6]
 
     Attributes:
-        paths: The paths of the numbers that are edited, and then of the choices.
+        paths: The paths of the edited numbers, followed by those of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -65,30 +83,33 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         reward: Callable[[dict[str, float], dict[str, float]], float] | None = None,
         **settings: Unpack[EpisodeSettings],
     ) -> None:
-        """Prepares the environment.
+        """Create the environment.
 
         Args:
-            cluster: The configuration at the start of each episode; without it, and without `jobs`, a small example of
-                three teams with 20 GPUs.
-            jobs: A log, of which an episode is a window that begins at a day that the seed chooses, or at `start` of
-                `reset`; or a function that makes an episode's jobs from a seed.
-            edit: The paths of what is edited, as `Cluster.edit` takes them, each a whole number of one object. Without
-                it, and without `choose`, these are all nominal quotas of ClusterQueues.
-            choose: By path the values that a field may have, such as stop policies and strategies; of one object or,
-                as `ClusterQueue/*:queueingStrategy`, of several. What the cluster has must be one of them.
-            interval: Between two actions.
-            episode: How long an episode is.
-            step: By how much an action of 1 moves a number.
-            bounds: By path the least and the largest.
+            cluster: The cluster configuration at the start of each episode. Without `cluster` and `jobs`, the
+                environment uses an example of three teams with 20 GPUs.
+            jobs: A log, or a function that generates the jobs of an episode from a seed. An episode of a log is a
+                window that starts at a random day or at the option `start` of `reset`.
+            edit: Paths of the numbers to edit, in the syntax of `Cluster.edit`, each an integer of one object. Without
+                `edit` and `choose`, these are the nominal quotas of all ClusterQueues.
+            choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
+                several objects, as in `ClusterQueue/*:queueingStrategy`. The value in the cluster must be one of them.
+            interval: Time between two actions.
+            episode: Duration of an episode.
+            step: Change of a number by an action of 1.
+            bounds: Minimum and maximum by path. The default minimum is 0; the default maximum is the sum of the
+                numbers of the field with `conserve`, and twice the initial number without.
             conserve: Whether the sum of all numbers of a field, such as `quota[h100/nvidia.com/gpu].nominalQuota`,
-                never changes: quota is moved, not made.
-            reward: A function of what was before the interval and after it, instead: of `waiting`, `waited`, `lost`,
-                `arrivals` and `evictions` of all queues, the last four since the start.
-            settings: What `simulate` takes beside, as `model` and `clock`.
+                stays constant, so that actions only move quota between objects.
+            reward: A function that replaces the default reward. It receives two dicts, before and after the interval,
+                with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of the
+                episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal
+                quota). Each value covers all queues.
+            settings: Other arguments of `simulate`, such as `model` and `clock`.
 
         Raises:
-            NotFoundError: A path names nothing.
-            InvalidSpecError: It names no whole number, or an argument is not valid.
+            NotFoundError: A path matches no field.
+            InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
         """
         cluster, jobs = cluster_and_jobs(cluster, jobs)
         edit = nominal_quotas(cluster) if edit is None and not choose else edit or ()
@@ -102,30 +123,34 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         self._turn = Turn("this QuotaEnv")
 
     def __reduce__(self) -> Never:
-        """Is refused.
+        """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: An environment can be neither copied nor pickled.
+            UnsupportedError: Always; create another environment instead.
         """
-        raise UnsupportedError("a QuotaEnv cannot be copied or pickled; make another with the same arguments")
+        raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
 
     @property
     def values(self) -> dict[str, int]:
-        """What is edited, as it is now; of a choice the place of its value in the list."""
+        """The current values by path; for a choice, the index of its value in the list."""
         return self._stage.knobs.by_path(self._stage.values[0].tolist())
 
     @property
     def start(self) -> float:
-        """Where in the log the episode begins, in seconds; or the seed of jobs that a function makes."""
+        """Start of the episode in the log, in seconds; for a function of jobs, its seed."""
         return self._stage.starts[0]
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Of what is edited the numbers."""
+        """The current numbers by path, without the choices."""
         return {path: self.values[path] for path in self._stage.knobs.paths}
 
     def action(self, moves: Any) -> Any:
-        """The action that moves the numbers by these parts of `step`, and leaves all choices as they are."""
+        """Return the action that changes the numbers by these fractions of `step` and keeps all choices.
+
+        Args:
+            moves: A fraction from -1 to 1 for each number.
+        """
         numbers = np.asarray(moves, np.float32)
         choices = np.array(list(self.values.values())[len(numbers) :], np.int64)
         if not self._stage.knobs.choices:
@@ -135,11 +160,14 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begins an episode.
+        """Start a new episode.
 
         Args:
-            seed: It chooses the window of a log, or is what a function of jobs is given.
-            options: `jobs`: others for this episode; `start`: where in them the window begins, as `3d`.
+            seed: Seed that selects the window of a log, or that is passed to the function of jobs.
+            options: `jobs`, other jobs for this episode; `start`, the start of the window in a log, such as `3d`.
+
+        Returns:
+            The observation, and the info with `values`.
         """
         with self._turn:
             super().reset(seed=seed)
@@ -149,13 +177,22 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             return self._stage.observations[0], {"values": self.values}
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Edits, and lets the run go on for an interval."""
+        """Apply an action and continue the simulation for one interval.
+
+        Returns:
+            The observation, the reward, whether the episode is terminated (always false), whether it is truncated, and
+            the info.
+
+        Raises:
+            InvalidSpecError: The action is not in the action space.
+            gymnasium.error.ResetNeeded: No episode is running.
+        """
         with self._turn:
             return self._step(action)
 
     def _step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         if not self._going:
-            raise gymnasium.error.ResetNeeded("reset() begins an episode; step() goes on with it until it is over")
+            raise gymnasium.error.ResetNeeded("reset() must be called before step() and after the end of an episode")
         stage = self._stage
         stage.act((0,), *stage.read(action, 1))
         stage.go()

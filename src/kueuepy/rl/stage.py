@@ -1,4 +1,4 @@
-"""Episodes of one environment or of many, side by side in the core."""
+"""Parallel episodes of one or several environments in the core."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class QuotaOptions(EpisodeSettings, total=False):
 
 
 class Game(NamedTuple):
-    """What is played: the arguments of `QuotaEnv`."""
+    """The arguments of `QuotaEnv` that define an episode."""
 
     cluster: Cluster
     jobs: Jobs | Callable[[int], Any]
@@ -79,22 +79,22 @@ class Game(NamedTuple):
 
 
 class Stage:
-    """Runs side by side, each at a time of its own; a seat is the place of one.
+    """Parallel simulations with independent virtual times; a seat is the slot of one simulation.
 
     Attributes:
-        knobs: What is edited.
+        knobs: The settings to edit.
         queues: The names of the ClusterQueues, in the order of an observation.
-        observations: A row a seat.
-        facts: A row a seat: the terms of the reward, and what the interval began and ended with.
-        starts: By seat, where in the log the episode begins, in seconds; the seed of jobs that a function makes.
+        observations: Observations, one row per seat.
+        facts: One row per seat: the terms of the reward, and the totals before and after the last interval.
+        starts: For each seat, the start of the episode in the log, in seconds; for a function of jobs, its seed.
     """
 
     def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:
-        """Prepares the seats.
+        """Create the seats.
 
         Raises:
-            NotFoundError: A path names nothing.
-            InvalidSpecError: It names no whole number, or an argument is not valid.
+            NotFoundError: A path matches no field.
+            InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
         """
         self._game, self._threads = game, threads
         self._settings: dict[str, Any] = {
@@ -103,7 +103,9 @@ class Stage:
         self.knobs = Knobs(game.cluster, game.edit, game.choose or {}, game.bounds or {}, conserve=game.conserve)
         interval, self._episode = span("interval", game.interval), span("episode", game.episode)
         if not 0 < interval <= self._episode:
-            raise InvalidSpecError(f"interval {game.interval!r}: it must be more than 0, and at most the episode")
+            raise InvalidSpecError(
+                f"interval {game.interval!r}: it must be greater than 0 and at most the duration of the episode"
+            )
         if not math.isfinite(game.step):
             raise InvalidSpecError(f"step {game.step!r}: it must be a number")
         self.queues = tuple(queue.name for queue in game.cluster.cluster_queues)
@@ -124,17 +126,17 @@ class Stage:
         self.observations = np.zeros((size, self._fleet.width), np.float32)
         self.facts = np.zeros((size, self._fleet.facts))
 
-    # What agents see and do.
+    # Observations and actions.
 
     def observation_space(self) -> gymnasium.spaces.Box:
-        """Of one seat."""
+        """Return the observation space of one seat."""
         low = np.zeros(self._fleet.width, np.float32)
         high = np.full(len(low), _LARGEST, np.float32)
         low[-2:], high[-2:] = -1, 1
         return gymnasium.spaces.Box(low, high, dtype=np.float32)
 
     def action_space(self) -> gymnasium.Space[Any]:
-        """Of one seat."""
+        """Return the action space of one seat."""
         numbers = gymnasium.spaces.Box(-1, 1, (len(self.knobs.paths),), np.float32)
         choices = gymnasium.spaces.MultiDiscrete([len(values) for values in self.knobs.choices.values()] or [1])
         if not self.knobs.choices:
@@ -142,10 +144,10 @@ class Stage:
         return gymnasium.spaces.Dict({"numbers": numbers, "choices": choices}) if self.knobs.paths else choices
 
     def read(self, action: Any, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The moves of the numbers and the places of the choices of so many actions.
+        """Split actions into the changes of the numbers and the indices of the choices, one row per action.
 
         Raises:
-            InvalidSpecError: They are none.
+            InvalidSpecError: The actions are not in the action space.
         """
         many, paths = list(self.knobs.choices.values()), len(self.knobs.paths)
         try:
@@ -154,9 +156,9 @@ class Stage:
             choices = _rows(chosen if many else np.empty((rows, 0), int), rows, len(many))
             choices = choices.astype(np.int64, casting="same_kind")
         except (TypeError, ValueError, KeyError, IndexError):
-            raise InvalidSpecError(f"action: is {action!r}; it must be of the action space") from None
+            raise InvalidSpecError(f"action: is {action!r}; it must be in the action space") from None
         if many and ((choices < 0) | (choices >= [len(values) for values in many])).any():
-            raise InvalidSpecError(f"action: is {action!r}; a choice must be a place in its list of values")
+            raise InvalidSpecError(f"action: is {action!r}; a choice must be an index in its list of values")
         return moves, choices
 
     # Episodes.
@@ -164,7 +166,7 @@ class Stage:
     def begin(
         self, seat: int, random: Callable[[], np.random.Generator], seed: int | None, options: Mapping[str, Any] | None
     ) -> None:
-        """Begins an episode; `go` has what it looks like."""
+        """Start an episode; `go` computes its first observation."""
         options = options or {}
         jobs = options.get("jobs", self._game.jobs)
         number = int(random().integers(2**31)) if seed is None else seed
@@ -191,10 +193,10 @@ class Stage:
         return begin / SECOND, (begin + self._episode) / SECOND
 
     def act(self, seats: Sequence[int], moves: NDArray[np.float64], choices: NDArray[np.int64]) -> None:
-        """Edits what these seats' actions say; the runs go on with `go`.
+        """Apply actions to seats; `go` continues their simulations.
 
         Raises:
-            InvalidSpecError: An action is none.
+            InvalidSpecError: An action is not valid.
         """
         fleet = self._fleet
         for place, values in fleet.plan(seats, moves, choices):
@@ -202,7 +204,7 @@ class Stage:
         fleet.start(seats)
 
     def go(self) -> None:
-        """Lets all that begin or act come to their time; their rows are then what they look like."""
+        """Run all seats that started or acted to the end of their interval, and update their rows."""
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._fleet.go(self._threads, observations, facts):
             pass
@@ -210,17 +212,17 @@ class Stage:
 
     @property
     def values(self) -> NDArray[np.int64]:
-        """A row a seat: what is edited, as it is now: numbers, and the places of choices."""
+        """The current values, one row per seat: numbers, then the indices of choices."""
         found: NDArray[np.int64] = self._fleet.values()
         return found
 
     @property
     def are_over(self) -> NDArray[np.bool_]:
-        """By seat, whether an episode has come to its end."""
+        """Whether the episode of each seat has ended."""
         return np.asarray(self._fleet.times() >= self._episode)
 
     def reward(self, seat: int) -> float:
-        """The reward of the last interval."""
+        """Return the reward of the last interval."""
         facts = self.facts[seat].tolist()
         if self._game.reward is None:
             return facts[0] + facts[1]  # type: ignore[no-any-return]
@@ -230,26 +232,30 @@ class Stage:
 
     @property
     def has_own_reward(self) -> bool:
-        """Whether the reward is a function of one's own."""
+        """Whether the user supplied a reward function."""
         return self._game.reward is not None
 
     def run(self, seat: int) -> Prepared | None:
-        """The run of a seat, as it is now."""
+        """Return the current run of a seat."""
         run = self._runs[seat]
         if run is not None:
             run.reached = run.zero + int(self._fleet.times()[seat])
         return run
 
     def close(self, seat: int) -> Kpis:
-        """The figures of an episode, which is over; its run cannot go on."""
+        """End the run of a seat and return its metrics.
+
+        Raises:
+            gymnasium.error.ResetNeeded: No episode was started.
+        """
         run = self.run(seat)
         if run is None:
-            raise gymnasium.error.ResetNeeded("reset() begins an episode")
+            raise gymnasium.error.ResetNeeded("reset() must be called first")
         return result_of(run).kpis
 
 
 def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
-    """A row of so many numbers for each seat; that of one alone need not be in a list."""
+    """Convert actions to one row per seat; a single action need not be nested."""
     found = np.asarray(given)
     if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
         raise ValueError(given)

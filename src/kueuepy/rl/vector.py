@@ -1,4 +1,4 @@
-"""Many environments as one, stepped side by side in the core."""
+"""A vector environment, whose environments are stepped in parallel by the core."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
 
 
 class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
-    """So many of `QuotaEnv`, each with an episode of its own; equal to them step by step.
+    """A vector of `QuotaEnv` environments with independent episodes and the same results as single environments.
 
-    One thread at a time may call it: a call while another thread is in one raises `StateError`. Inside a step, all
-    runs go on at once, on as many threads as are asked for; the core holds no lock of Python meanwhile,
-    and writes the observations into one array.
+    A step runs all simulations in parallel on `threads` threads, without holding Python's global interpreter lock. Only
+    one thread may call the vector environment at a time; concurrent calls raise `StateError`.
 
     Attributes:
-        paths: The paths of the numbers that are edited, and then of the choices.
+        paths: The paths of the edited numbers, followed by those of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -52,21 +51,21 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         **options: Unpack[QuotaOptions],
     ) -> None:
-        """Prepares the environments.
+        """Create the environments.
 
         Args:
-            num_envs: How many.
-            cluster: As of `QuotaEnv`.
-            jobs: As of `QuotaEnv`.
-            edit: As of `QuotaEnv`.
-            threads: On how many a step goes; by default one on each core.
-            autoreset_mode: When an episode begins after the one that is over, as Gymnasium has it: with the next step,
-                with the same, or by `reset` alone.
-            options: Those of `QuotaEnv`.
+            num_envs: Number of environments.
+            cluster: The cluster, as for `QuotaEnv`.
+            jobs: The jobs, as for `QuotaEnv`.
+            edit: The paths of the edited numbers, as for `QuotaEnv`.
+            threads: Number of threads of a step; by default one per core.
+            autoreset_mode: Gymnasium's mode in which a new episode starts after the end of one: in the next step, in
+                the same step, or only by `reset`.
+            options: Keyword arguments of `QuotaEnv`.
 
         Raises:
-            NotFoundError: A path names nothing.
-            InvalidSpecError: It names no whole number, or an argument is not valid.
+            NotFoundError: A path matches no field.
+            InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
         """
         if num_envs < 1 or (threads is not None and threads < 1):
             raise InvalidSpecError(f"{num_envs} environments on {threads} threads: each must be 1 or more")
@@ -92,11 +91,14 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begins an episode everywhere.
+        """Start a new episode in all environments.
 
         Args:
-            seed: Of the first environment, the others have those that follow; or a list of one for each.
-            options: As those of `QuotaEnv.reset`; `reset_mask` says which environments begin.
+            seed: Seed of the first environment, with consecutive seeds for the others; or a list with a seed for each.
+            options: Options of `QuotaEnv.reset`, and `reset_mask`, a boolean array of the environments to reset.
+
+        Returns:
+            The observations, one row per environment, and the info.
         """
         with self._turn:
             return self._reset(seed, options)
@@ -107,7 +109,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         number = self.num_envs
         seeds = [seed + i for i in range(number)] if isinstance(seed, int) else list(seed or [None] * number)
         if len(seeds) != number:
-            raise InvalidSpecError(f"seed: there are {len(seeds)}; there must be {number}")
+            raise InvalidSpecError(f"seed: has {len(seeds)} items; it must have {number}")
         rest = dict(options or {})
         mask = self._mask(rest.pop("reset_mask", np.ones(number, bool)))
         self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
@@ -115,19 +117,21 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return self._stage.observations.copy(), self._values({}, mask)
 
     def __reduce__(self) -> Never:
-        """Is refused.
+        """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: An environment can be neither copied nor pickled.
+            UnsupportedError: Always; create another environment instead.
         """
-        raise UnsupportedError("a QuotaVectorEnv cannot be copied or pickled; make another with the same arguments")
+        raise UnsupportedError(
+            "a QuotaVectorEnv cannot be copied or pickled; create another one with the same arguments"
+        )
 
     def _mask(self, given: Any) -> NDArray[np.bool_]:
-        """Which environments begin: one at least."""
+        """Validate the mask of the environments to reset."""
         mask, number = np.asarray(given), self.num_envs
         if mask.shape != (number,) or mask.dtype != bool or not mask.any():
             raise InvalidSpecError(
-                f"reset_mask: is {mask!r}; it must be {number} of True or False, of which one is True"
+                f"reset_mask: is {mask!r}; it must be an array of {number} booleans, at least one of them True"
             )
         return mask
 
@@ -147,7 +151,19 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     def step(
         self, actions: Any
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Edits in all environments, and lets their runs go on for an interval."""
+        """Apply an action to each environment and continue the simulations for one interval.
+
+        Args:
+            actions: The actions, one row per environment.
+
+        Returns:
+            The observations, the rewards, whether each episode is terminated (always false), whether it is truncated,
+            and the info.
+
+        Raises:
+            InvalidSpecError: An action is not in the action space.
+            gymnasium.error.ResetNeeded: An environment has no running episode.
+        """
         with self._turn:
             return self._step(actions)
 
@@ -170,7 +186,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     def _check_begun(self, acting: NDArray[np.bool_]) -> None:
         if not self._begun.all() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
             raise gymnasium.error.ResetNeeded(
-                "reset() begins an episode, for some by reset_mask; step() goes on with it"
+                "reset() must be called before step(); use reset_mask to reset some environments"
             )
 
     def _rewards(self, seats: list[int]) -> NDArray[np.float64]:
@@ -180,7 +196,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return found
 
     def _infos(self, acting: NDArray[np.bool_]) -> dict[str, Any]:
-        """What `QuotaEnv` tells, in the form that Gymnasium gives it where there are many."""
+        """Return the info of `QuotaEnv`, in Gymnasium's format for vector environments."""
         stage, infos = self._stage, dict[str, Any]()
         facts, ended = stage.facts, np.flatnonzero(self._over).tolist()
         if ended and self._mode == AutoresetMode.SAME_STEP:
@@ -197,7 +213,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return self._values(infos)
 
     def _ended(self, seats: list[int]) -> dict[str, Any]:
-        """What is told of episodes that are over, before the next ones begin in their place."""
+        """Return the info of ended episodes, and start new ones in the same step."""
         infos = dict[str, Any]()
         for seat in seats:
             last = {"final_obs": self._stage.observations[seat].copy(), "final_info": self._last(seat)}
@@ -207,7 +223,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return infos
 
     def _last(self, seat: int) -> dict[str, Any]:
-        """What is told of the last step of an episode."""
+        """Return the info of the last step of an episode."""
         stage = self._stage
         return {
             "reward_terms": dict(zip(TERMS, stage.facts[seat].tolist(), strict=False)),
@@ -216,7 +232,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         }
 
     def _values(self, infos: dict[str, Any], mask: NDArray[np.bool_] | None = None) -> dict[str, Any]:
-        """With what is edited, as it is now."""
+        """Add the current values to the info."""
         mask = np.ones(self.num_envs, bool) if mask is None else mask
         columns = np.where(mask[:, None], self._stage.values, 0).T.copy()
         infos["values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask)
@@ -225,7 +241,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Each column, and beside it of whom it is."""
+    """Return the columns, each with a mask of the environments that have it."""
     found = dict(columns)
     for name in columns:
         found[f"_{name}"] = mask.copy()
@@ -247,5 +263,19 @@ def vector(
     edit: Sequence[str] | None = None,
     **options: Unpack[VectorOptions],
 ) -> QuotaVectorEnv:
-    """Return `n` environments as one, with the arguments of `QuotaEnv`; `reset(seed=s)` gives them seeds from s on."""
+    """Create a vector environment.
+
+    Args:
+        n: Number of environments.
+        cluster: The cluster, as for `QuotaEnv`.
+        jobs: The jobs, as for `QuotaEnv`.
+        edit: The paths of the edited numbers, as for `QuotaEnv`.
+        options: Keyword arguments of `QuotaVectorEnv` and `QuotaEnv`.
+
+    >>> import kueuepy.rl as rl
+    >>> envs = rl.vector(2, threads=1)
+    >>> observations, info = envs.reset(seed=0)  # the environments have the seeds 0 and 1
+    >>> observations.shape
+    (2, 29)
+    """
     return QuotaVectorEnv(n, cluster, jobs, edit, **options)

@@ -1,4 +1,4 @@
-"""Scheduler: a cluster that runs, in virtual time, as Kueue would run it."""
+"""Scheduler: runs Kueue's scheduling cycles on a cluster in virtual time."""
 
 from kueuepy.scheduler.scheduler import Scheduler, scheduler_with
 

@@ -1,4 +1,4 @@
-"""What one asks a Scheduler: why, what if, and tables."""
+"""Read-only methods of a Scheduler: explanations, what-if questions and tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 @checked_methods
 class SchedulerQuestions:
-    """Questions that change nothing."""
+    """Methods of a Scheduler that do not change its state.
+
+    Attributes:
+        session: The session that holds the state and serialises the calls.
+    """
 
     _session: Session
 
@@ -45,22 +49,29 @@ class SchedulerQuestions:
 
     @property
     def configuration(self) -> Configuration:
-        """The policies that it was made with."""
+        """The Kueue Configuration that the Scheduler was created with."""
         return self._state.configuration
 
     @property
     def cluster(self) -> Cluster:
-        """The declared objects as they are now, without Workloads."""
+        """The declared objects in their current form, without Workloads."""
         with self._lock:
             return self._state.cluster()
 
     @property
     def now(self) -> float:
-        """The time, in seconds since the Unix epoch."""
+        """The current virtual time, in seconds since the Unix epoch."""
         return self._engine.now / SECOND
 
     def workload(self, key: str) -> Workload:
-        """The Workload with the status that it has now: conditions, admission, checks.
+        """Return a Workload with its current status: conditions, admission and admission checks.
+
+        Args:
+            key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of its
+                job is accepted as well.
+
+        Returns:
+            The Workload as it was submitted, with its current status.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -69,7 +80,7 @@ class SchedulerQuestions:
             return self._state.workload(key)
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of all workloads, in the order of submission, finished ones included."""
+        """Return the keys of all workloads in the order of submission, finished workloads included."""
         with self._lock:
             return self._state.keys()
 
@@ -79,15 +90,26 @@ class SchedulerQuestions:
             return self._engine.fingerprint()
 
     def explain(self, item: Any) -> Explanation:
-        """Why the workload waits, is admitted, or was preempted.
+        """Explain why a workload is pending, admitted or preempted.
 
         Args:
-            item: The key of a workload; or a Workload, a job or a row that is not there yet, which is explained as if
-                it were.
+            item: The key of a workload; or a Workload, a job manifest or a row that has not been submitted, which is
+                explained as if it were submitted now.
+
+        Returns:
+            The explanation.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: It is not valid, or is several workloads.
+            InvalidSpecError: The item is not valid, or it stands for several workloads.
+
+        Example:
+            >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+            >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+            >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 9})
+            >>> settled = scheduler.settle()
+            >>> scheduler.explain("job").workload
+            'default/job'
         """
         from kueuepy.explain import explain  # noqa: PLC0415 - only on use
 
@@ -105,14 +127,25 @@ class SchedulerQuestions:
             return explain(state.engine, found, decided, fair=fair, known=state.store.workloads.get)
 
     def try_admit(self, item: Any) -> Decision:
-        """What a cycle would answer if this workload alone were considered now; nothing changes.
+        """Return the decision that a cycle would make now if it considered this workload alone.
+
+        The Scheduler does not change.
 
         Args:
-            item: A Workload, a job, a row, or the key of a workload that waits.
+            item: A Workload, a job manifest, a row, a `Question`, or the key of a pending workload.
+
+        Returns:
+            `Admitted`, `Preempting` or `Pending`.
 
         Raises:
-            InvalidSpecError: It is not valid, or is several workloads.
+            InvalidSpecError: The item is not valid, or it stands for several workloads.
             NotFoundError: There is no such workload.
+
+        Example:
+            >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+            >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+            >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 9}).reason
+            'ExceedsMaxQuota'
         """
         from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
 
@@ -120,10 +153,20 @@ class SchedulerQuestions:
             return ask_one(self._state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
-        """`try_admit` for each of many workloads, each considered alone; much faster than one by one.
+        """Return the decision of `try_admit` for each of several workloads, each considered alone.
+
+        One call with many workloads is much faster than many calls of `try_admit`. The Scheduler does not change.
 
         Args:
-            items: Workloads, jobs, rows, keys of workloads that wait, or what `question` has prepared.
+            items: Workloads, job manifests, rows, keys of pending workloads, or results of `question`.
+
+        Returns:
+            A sequence with one decision per workload, in the order of the items. A job that makes several workloads has
+            several decisions.
+
+        Raises:
+            InvalidSpecError: An item is not valid.
+            NotFoundError: There is no workload with one of the keys.
         """
         from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
 
@@ -131,25 +174,41 @@ class SchedulerQuestions:
             return ask(self._state, items)
 
     def question(self, item: Any) -> Question:
-        """A workload read once, to be asked about again and again."""
+        """Parse a workload once, so that `try_admit` can be called for it repeatedly.
+
+        Args:
+            item: A Workload, a job manifest, a row, or the key of a workload.
+
+        Returns:
+            The parsed workload, accepted by `try_admit`, `try_admit_many` and `largest_count`.
+
+        Raises:
+            InvalidSpecError: The item is not valid, or it stands for several workloads.
+            NotFoundError: There is no such workload.
+        """
         from kueuepy.whatif import question  # noqa: PLC0415 - only on use
 
         with self._lock:
             return question(self._state, item)
 
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
-        """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
+        """Return the largest number of pods with which the workload would be admitted now.
 
-        Why not even one would is the answer of `try_admit`.
+        The number is found by bisection: the workload would be admitted with this number of pods, but not with one
+        more. Call `try_admit` to see why even one pod would not be admitted.
 
         Args:
-            item: A Workload, a job or a row; the count that it has doesn't matter.
-            pod_set: Which pod set to grow; the first one by default.
-            preempting: Whether it counts if others must be preempted.
+            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. Its own pod count is
+                ignored.
+            pod_set: The name of the pod set whose count varies. Default: the first pod set.
+            preempting: Whether a workload that must preempt others counts as admitted. Default: False.
+
+        Returns:
+            The number of pods; 0 if not even one pod would be admitted.
 
         Raises:
-            InvalidSpecError: It is not valid, or is several workloads.
-            NotFoundError: Its queue is not there, or the pod set is not.
+            InvalidSpecError: The item is not valid, or it stands for several workloads.
+            NotFoundError: The workload's queue or the pod set does not exist.
         """
         from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
 
@@ -159,15 +218,18 @@ class SchedulerQuestions:
     # Topologies.
 
     def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
-        """A topology as it is now: its domains, what is free in them, and who is there.
+        """Return the current map of a topology: its domains, their free capacity, and the workloads in them.
 
         Args:
-            name: The Topology.
-            flavor: Which ResourceFlavor's nodes, where several have the topology.
+            name: The name of the Topology.
+            flavor: The ResourceFlavor whose nodes are shown. Required only if several flavors use the topology.
+
+        Returns:
+            The map.
 
         Raises:
-            NotFoundError: No flavor has the topology, or it is not there.
-            InvalidSpecError: Several flavors have it, and none is named.
+            NotFoundError: The Topology does not exist, or no flavor uses it.
+            InvalidSpecError: Several flavors use the topology, and `flavor` is not given.
         """
         from kueuepy.topology import rack_map  # noqa: PLC0415 - only on use
 
@@ -178,14 +240,14 @@ class SchedulerQuestions:
 
     @property
     def usage(self) -> UsageTable:
-        """What each ClusterQueue and Cohort uses, of each flavor and resource."""
+        """The usage of each ClusterQueue and Cohort, for each flavor and resource."""
         from kueuepy.engine.tables import usage_table  # noqa: PLC0415 - only on use
 
         return usage_table(self._engine)
 
     @property
     def quota(self) -> QuotaTable:
-        """The quotas of each ClusterQueue and Cohort, and what follows from them."""
+        """The quotas and limits of each ClusterQueue and Cohort, by flavor and resource, and derived values."""
         from kueuepy.engine.tables import quota_table  # noqa: PLC0415 - only on use
 
         return quota_table(self._engine)
@@ -199,26 +261,42 @@ class SchedulerQuestions:
 
     @property
     def queues(self) -> QueueTable:
-        """Who waits in each ClusterQueue, in order."""
+        """The pending workloads of each ClusterQueue, in queue order."""
         from kueuepy.engine.tables import queue_table  # noqa: PLC0415 - only on use
 
         return queue_table(self._engine)
 
     @property
     def workloads(self) -> WorkloadTable:
-        """Every workload: where it is, since when, and why."""
+        """All workloads with their queue, status, reason and times."""
         from kueuepy.engine.tables import workload_table  # noqa: PLC0415 - only on use
 
         return workload_table(self._engine)
 
+    @property
+    def consumed(self) -> dict[str, dict[str, str]]:
+        """Past usage of each LocalQueue by resource, under admission fair sharing; it decays with time."""
+        with self._lock:
+            return self._engine.consumed()
+
     # Jobs.
 
     def start_patch(self, key: str) -> dict[str, Any]:
-        """The JSON merge patch by which Kueue starts the workload's job, which it has held back when it came.
+        """Return the JSON merge patch with which Kueue starts the job of an admitted workload.
+
+        Kueue suspends a job when it is created. The patch resumes it and adds the node selectors, tolerations and other
+        fields of its admission.
+
+        Args:
+            key: The key of the workload.
+
+        Returns:
+            The patch for the job's manifest.
 
         Raises:
-            StateError: The workload was not submitted as a job, or is not admitted.
-            InvalidSpecError: What the admission adds contradicts the job.
+            NotFoundError: There is no such workload.
+            StateError: The workload was not submitted as a job, or it is not admitted.
+            InvalidSpecError: A field that the admission adds contradicts the job.
         """
         from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
 
@@ -228,14 +306,18 @@ class SchedulerQuestions:
             return start_patch(held, workload, flavors, config=state.configuration, related=state.related)
 
     def stop_patch(self, key: str, *, running: dict[str, Any] | None = None) -> dict[str, Any] | None:
-        """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
+        """Return the JSON merge patch with which Kueue stops the job of a workload.
 
         Args:
-            key: The workload's.
-            running: The job's manifest as it is now. Without it, an admitted workload's job is as `start_patch` starts
-                it; any other is held back, and nothing has to change.
+            key: The key of the workload.
+            running: The job's current manifest. Default: the job as `start_patch` starts it if the workload is
+                admitted, and the suspended job otherwise.
+
+        Returns:
+            The patch for the job's manifest, or `None` for pods, because Kueue deletes them.
 
         Raises:
+            NotFoundError: There is no such workload.
             StateError: The workload was not submitted as a job.
         """
         from kueuepy.jobs import apply_patch, stop_patch  # noqa: PLC0415 - only on use

@@ -1,4 +1,4 @@
-"""Scheduler: a cluster that runs, in virtual time, as Kueue would run it."""
+"""The Scheduler class: a cluster on which Kueue's scheduler and controllers run in virtual time."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from kueuepy.engine.cycle import Cycle, Settled
     from kueuepy.objects import Configuration
     from kueuepy.objects.status import CheckState, FinishReason
+    from kueuepy.objects.times import Duration, Moment
     from kueuepy.session.checks import Check
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState
     from kueuepy.session.submission import Keys
-    from kueuepy.session.time import Duration, Moment
     from kueuepy.whatif import Difference, Edit
 
 
@@ -37,22 +37,26 @@ S = TypeVar("S", bound="Scheduler")
 
 @checked_methods
 class Scheduler(SchedulerQuestions):
-    """Kueue on a cluster of its own: it owns a copy, and nothing that happens to it changes the Cluster it came from.
+    """A cluster on which Kueue's scheduler and controllers run in virtual time.
 
-    Time stands still until `advance`. Between cycles Kueue's controllers run: evicted workloads give their quota back
-    and queue again, checks and timeouts are acted on. Calls on one Scheduler are serialised by a lock; different
-    Schedulers, forks included, may run in different threads.
+    The Scheduler works on its own copy of the objects, so the Cluster that it was created from never changes. Virtual
+    time passes only when you call `advance`. Kueue's controllers run between cycles: they release the quota of evicted
+    workloads and queue them again, process admission checks, and enforce timeouts.
 
-    >>> from kueuepy import Admitted, Cluster, ClusterQueue, PodSet, ResourceFlavor, Workload
-    >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
-    >>> scheduler = Scheduler(cluster)
-    >>> scheduler.submit(Workload("train", queue_name="vision", pod_sets=(PodSet.of(requests={"cpu": 6}),)))
-    ('default/train',)
-    >>> for decision in scheduler.cycle():
-    ...     match decision:
-    ...         case Admitted(workload):
-    ...             print(workload, decision.flavors)
-    default/train {'main': {'cpu': 'default'}}
+    A lock serialises the calls on one Scheduler. Different Schedulers, forks included, can be used by different threads
+    at the same time.
+
+    Example:
+        >>> from kueuepy import Admitted, Cluster, ClusterQueue, PodSet, ResourceFlavor, Workload
+        >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
+        >>> scheduler = Scheduler(cluster)
+        >>> scheduler.submit(Workload("train", queue_name="vision", pod_sets=(PodSet.of(requests={"cpu": 6}),)))
+        ('default/train',)
+        >>> for decision in scheduler.cycle():
+        ...     match decision:
+        ...         case Admitted(workload):
+        ...             print(workload, decision.flavors)
+        default/train {'main': {'cpu': 'default'}}
     """
 
     def __init__(
@@ -63,68 +67,79 @@ class Scheduler(SchedulerQuestions):
         checks: Mapping[str, Check] | None = None,
         stopping: Duration = 0,
     ) -> None:
-        """Starts with everything in the cluster: objects, Workloads with their status, jobs.
+        """Create a Scheduler with all objects, Workloads (with their status) and jobs of a cluster.
 
         Args:
-            cluster: What there is.
-            now: The time at the start; without it the latest that a Workload of the cluster tells of, or 0 (1970).
-            checks: Who answers the admission checks, by controllerName (see `kueuepy.session.checks`); one that nobody
-                answers waits for `set_check`.
-            stopping: How long the pods of an evicted job take to end; until then the workload keeps its quota.
+            cluster: The cluster to start from.
+            now: The initial virtual time: seconds since the Unix epoch, an RFC 3339 string or a datetime with a time
+                zone. Default: the latest time recorded in a Workload of the cluster, or 0 if there is none.
+            checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
+                `kueuepy.session.checks`). A check without one stays `Pending` until you call `set_check`.
+            stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
+                `"30s"`. The workload keeps its quota for that time. Default: 0.
 
         Raises:
-            InvalidSpecError: This is no Cluster, or a job is not valid.
-            NotFoundError: A job names a priority class that isn't there.
+            InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
+            NotFoundError: A job names a priority class that does not exist.
         """
         self._session = start(cluster, now=now, checks=checks, stopping=stopping)
 
-    # What happens to it.
+    # Calls that change the cluster.
 
     def submit(self, *items: Any, keep_status: bool = False) -> Keys:
-        """New workloads; either all of them are taken, or none.
+        """Submit new workloads. The call is atomic: it accepts all of them or none.
 
-        Nobody admits their own: as for an API server, the status of a Workload that is created doesn't count.
+        The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
+
+        If an elastic job of the same name exists, it is resized. If its Workload holds quota and the job grows, a
+        second Workload (a slice) is created, which replaces the first one when it gets quota. Otherwise the existing
+        Workload changes its number of pods.
 
         Args:
-            items: Workloads; manifests of jobs of every kind that Kueue knows, or of Workloads; rows as dicts (see
-                `kueuepy.jobs.from_row`); frames of pandas or polars; or lists of these. A workload without a creation
-                time is created now; one without a uid, which breaks ties, gets one in the order of submission.
-            keep_status: Whether Workloads come as they are elsewhere, such as in a dump: with their quota, their
-                conditions and checks.
-
-        An elastic job that is there is resized: one that holds quota and wants more gets a second Workload, a slice
-        that replaces the first as soon as it has its quota; any other keeps its Workload, with the new number of pods.
+            items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
+                `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a
+                creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
+                order, gets one in the order of submission.
+            keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use it
+                for Workloads dumped from another cluster. Default: False.
 
         Returns:
-            The key of each workload, `namespace/name`; `remarks` name those that wait for a queue that is not there.
+            The key of each workload, `namespace/name`. The attribute `remarks` lists the workloads whose queue does not
+            exist.
 
         Raises:
-            DuplicateError: A workload of this key exists already.
-            InvalidSpecError: Something is not valid.
-            NotFoundError: A job names a priority class that isn't there.
+            DuplicateError: A workload with this key already exists.
+            InvalidSpecError: An item is not valid.
+            NotFoundError: A job names a priority class that does not exist.
         """
         return objects.submit(self._session, items, keep_status=keep_status)
 
     def apply(self, *declared: Object) -> None:
-        """Creates the objects, or changes those of the same kind and name, as `kubectl apply` does.
+        """Create objects, or change the objects of the same kind and name, as `kubectl apply` does.
 
-        The status of a Workload doesn't count; what it has by now decides which changes Kueue allows
-        (`pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`).
+        The status of a given Workload is ignored. The current status of the existing Workload determines which changes
+        are allowed. Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`.
+
+        Args:
+            declared: The complete objects.
 
         Raises:
-            InvalidSpecError: An object, or the change of it, is not valid.
+            InvalidSpecError: An object or a change is not valid. All objects are validated before the first one is
+                changed.
         """
         objects.apply(self._session, declared)
 
     def patch(self, *manifests: Mapping[str, Any]) -> None:
-        """Changes the fields that partial manifests have, as `kubectl apply` does; see `Cluster.patch`.
+        """Change the fields given in partial manifests, as `kubectl apply` does; see `Cluster.patch`.
+
+        The call is atomic.
 
         Args:
-            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. An object that
-                is not there is created, and must be complete.
+            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. A manifest of
+                an object that does not exist creates it, and must be complete.
 
         Raises:
-            InvalidSpecError: An object, or the change of it, is not valid; then nothing changes.
+            InvalidSpecError: An object or a change is not valid.
         """
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
         from kueuepy.whatif import objects_of  # noqa: PLC0415
@@ -134,44 +149,54 @@ class Scheduler(SchedulerQuestions):
             objects.apply(self._session, [patched(there, manifest).object for manifest in manifests])
 
     def remove(self, *declared: Object) -> None:
-        """Deletes the objects of these kinds and names; either all of them, or none.
+        """Delete the objects of the given kinds and names. The call is atomic.
+
+        Args:
+            declared: The objects; only their kind, namespace and name are used.
 
         Raises:
             NotFoundError: There is no such object.
-            InvalidSpecError: One is no object, or is named twice.
+            InvalidSpecError: An argument is not an object, or an object is named twice.
         """
         objects.remove(self._session, declared)
 
     def answer_checks(self, checks: Mapping[str, Check]) -> None:
-        """These answer the admission checks from now on, by controllerName; those of before do no longer.
+        """Replace the functions and controllers that answer admission checks.
+
+        Args:
+            checks: The functions or controllers, keyed by controllerName. Previous ones are no longer called.
 
         Raises:
-            InvalidSpecError: They are no mapping of names to functions or controllers.
+            InvalidSpecError: `checks` is not a mapping of strings to functions or controllers.
         """
         with self._lock:
             self._state.checks = checks_of(checks)
 
     def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
-        """The jobs of these workloads are done, and their quota is free; either all of them, or none.
+        """Mark workloads as finished and release their quota. The call is atomic.
 
         Args:
-            keys: The workloads.
-            reason: `Succeeded`, `Failed`, or `FailedToStart` where `start_patch` found no way to start the job.
-            message: What the condition says; the usual words if empty.
+            keys: The keys of the workloads.
+            reason: The reason of the condition `Finished`: `Succeeded`, `Failed`, or `FailedToStart` if `start_patch`
+                could not start the job. Default: `Succeeded`.
+            message: The message of the condition. Default: Kueue's message.
 
         Raises:
             NotFoundError: There is no such workload.
-            StateError: It is finished already.
-            InvalidSpecError: An argument has a wrong type, there is no such reason, or a workload is named twice.
+            StateError: A workload is already finished.
+            InvalidSpecError: An argument has a wrong type, the reason does not exist, or a workload is named twice.
         """
         workloads.finish(self._session, [calls.Finish(key, reason, message) for key in keys])
 
     def delete(self, *keys: str) -> None:
-        """The workloads are gone; either all of them, or none.
+        """Delete workloads. The call is atomic.
+
+        Args:
+            keys: The keys of the workloads.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: A key is no text, or a workload is named twice.
+            InvalidSpecError: A key is not a string, or a workload is named twice.
         """
         workloads.delete(self._session, keys)
 
@@ -185,101 +210,122 @@ class Scheduler(SchedulerQuestions):
         requeue_after: Duration | None = None,
         pod_set_updates: Iterable[Mapping[str, Any]] = (),
     ) -> None:
-        """An admission check's controller says something of a workload.
+        """Set the state of an admission check of a workload, as the check's controller does.
 
         Args:
-            key: The workload.
-            check_name: The AdmissionCheck.
-            state: `Ready` lets it start, `Retry` and `Rejected` evict it.
-            message: What the status says beside it; unchanged if not given.
-            requeue_after: With `Retry`, how long it keeps its quota before it is evicted and queues again.
-            pod_set_updates: What the check adds to pod sets when the job starts, as in the manifest:
-                `{"name": "main", "nodeSelector": {…}}`. Eviction forgets it.
+            key: The key of the workload.
+            check_name: The name of the AdmissionCheck.
+            state: The new state. The workload can start once all its checks are `Ready`. `Retry` evicts and requeues
+                the workload, `Rejected` evicts and deactivates it, and `Pending` leaves it waiting.
+            message: The message of the check in the workload's status. Default: the previous message.
+            requeue_after: With `Retry`, the time for which the workload keeps its quota before it is evicted and
+                requeued, as seconds or a string such as `"5m"`. Default: no delay.
+            pod_set_updates: Changes to pod sets that apply when the job starts, written as in a manifest: `{"name":
+                "main", "nodeSelector": {…}}`. They are removed when the workload is evicted.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: An argument has a wrong type, there is no such state or pod set, or a check that is Ready
-                changes its updates.
+            InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a
+                check that is already `Ready` would change.
         """
         said = CheckAnswer(state, message, requeue_after, tuple(pod_set_updates))
         workloads.set_check(self._session, key, check_name, said)
 
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
-        """All pods of the workload's job are ready, or not all of them any more.
+        """Set whether all pods of a workload's job are ready.
+
+        Args:
+            key: The key of the workload.
+            ready: Whether all pods are ready. Default: True.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: `ready` is neither true nor false.
+            InvalidSpecError: `ready` is not a bool.
         """
         workloads.pods_ready(self._session, key, ready)
 
     def job_stopped(self, key: str, after: Duration = 0) -> None:
-        """Record that the pods of an evicted workload's job have ended, or when they will.
+        """Record that the pods of an evicted workload's job have terminated, or when they will.
 
-        The workload gives its quota back with the next `settle` or `cycle` from that time on, whatever `stopping` says.
+        The first `settle` or `cycle` at or after that time releases the workload's quota. This time overrides the
+        Scheduler's `stopping` delay.
 
         Args:
-            key: The workload.
-            after: The time until the pods end, from now.
+            key: The key of the workload.
+            after: The time from now until the pods terminate, as seconds or a string such as `"30s"`. Default: 0.
 
         Raises:
             NotFoundError: There is no such workload.
-            StateError: The workload is not evicted, or holds no quota.
+            StateError: The workload is not evicted, or it holds no quota.
             InvalidSpecError: `after` is not a duration.
         """
         workloads.job_stopped(self._session, key, after)
 
     def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
-        """Pods of the workload no longer need their quota.
+        """Set the number of reclaimable pods of a workload: pods that no longer need their quota.
 
         Args:
-            key: The workload.
-            pods: How many in all so far, by pod set; a number alone is of the only pod set.
+            key: The key of the workload.
+            pods: The total number of reclaimable pods by pod set. A single number applies to a workload with one pod
+                set.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: A number is none, a pod set is unknown, or has fewer pods; or fewer than before, or none
-                any more, are reclaimable while the workload holds quota.
+            InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count
+                decreases while the workload holds quota.
         """
         workloads.reclaim(self._session, key, pods)
 
-    # Time, and what Kueue does in it.
+    # Time and scheduling cycles.
 
     def advance(self, duration: Duration) -> None:
-        """Time passes; what is due then happens with the next `cycle` or `settle`.
+        """Advance the virtual time. Timeouts that expire take effect in the next `cycle` or `settle`.
+
+        Args:
+            duration: The time to pass, as seconds or a string such as `"2h"`; at least 0.
 
         Raises:
-            InvalidSpecError: It is no duration, is below 0, or goes beyond the last time that fits 64 bits.
+            InvalidSpecError: The duration is not valid or negative, or the new time exceeds 64-bit nanoseconds (year
+                2262).
         """
         cycles.advance(self._session, duration)
 
     def cycle(self) -> Cycle:
-        """Lets the controllers catch up, then runs one scheduling cycle.
+        """Run the controllers until nothing changes, then run one scheduling cycle.
 
         Returns:
-            The decision about each head, one for each ClusterQueue where somebody waits.
+            The decisions of the cycle: one for the head of each ClusterQueue that has pending workloads.
         """
         return cycles.cycle(self._session)
 
     def settle(self, *, max_cycles: int | None = None) -> Settled:
-        """Runs cycles and controllers until nothing changes any more at this time.
+        """Run cycles and controllers until nothing changes any more at the current time.
 
-        Kueue can preempt for ever (kubernetes-sigs/kueue#14543). Then the same state comes again, and this returns
-        with the loop as data: its shortest period, and who moves in it; one for each tree of cohorts that goes round.
+        Preemption in Kueue can loop indefinitely (kubernetes-sigs/kueue#14543). If a state repeats, the method stops
+        and returns the loop: its shortest period and the workloads in it. There is at most one loop per cohort tree.
 
         Args:
-            max_cycles: The most cycles to run; none by default.
+            max_cycles: The maximum number of cycles to run. Default: no limit.
+
+        Returns:
+            The cycles that were run, and the loops that were found.
 
         Raises:
-            InvalidSpecError: `max_cycles` is no integer.
+            InvalidSpecError: `max_cycles` is not an integer.
         """
         return cycles.settle(self._session, max_cycles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes all that it knows to a file, as plain data; one that is there already is replaced at once.
+        """Write the complete state to a file. An existing file is replaced atomically.
+
+        Functions that answer admission checks are not saved.
+
+        Args:
+            path: The file.
 
         Raises:
             StateError: The file cannot be written.
+            InvalidSpecError: An object contains a number that does not fit 64 bits.
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
@@ -287,24 +333,40 @@ class Scheduler(SchedulerQuestions):
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Scheduler:
-        """The Scheduler that `save` has written: what it decides from now on is what would have been decided.
+        """Read a Scheduler from a file written by `save`.
+
+        The loaded Scheduler makes the same decisions as the saved one would have made. Functions that answer admission
+        checks are not part of the file; pass them to `answer_checks`.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The Scheduler.
 
         Raises:
             NotFoundError: The file cannot be read.
-            InvalidSpecError: It is no saved state, or is damaged.
-            UnsupportedError: A later version of kueuepy has written it.
+            InvalidSpecError: The file is not a saved state, or it is damaged.
+            UnsupportedError: A later version of kueuepy wrote the file.
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
         return scheduler_with(Scheduler, saved.load(path))
 
     def whatif(self, *edits: Edit) -> Difference[Scheduler]:
-        """What would be decided otherwise after edits, both sides settled; nothing changes here.
+        """Compare the settled state with and without a set of edits. This Scheduler does not change.
 
         Args:
-            edits: Objects to apply; manifests as dicts, of which only the fields that they have are changed; values by
+            edits: Objects to apply; partial manifests as dicts, which change only the fields they contain; values by
                 path, such as `{"ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota": 16}`; a Configuration; or
-                functions that change the Scheduler which they are given.
+                functions that change the Scheduler passed to them.
+
+        Returns:
+            The workloads whose outcome differs, and both settled Schedulers.
+
+        Raises:
+            NotFoundError: A path does not match any object or field.
+            InvalidSpecError: An edit is not valid.
         """
         from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
 
@@ -312,10 +374,16 @@ class Scheduler(SchedulerQuestions):
             return difference(self, edits)
 
     def with_configuration(self, configuration: Configuration) -> Scheduler:
-        """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now.
+        """Return a copy of this Scheduler with another Configuration. Workloads keep their current status.
+
+        Args:
+            configuration: The new Configuration.
+
+        Returns:
+            A new Scheduler; this one does not change.
 
         Raises:
-            InvalidSpecError: Something is not valid under it.
+            InvalidSpecError: An object or workload is not valid under the new Configuration.
         """
         with self._lock:
             declared = [obj for obj in self.cluster.objects() if not isinstance(obj, Workload)]
@@ -326,26 +394,29 @@ class Scheduler(SchedulerQuestions):
             return fresh
 
     def fork(self) -> Self:
-        """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
+        """Return an independent copy of this Scheduler.
+
+        Forking does not copy the state: both share it until one of them changes it (copy on write).
+        """
         with self._lock:
             return scheduler_with(type(self), self._state.fork())
 
     def __copy__(self) -> Scheduler:
-        """A fork."""
+        """Return a fork."""
         return self.fork()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Scheduler:
-        """A fork: it shares nothing that either side changes."""
+        """Return a fork."""
         return self.fork()
 
     def __reduce__(self) -> tuple[Callable[[bytes], Scheduler], tuple[bytes]]:
-        """What `save` writes; so functions that answer admission checks are not in a pickle."""
+        """Pickle the data that `save` writes; functions that answer admission checks are not included."""
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
         return _unpickled, (saved.to_bytes(self._session),)
 
     def __repr__(self) -> str:
-        """Its time, and how many workloads there are."""
+        """Return the virtual time and the number of workloads."""
         return f"<Scheduler at {self.now:g} s: {counted(len(self._state.store.workloads), 'workload')}>"
 
     _repr_html_ = repr_html

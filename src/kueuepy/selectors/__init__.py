@@ -1,7 +1,7 @@
-"""Selectors of devices: expressions of the Common Expression Language (CEL), as Kubernetes evaluates them.
+"""Device selectors: expressions of the Common Expression Language (CEL), as Kubernetes evaluates them.
 
-Google's CEL library parses, checks and evaluates. Two things differ from the library's own data: a domain that a device
-lacks counts as an empty map (`rewriting`), and quantities and versions are kept as maps with one entry (`values`).
+Google's CEL library parses, checks and evaluates the expressions. Two adaptations are needed: missing domains of a
+device evaluate to empty maps (`rewriting`), and quantities and versions are maps with one entry (`values`).
 """
 
 from .evaluation import compile_error, evaluate, is_available

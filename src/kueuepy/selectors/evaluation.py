@@ -1,4 +1,4 @@
-"""Evaluates selectors with Google's CEL library, which gets Kubernetes' variables, types and functions here.
+"""Evaluation of selectors with Google's CEL library, extended by Kubernetes' variables, types and functions.
 
 Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`, `k8s.io/apiserver/pkg/cel/library`.
 """
@@ -39,13 +39,13 @@ _NAMES = """
     validate authorizer
 """
 _ELSEWHERE = frozenset(_NAMES.split())
-"""Functions that Kubernetes has and that are not evaluated here."""
+"""Functions of Kubernetes that are not supported here."""
 
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
 
 def is_available() -> bool:
-    """Whether the library is installed that evaluates selectors."""
+    """Return whether the library that evaluates selectors is installed."""
     return find_spec("cel_expr_python") is not None
 
 
@@ -113,13 +113,13 @@ _TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIM
 
 
 def compile_error(expression: str) -> str:
-    """The reason why Kueue's compiler refuses the expression; empty if it does not.
+    """Return why Kueue's compiler rejects an expression, or an empty text if it does not.
 
     >>> compile_error("device.driver")
     'must evaluate to bool or the unknown type, not string'
 
     Raises:
-        UnsupportedError: The expression uses a function of Kubernetes that is not evaluated here.
+        UnsupportedError: The expression uses a function of Kubernetes that is not supported here.
     """
     compiled = _compiled(expression)
     return compiled if isinstance(compiled, str) else ""
@@ -127,7 +127,7 @@ def compile_error(expression: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _compiled(expression: str) -> Any:
-    """The program, or why there is none."""
+    """Return the compiled program, or the reason of the failure as a text."""
     environment, rewriter = _environment(), Rewriter(expression)
     try:
         checked = environment.compile(rewriter.rewritten() if rewriter.asks_for_fields() else expression)
@@ -140,7 +140,7 @@ def _compiled(expression: str) -> Any:
 
 
 def _reason(expression: str, text: str) -> str:
-    """A compiler's error in the words of Kueue's."""
+    """Convert an error of the library to the text of Kueue's compiler."""
     found = _ON_LISTS.search(text)
     names = [found[1]] if found else _UNDECLARED.findall(text)
     for name in names:
@@ -165,11 +165,11 @@ _TO_BOOL = {
 
 
 def evaluate(expression: str, subject: str) -> tuple[bool, str]:
-    """Whether the device matches, or the error of the evaluation.
+    """Return whether a device matches, and the error of the evaluation, which is empty without one.
 
     Args:
         expression: A CEL expression that compiles.
-        subject: The device, as `ResourceSlice.subjects` has it.
+        subject: The device as JSON text, from `ResourceSlice.subjects`.
     """
     try:
         activation = _activation(subject)
@@ -196,10 +196,10 @@ def _error(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _activation(subject: str) -> Any:
-    """What selectors read of a device.
+    """Return the variables of a device.
 
     Raises:
-        ValueError: An attribute has no value that Kueue reads.
+        ValueError: An attribute has a value that Kueue does not support.
     """
     device = json.loads(subject)
     return _environment().Activation(

@@ -1,4 +1,4 @@
-"""Expressions as the library is to evaluate them: under a domain that a device lacks they find an empty map.
+"""Rewriting of expressions, so that missing domains of a device evaluate to empty maps.
 
 Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`.
 """
@@ -29,23 +29,23 @@ def _tokens(expression: str) -> list[str]:
 
 
 class Rewriter:
-    """Turns an expression into one that finds an empty map under a domain that a device lacks."""
+    """Rewrites an expression so that missing domains of a device evaluate to empty maps."""
 
     def __init__(self, expression: str) -> None:
-        """Reads the expression."""
+        """Split the expression into tokens."""
         self._expression = expression
         self._tokens = _tokens(expression)
 
     def rewritten(self) -> str:
-        """Return the expression for the library.
+        """Return the rewritten expression.
 
         Raises:
-            UnsupportedError: It uses the device, or a map of domains, as a whole.
+            UnsupportedError: The expression uses the device, or a map of domains, as a whole.
         """
         return " ".join(self._part(0, len(self._tokens)))
 
     def asks_for_fields(self) -> bool:
-        """Whether `has` asks for a field of the device itself, which is no field to the library."""
+        """Return whether `has` tests a field of the device itself, which the library does not treat as a field."""
         return any(self._is_presence(i) for i, word in enumerate(self._tokens) if word == "has")
 
     def _at(self, position: int) -> str:
@@ -65,7 +65,7 @@ class Rewriter:
                 position += 1
 
     def _is_presence(self, position: int) -> bool:
-        """Whether `has` asks for a field that every device has."""
+        """Return whether `has` at this token tests a field that every device has."""
         opening, device, dot, field, closing = (self._at(position + i) for i in range(1, 6))
         return (opening, device, dot, closing) == ("(", "device", ".", ")") and field in _FIELDS
 
@@ -110,5 +110,5 @@ class Rewriter:
 
 
 def unsupported(expression: str, what: str) -> UnsupportedError:
-    """The error of an expression that uses something that is not evaluated here."""
-    return UnsupportedError(f'selector "{expression}": uses {what}; this is not evaluated here')
+    """Return the error for an expression that uses an unsupported feature."""
+    return UnsupportedError(f'selector "{expression}": uses {what}, which is not supported here')

@@ -1,4 +1,4 @@
-"""Quantities and semantic versions in expressions, each kept as a map with one entry.
+"""Quantities and semantic versions in expressions, each represented as a map with one entry.
 
 Source: `k8s.io/apiserver/pkg/cel/library/quantity.go`, `k8s.io/apiserver/pkg/cel/library/semverlib.go`.
 """
@@ -24,7 +24,7 @@ _CANONICAL = re.compile(r"([+-]?[0-9.]+)(?:e([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTP
 
 
 def _number(text: str) -> Decimal:
-    """The value of a canonical quantity."""
+    """Return the value of a canonical quantity."""
     digits, exponent, binary, decimal = _CANONICAL.fullmatch(text).groups()  # type: ignore[union-attr]
     if binary:
         return Decimal(digits) * Decimal(1024) ** ("KMGTPE".index(binary[0]) + 1)
@@ -32,7 +32,11 @@ def _number(text: str) -> Decimal:
 
 
 def quantity(text: str) -> Kept:
-    """The quantity that a text writes."""
+    """Parse a quantity.
+
+    Raises:
+        ValueError: The text is not a quantity.
+    """
     try:
         return kept(_number(str(Quantity(text))))
     except KueueError:
@@ -40,12 +44,12 @@ def quantity(text: str) -> Kept:
 
 
 def kept(number: Decimal) -> Kept:
-    """The quantity of this value."""
+    """Represent a number as a quantity."""
     return {_QUANTITY: format(number.normalize() + 0, "f")}
 
 
 def is_quantity(text: str) -> bool:
-    """Whether a text writes a quantity."""
+    """Return whether a text is a quantity."""
     try:
         Quantity(text)
     except KueueError:
@@ -61,7 +65,11 @@ _SEMVER = re.compile(
 
 
 def version(text: str) -> Kept:
-    """The semantic version that a text writes."""
+    """Parse a semantic version.
+
+    Raises:
+        ValueError: The text is not a semantic version.
+    """
     found = _SEMVER.fullmatch(text)
     if found is None:
         raise ValueError("No Major.Minor.Patch elements found")
@@ -70,7 +78,7 @@ def version(text: str) -> Kept:
 
 
 def is_version(text: str) -> bool:
-    """Whether a text writes a semantic version."""
+    """Return whether a text is a semantic version."""
     return _SEMVER.fullmatch(text) is not None
 
 
@@ -81,7 +89,7 @@ def _version_key(text: str) -> tuple[Any, ...]:
 
 
 def _keys(*values: Kept) -> list[Any]:
-    """What values of one sort compare by."""
+    """Return the keys by which two values of the same type compare."""
     if all(_QUANTITY in value for value in values):
         return [Decimal(value[_QUANTITY]) for value in values]
     if all(_VERSION in value for value in values):
@@ -90,20 +98,20 @@ def _keys(*values: Kept) -> list[Any]:
 
 
 def compare(left: Kept, right: Kept) -> int:
-    """-1, 0 or 1 as one value is less than, equal to or greater than another of its sort."""
+    """Return -1, 0 or 1 if a value is less than, equal to or greater than another of the same type."""
     a, b = _keys(left, right)
     return int(a > b) - int(a < b)
 
 
 def amount(value: Kept) -> Decimal:
-    """The value of a quantity."""
+    """Return the value of a quantity."""
     if _QUANTITY not in value:
         raise ValueError("no such overload")
     return Decimal(value[_QUANTITY])
 
 
 def integer(value: Kept) -> int:
-    """The value of a quantity that is an integer of 64 bits."""
+    """Return the value of a quantity that fits in a 64-bit integer."""
     number = amount(value)
     if number != number.to_integral_value() or not -(2**63) <= number < 2**63:
         raise ValueError("cannot convert value to integer")
@@ -111,19 +119,19 @@ def integer(value: Kept) -> int:
 
 
 def is_integer(value: Kept) -> bool:
-    """Whether a quantity is an integer of 64 bits."""
+    """Return whether a quantity fits in a 64-bit integer."""
     number = amount(value)
     return number == number.to_integral_value() and -(2**63) <= number < 2**63
 
 
 def sign(value: Kept) -> int:
-    """The sign of a quantity."""
+    """Return the sign of a quantity: -1, 0 or 1."""
     number = amount(value)
     return int(number > 0) - int(number < 0)
 
 
 def part_of_version(position: int) -> Callable[[Kept], int]:
-    """The function that gives a part of a version: major, minor or patch."""
+    """Return a function that extracts a part of a version: 0 is major, 1 minor, 2 patch."""
 
     def part(value: Kept) -> int:
         if _VERSION not in value:

@@ -1,1 +1,1 @@
-"""A running cluster: the engine, what is kept beside it, and the calls that change it."""
+"""The state of a running cluster, and the calls that change it."""

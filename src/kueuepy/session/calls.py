@@ -1,4 +1,4 @@
-"""What a Scheduler is told, call by call, as plain records that are written and done again."""
+"""The calls of a Scheduler as plain records, which a journal writes and repeats."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from kueuepy.objects.kinds import kind_of
 from kueuepy.objects.readable import read_again
 from kueuepy.objects.ready import ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
+from kueuepy.objects.times import decode_time, encode_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,15 +25,17 @@ _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
-    """A call; `key` names what it is about, for readers of the journal."""
+    """A call. Its `key` names the object of the call for readers of the journal."""
 
     @property
     def key(self) -> str:
-        """The workload or object that it is about."""
+        """The key of the workload or object that the call changes; an empty string if there is none."""
         return ""
 
     def checked(self) -> Self:
-        """The call as it will be read once it is written: whatever is done and written can be done again.
+        """Return the call with its arguments converted as if it had been written and read again.
+
+        This ensures that every call that is executed can be written to a journal and repeated.
 
         Raises:
             InvalidSpecError: An argument has a wrong type.
@@ -46,7 +49,7 @@ class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_d
 
 
 class Submit(_Call, frozen=True):
-    """A workload came; `count` is how many came before it, refused ones included."""
+    """Submit a workload; `count` is the number of workloads submitted before it, including rejected ones."""
 
     workload: Workload
     count: int
@@ -55,23 +58,23 @@ class Submit(_Call, frozen=True):
 
     @property
     def key(self) -> str:
-        """The workload."""
+        """The key of the workload."""
         return self.workload.key
 
 
 class Apply(_Call, frozen=True):
-    """An object was created or changed."""
+    """Create or change an object."""
 
     object: Object
 
     @property
     def key(self) -> str:
-        """Kind and name."""
+        """The kind and name of the object."""
         return f"{type(self.object).__name__} {self.object.key}"
 
 
 class _WrittenApply(_Call, frozen=True, tag="apply"):
-    """An `Apply` as it is written: with the kind that its object is read as."""
+    """The serialised form of an `Apply`, with the kind of the object."""
 
     kind: str
     object: msgspec.Raw
@@ -79,7 +82,7 @@ class _WrittenApply(_Call, frozen=True, tag="apply"):
 
 
 class Remove(_Call, frozen=True):
-    """An object was deleted."""
+    """Delete an object."""
 
     kind: str
     name: str
@@ -87,7 +90,7 @@ class Remove(_Call, frozen=True):
 
     @classmethod
     def of(cls, obj: Object) -> Remove:
-        """The call for an object."""
+        """Return the call that deletes an object."""
         return cls(type(obj).__name__, obj.name, obj.namespace if isinstance(obj, NamespacedObject) else "")
 
     @property
@@ -97,34 +100,34 @@ class Remove(_Call, frozen=True):
 
     @property
     def key(self) -> str:
-        """Kind and name."""
+        """The kind and name of the object."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
 class OfWorkload(_Call, frozen=True):
-    """A call about a workload that is there."""
+    """A call that changes an existing workload."""
 
     workload: str
 
     @property
     def key(self) -> str:
-        """The workload."""
+        """The key of the workload."""
         return self.workload
 
 
 class Finish(OfWorkload, frozen=True):
-    """A workload's job is done."""
+    """Mark a workload as finished."""
 
     reason: FinishReason = "Succeeded"
     message: str = ""
 
 
 class Delete(OfWorkload, frozen=True):
-    """A workload is gone."""
+    """Delete a workload."""
 
 
 class SetCheck(OfWorkload, frozen=True):
-    """An admission check's controller said something."""
+    """Set the state of an admission check of a workload."""
 
     check: str
     state: CheckState
@@ -134,43 +137,43 @@ class SetCheck(OfWorkload, frozen=True):
 
 
 class PodsReady(OfWorkload, frozen=True):
-    """A workload's pods are ready, or not."""
+    """Set whether the pods of a workload are ready."""
 
     ready: bool
 
 
 class StopJob(OfWorkload, frozen=True):
-    """The pods of a workload's job end at this time, in nanoseconds since the Unix epoch, if it is evicted."""
+    """Set the time at which the pods of an evicted workload's job end, in nanoseconds since the Unix epoch."""
 
     at: int
 
 
 class AwaitVictims(OfWorkload, frozen=True):
-    """A pending workload waits for the workloads that it preempted, so its queue tries it first."""
+    """Mark a pending workload as waiting for workloads that it preempted, so that its queue considers it first."""
 
 
 class Reclaim(OfWorkload, frozen=True):
-    """Pods of a workload need their quota no longer."""
+    """Set the reclaimable pods of a workload."""
 
     pods: int | dict[str, int]
 
 
 class Controllers(_Call, frozen=True):
-    """Kueue's controllers ran, and those of admission checks are about to answer."""
+    """Run Kueue's controllers before the controllers of admission checks are called."""
 
 
 class Advance(_Call, frozen=True):
-    """Time passed; `now` is in nanoseconds since the Unix epoch."""
+    """Set the virtual time to `now`, in nanoseconds since the Unix epoch."""
 
     now: int
 
 
 class Cycle(_Call, frozen=True):
-    """One scheduling cycle ran."""
+    """Run one scheduling cycle."""
 
 
 class Settle(_Call, frozen=True):
-    """Cycles ran until nothing changed."""
+    """Run cycles until nothing changes."""
 
     max_cycles: int | None = None
 
@@ -191,7 +194,7 @@ Call: TypeAlias = (
     | Cycle
     | Settle
 )
-"""What may stand in a journal."""
+"""Any call that a journal can contain."""
 
 _Written: TypeAlias = (
     Submit
@@ -209,12 +212,12 @@ _Written: TypeAlias = (
     | Cycle
     | Settle
 )
-_encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written))
+_encoder = msgspec.json.Encoder(enc_hook=encode_time)
+_decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written), dec_hook=decode_time)
 
 
 def encode(call: Call) -> str:
-    """A call as JSON."""
+    """Return a call as JSON."""
     written: Call | _WrittenApply = call
     if isinstance(call, Apply):
         obj = call.object
@@ -223,22 +226,26 @@ def encode(call: Call) -> str:
 
 
 def decode(text: str) -> Call:
-    """The call that was written as this JSON.
+    """Return the call that `encode` wrote as JSON.
 
     Raises:
-        msgspec.DecodeError: It is none that this release knows.
+        msgspec.DecodeError: The call is unknown to this release.
     """
     written = _decoder.decode(text)
     if isinstance(written, _WrittenApply):
-        return Apply(msgspec.json.decode(written.object, type=ready(kind_of(written.kind))))
+        return Apply(msgspec.json.decode(written.object, type=ready(kind_of(written.kind)), dec_hook=decode_time))
     return written
 
 
 def each_once(method: str, names: Iterable[str]) -> None:
-    """Nothing is named twice: what is done with all or with none of them cannot be done twice.
+    """Check that no name occurs twice in a call.
+
+    Args:
+        method: The name of the method, for the error message.
+        names: The names.
 
     Raises:
-        InvalidSpecError: Something is.
+        InvalidSpecError: A name occurs twice.
     """
     seen: set[str] = set()
     for name in names:

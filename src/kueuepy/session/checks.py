@@ -1,7 +1,7 @@
-"""Admission checks that Python answers: functions of yours, and a model of an autoscaler.
+"""Admission checks answered by Python: functions, controllers, and a model of an autoscaler.
 
-Kueue asks the controller of each AdmissionCheck about each workload that has quota; the workload is admitted when all
-of them say `Ready`. Give a Scheduler a function for each controller:
+For each workload with quota, Kueue asks the controller of each AdmissionCheck of its ClusterQueue. The workload is
+admitted when all checks are `Ready`. Pass a Scheduler one function per controller:
 
 >>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
 >>> from kueuepy.objects import AdmissionCheckStrategyRule
@@ -34,20 +34,26 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_updates
 from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
 from kueuepy.objects.status import CheckState
-from kueuepy.session.time import Duration, duration_ns
+from kueuepy.objects.times import Duration, Timestamp, duration_ns
 
 if TYPE_CHECKING:
     from kueuepy.objects import AdmissionCheckState
 
 
 class CheckAnswer(msgspec.Struct, frozen=True):
-    """What a controller says of a workload.
+    """The answer of an admission check's controller about a workload.
 
     Attributes:
-        state: `Ready` lets it start, `Retry` evicts it, `Rejected` deactivates it; `Pending` says nothing yet.
-        message: What the status says beside it; unchanged if `None`.
-        requeue_after: With `Retry`, how long until it is evicted and queues again; at once if `None`.
-        pod_set_updates: What it adds to pod sets, as in the manifest: `{"name": "main", "nodeSelector": {…}}`.
+        state: `Ready` lets the workload start, `Retry` evicts and requeues it, `Rejected` evicts and deactivates it,
+            and `Pending` leaves it waiting.
+        message: The message of the check in the workload's status; `None` keeps the previous message.
+        requeue_after: With `Retry`, the delay before the workload is evicted and requeued, as seconds or a string such
+            as `"5m"`; `None` for no delay.
+        pod_set_updates: Changes to pod sets, written as in a manifest: `{"name": "main", "nodeSelector": {…}}`.
+
+    Example:
+        >>> CheckAnswer("Retry", "no capacity", requeue_after="5m").state
+        'Retry'
     """
 
     state: CheckState
@@ -57,63 +63,70 @@ class CheckAnswer(msgspec.Struct, frozen=True):
 
 
 class CheckRequest(NamedTuple):
-    """A check that waits for an answer.
+    """A request to answer an admission check.
 
     Attributes:
-        workload: The workload, with the quota that it holds in its status.
+        workload: The workload, with its reserved quota in the status.
         check: The AdmissionCheck.
-        time: The time, in nanoseconds since the Unix epoch.
-        parameters: The object that the check's `spec.parameters` names, as it was loaded; `None` if it was not.
+        time: The current virtual time, a datetime.
+        parameters: The object that the check's `spec.parameters` refers to; `None` if it was not loaded.
+
+    Example:
+        >>> CheckRequest(Workload("job"), AdmissionCheck("budget", controller_name="example.com/budget"), 1).now
+        1.0
     """
 
     workload: Workload
     check: AdmissionCheck
-    time: int
+    time: Timestamp
     parameters: Mapping[str, Any] | None = None
 
     @property
     def now(self) -> float:
-        """The time, in seconds since the Unix epoch."""
-        return self.time / SECOND
+        """The current virtual time, in seconds since the Unix epoch."""
+        return self.time.value / SECOND
 
     @property
     def state(self) -> AdmissionCheckState:
-        """What the workload's status says of the check."""
+        """The state of the check in the workload's status."""
         assert self.workload.status is not None
         return next(state for state in self.workload.status.admission_checks if state.name == self.check.name)
 
     @property
     def since(self) -> float:
-        """When the workload got its quota, in seconds since the Unix epoch."""
+        """The time at which the quota was reserved, in seconds since the Unix epoch."""
         return self._since / SECOND
 
     @property
     def elapsed(self) -> float:
-        """For how long the workload has had its quota, in seconds, and exactly: the difference of two times is not."""
-        return (self.time - self._since) / SECOND
+        """The exact time since the quota was reserved, in seconds.
+
+        `now - since` can differ from it by a rounding error.
+        """
+        return (self.time.value - self._since) / SECOND
 
     @property
     def _since(self) -> int:
         assert self.workload.status is not None
-        return next(c.last_transition_time for c in self.workload.status.conditions if c.type == "QuotaReserved")
+        return next(c.last_transition_time.value for c in self.workload.status.conditions if c.type == "QuotaReserved")
 
 
 class CheckController(Protocol):
-    """A controller that looks at more than the workload."""
+    """A controller of an admission check that receives the complete request, not only the workload."""
 
     def review(self, request: CheckRequest) -> CheckAnswer | CheckState | None:
-        """What it says; `None` to be asked again at the next cycle."""
+        """Return the answer, or a state such as `Ready`; `None` to be asked again in the next cycle."""
 
 
 Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
-"""Who answers a check: a function of the workload, or a controller. `None` is `Pending`: it is asked again."""
+"""A function of a workload, or a controller, that answers a check. `None` means `Pending`: it is asked again."""
 
 
 def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
-    """Those who answer admission checks, by controllerName.
+    """Validate a mapping from controllerNames to functions or controllers, and return it as a dict.
 
     Raises:
-        InvalidSpecError: They are no mapping of texts to functions or controllers.
+        InvalidSpecError: The argument is not a mapping of strings to functions or controllers.
     """
     if not isinstance(checks, Mapping):
         raise InvalidSpecError(f"checks: is {checks!r}; it must be a mapping of controllerNames to functions")
@@ -124,7 +137,7 @@ def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
 
 
 def parameters_of(check: AdmissionCheck, related: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The object that a check is configured with, if it is among these."""
+    """Return the object that a check's `spec.parameters` refers to; `None` if it is not among `related`."""
     named = check.parameters or {}
     of_kind = (doc for doc in related if doc.get("kind") == named.get("kind"))
     return next((doc for doc in of_kind if (doc.get("metadata") or {}).get("name") == named.get("name")), None)
@@ -134,10 +147,10 @@ _STATES = ("Pending", "Ready", "Retry", "Rejected")
 
 
 def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
-    """What is said of a workload; `None` for nothing new.
+    """Ask for the answer to a check; `None` if it does not change the check's state or message.
 
     Raises:
-        InvalidSpecError: There is no such state.
+        InvalidSpecError: The answer is not a state, a CheckAnswer or None.
     """
     answered = _answered(check, request)
     if answered is None:
@@ -153,19 +166,20 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
 
 
 def _answered(check: Check, request: CheckRequest) -> Any:
-    """What the check says as it is: of a text the CheckAnswer with this state."""
+    """Return the raw answer; a state given as text becomes a CheckAnswer."""
     review = getattr(check, "review", None)
     said = check(request.workload) if review is None and callable(check) else review(request)  # type: ignore[misc]
     return CheckAnswer(said) if isinstance(said, str) else said  # type: ignore[arg-type]
 
 
 def check_updates(workload: Workload, name: str, state: CheckState, updates: tuple[Mapping[str, Any], ...]) -> None:
-    """Holds what a check adds to pod sets to what Kueue's webhook asks.
+    """Validate the pod set updates of a check as Kueue's webhook does.
 
     Source: `pkg/webhooks/workload_webhook.go:validatePodSetUpdates,validateImmutablePodSetUpdates`.
 
     Raises:
-        InvalidSpecError: A pod set is unknown, an update is not valid, or a check that is Ready changes its updates.
+        InvalidSpecError: A pod set does not exist, an update is not valid, or the updates of a check that is already
+            `Ready` would change.
     """
     where = f'Workload "{workload.key}": check "{name}": podSetUpdates'
     names = [pod_set.name for pod_set in workload.pod_sets]
@@ -190,12 +204,14 @@ _DEFAULT_RETRIES = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 1800, "backof
 
 
 class Provisioning:
-    """An autoscaler: what has quota gets its nodes after a delay, or fails and is tried again.
+    """A model of a cluster autoscaler: provides nodes after a delay, or fails and retries.
 
-    A failure is followed by a retry after 60, 120, 240 s and so on, as for Kueue's ProvisioningRequests; one more than
-    the limit rejects the workload. Of the ProvisioningRequestConfig that the check names, `managedResources` say which
-    workloads need nodes at all, and `retryStrategy` how failures are retried; `podSetMergePolicy` shapes a request that
-    is not made here, and `podSetUpdates` take what `pod_set_updates` answers.
+    Failures are retried after 60 s, 120 s, 240 s and so on, as with Kueue's ProvisioningRequests. When the number of
+    failures exceeds the limit, the workload is rejected.
+
+    Two fields of the check's ProvisioningRequestConfig are used: `managedResources` determines which workloads need
+    nodes, and `retryStrategy` how failures are retried. `podSetMergePolicy` is ignored, because it only affects the
+    format of the request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
 
     Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
@@ -229,19 +245,23 @@ class Provisioning:
         backoff_limit: int | None = None,
         pod_set_updates: Callable[[Workload], tuple[Mapping[str, Any], ...]] | None = None,
     ) -> None:
-        """Nodes come after `delay`.
+        """Create the model.
 
         Args:
-            delay: From the quota to the nodes, or to the failure.
-            fails: Whether an attempt fails, given the workload and the attempt, from 1; none does by default.
-            backoff_base: The wait after the first failure, which doubles with each one; instead of what the
-                ProvisioningRequestConfig says, 60 s by default.
-            backoff_max: The longest wait, likewise; 30 min by default.
-            backoff_limit: After how many failures the next one rejects, likewise; 3 by default.
-            pod_set_updates: What the provisioned nodes ask of the pods.
+            delay: The time from the quota reservation to the nodes or the failure, as seconds or a string such as
+                `"5m"`.
+            fails: A function of the workload and the attempt (from 1) that returns whether the attempt fails. Default:
+                no attempt fails.
+            backoff_base: The delay after the first failure, which doubles with each further failure. Default: the value
+                of the ProvisioningRequestConfig, or 60 s.
+            backoff_max: The maximum delay after a failure. Default: the value of the ProvisioningRequestConfig, or 30
+                min.
+            backoff_limit: The number of failures that are retried; the next one rejects the workload. Default: the
+                value of the ProvisioningRequestConfig, or 3.
+            pod_set_updates: A function of the workload that returns the updates to its pod sets. Default: none.
 
         Raises:
-            InvalidSpecError: A duration is none, or below 0.
+            InvalidSpecError: A duration is not valid or negative.
         """
         self._delay = duration_ns(delay) / SECOND
         self._fails = fails
@@ -253,7 +273,11 @@ class Provisioning:
         self._updates = pod_set_updates
 
     def review(self, request: CheckRequest) -> CheckAnswer | None:
-        """`Ready` after the delay, or `Retry` and in the end `Rejected`; `Ready` at once if no nodes are needed."""
+        """Return the answer to a request.
+
+        The answer is `Ready` at once if the workload needs no nodes. Otherwise it is `Ready` after the delay, or
+        `Retry` after a failure, or `Rejected` after too many failures.
+        """
         spec = (request.parameters or {}).get("spec") or {}
         if not _needs_nodes(request.workload, spec.get("managedResources") or ()):
             return CheckAnswer("Ready", "the provisioning request is not needed")
@@ -272,7 +296,7 @@ class Provisioning:
         return CheckAnswer("Retry", "Retrying after failure: Not provisioned", requeue_after=wait)
 
     def _retry(self, strategy: Mapping[str, Any]) -> tuple[int, int, int]:
-        """How failures are retried: the first wait and the longest one, in seconds, and how often."""
+        """Return the base delay and the maximum delay in seconds, and the number of retries."""
         base, longest, limit = (
             next(value for value in (given, strategy.get(name), _DEFAULT_RETRIES[name]) if value is not None)
             for name, given in self._retries.items()
@@ -281,7 +305,7 @@ class Provisioning:
 
 
 def _needs_nodes(workload: Workload, managed: Collection[str]) -> bool:
-    """Whether pods that were admitted use a resource that the autoscaler manages; it manages all if none is named."""
+    """Return whether admitted pods use a managed resource; if no resource is named, all resources are managed."""
     admission = workload.status.admission if workload.status else None
     counts = {one.name: one.count for one in admission.pod_set_assignments} if admission else {}
     return any(
@@ -293,7 +317,7 @@ def _needs_nodes(workload: Workload, managed: Collection[str]) -> bool:
 
 
 def _uses(pod: Mapping[str, Any], resources: Collection[str]) -> bool:
-    """Whether a container asks for, or is limited in, one of these."""
+    """Return whether a container has a request or a limit for one of the resources."""
     asked = (
         container.get("resources") or {}
         for part in ("initContainers", "containers")

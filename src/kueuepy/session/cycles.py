@@ -1,4 +1,4 @@
-"""Time passes, cycles run, and admission checks are answered between them."""
+"""Advance the virtual time, run cycles, and answer admission checks between cycles."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.objects import AdmissionCheck
+from kueuepy.objects.times import Timestamp, later
 from kueuepy.session import calls
 from kueuepy.session.checks import CheckRequest, answer, parameters_of
 from kueuepy.session.settling import settle as _settle
-from kueuepy.session.time import later
 from kueuepy.session.workloads import set_check
 
 if TYPE_CHECKING:
+    from kueuepy.objects.times import Duration
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
-    from kueuepy.session.time import Duration
 
 
 def advance(session: Session, duration: Duration) -> None:
-    """Time passes.
+    """Advance the virtual time.
 
     Raises:
-        InvalidSpecError: It is no duration, is below 0, or goes beyond the last time that fits 64 bits.
+        InvalidSpecError: The duration is not valid or negative, or the new time exceeds 64-bit nanoseconds.
     """
     with session.change():
         session.do(calls.Advance(later(session.state.engine.now, duration)))
 
 
 def cycle(session: Session) -> Cycle:
-    """Lets the controllers catch up, then runs one scheduling cycle."""
+    """Run the controllers until nothing changes, then run one scheduling cycle."""
     with session.change():
         _answer_checks(session)
         (done,) = session.do(calls.Cycle())
@@ -37,14 +37,14 @@ def cycle(session: Session) -> Cycle:
 
 
 def settle(session: Session, max_cycles: int | None) -> Settled:
-    """Runs cycles and controllers until nothing changes any more at this time.
+    """Run cycles and controllers until nothing changes any more at the current time.
 
     Raises:
-        InvalidSpecError: `max_cycles` is no integer.
+        InvalidSpecError: `max_cycles` is not an integer.
     """
     with session.change():
         call = calls.Settle(max_cycles).checked()
-        if session.state.checks:  # what they answer comes between cycles, and must be done again there
+        if session.state.checks:  # answers are given between cycles and recorded as calls of their own
             return _settle(session.state.engine, lambda: cycle(session), call.max_cycles, apart=False, retries=True)
         settled = session.do(call)
         assert isinstance(settled, Settled)
@@ -52,7 +52,7 @@ def settle(session: Session, max_cycles: int | None) -> Settled:
 
 
 def _answer_checks(session: Session) -> None:
-    """Lets Kueue's controllers run, and those of the admission checks, until none has anything more to say."""
+    """Run Kueue's controllers and those of the admission checks until no check changes."""
     asks = bool(session.state.checks)
     while asks:
         session.do(calls.Controllers())
@@ -63,14 +63,16 @@ def _answer_checks(session: Session) -> None:
 
 
 def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
-    """What the controllers of admission checks say now that they have not said before."""
+    """Return the new answers of the admission checks' controllers."""
     state, answers = session.state, []
     for found, name in state.engine.pending_checks():
         declared = state.store.objects.get((AdmissionCheck, name))
         if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
             continue
         controller = state.checks[declared.controller_name]
-        request = CheckRequest(state.live(found), declared, state.engine.now, parameters_of(declared, state.related))
+        request = CheckRequest(
+            state.live(found), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
+        )
         with session.asking():
             said = answer(controller, request)
         if said is not None:

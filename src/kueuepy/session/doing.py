@@ -1,4 +1,4 @@
-"""What a call does to a state. All that may be wrong with it was found before: here are effects alone."""
+"""Execute calls. The arguments have been validated before, so this module only changes the state."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def do(state: SchedulerState, call: calls.Call) -> Sequence[Cycle]:
-    """Does a call that was found to be right, for the first time or again.
+    """Execute a validated call, for the first time or when a journal is replayed.
 
     Returns:
-        The cycles that it came to; of a `Settle`, with why they ended.
+        The cycles that the call ran. For a `Settle`, this is a `Settled`.
     """
     match call:
         case calls.Submit():
@@ -71,7 +71,7 @@ def _do_of_workload(state: SchedulerState, found: int, call: calls.OfWorkload) -
 
 
 def _is_of_single_pod(workload: Workload) -> bool:
-    """Whether its only owner is a Pod of no group. Mirrors `pkg/workload/workload.go:OwnedBySinglePod`."""
+    """Return whether the only owner is a Pod without a group. Mirrors `pkg/workload/workload.go:OwnedBySinglePod`."""
     if len(workload.owner_references) != 1:
         return False
     from kueuepy.jobs import keys  # noqa: PLC0415 - only Workloads of live clusters need it
@@ -82,7 +82,7 @@ def _is_of_single_pod(workload: Workload) -> bool:
 
 
 def _submit(state: SchedulerState, call: calls.Submit) -> None:
-    state.count = call.count + 1  # also if the engine refuses it
+    state.count = call.count + 1  # counts rejected workloads as well
     workload = call.workload
     state.engine.submit(workload, call.single_pod or _is_of_single_pod(workload))
     state.store.workloads.put(workload.key, workload)
@@ -104,7 +104,7 @@ def _apply(state: SchedulerState, obj: Object) -> None:
 
 
 def with_status_of(known: Workload, obj: Workload) -> Workload:
-    """What an API server makes of a change: the status stays as it is, and so does the creation."""
+    """Return a changed Workload with the previous status and creation time, as an API server stores it."""
     created = known.creation_timestamp
     return msgspec.structs.replace(obj, uid=obj.uid or known.uid, creation_timestamp=created, status=known.status)
 
@@ -117,7 +117,7 @@ def _remove(state: SchedulerState, call: calls.Remove, key: str) -> None:
 
 
 def _cycle(state: SchedulerState) -> Cycle:
-    """Lets Kueue's controllers run, then one cycle; how workloads are admitted is remembered for explanations."""
+    """Run Kueue's controllers and one cycle, and store the admissions for later explanations."""
     state.engine.settle()
     cycle = Cycle(state.engine.decide(), state.store.workloads.not_modelled())
     if cycle.admitted_count:

@@ -1,4 +1,4 @@
-"""An elastic job that is submitted again with another number of pods: its Workload changes, or a slice replaces it.
+"""Resizing of elastic jobs: the Workload of a resubmitted job changes, or a new slice replaces it.
 
 Mirrors `pkg/workloadslicing/workloadslicing.go:EnsureWorkloadSlices,ScaledDown` and
 `pkg/controller/jobframework/reconciler.go:prepareWorkloadSlice`.
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Resized(NamedTuple):
-    """What becomes of something that is submitted.
+    """The changes that a submission requires.
 
     Attributes:
-        key: The workload that it is about.
-        new: What is to be taken, unless a workload that is there does.
-        changed: The workload that is there, with other numbers of pods, if it changes.
+        key: The key of the resulting workload.
+        new: The Workload to add; `None` if an existing one is kept or changed.
+        changed: The existing Workload with new pod counts; `None` if no Workload changes.
     """
 
     key: str
@@ -37,10 +37,10 @@ class Resized(NamedTuple):
 
 
 def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
-    """What becomes of a job: of one that is not elastic, or not there yet, a new Workload.
+    """Return the changes that a submission requires: a new Workload, unless an elastic job already has one.
 
     Raises:
-        InvalidSpecError: It has other pod sets than before.
+        InvalidSpecError: An elastic job has other pod sets than before.
     """
     if one.job is None or one.workload.annotations.get(keys.ELASTIC_JOB) != "true":
         return Resized(one.workload.key, one)
@@ -64,7 +64,7 @@ def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
 
 
 def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]:
-    """The Workloads of a job that are not finished, the oldest first."""
+    """Yield the unfinished Workloads of a job, oldest first."""
     present = state.keys()
     for key in present:
         known = state.job_of(key)
@@ -76,7 +76,7 @@ def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]
 
 
 def _replacing(state: SchedulerState, one: SubmittedWorkload, before: Workload) -> SubmittedWorkload:
-    """A new slice, named by the first generation of the job that has none yet."""
+    """Return a new slice, named by the first generation of the job whose name is not used yet."""
     assert one.job is not None
     metadata = one.job["metadata"]
     first = int(metadata.get("generation") or 2)

@@ -1,4 +1,4 @@
-"""Objects and Workloads come, objects change and go: what is asked for is checked, and then done."""
+"""Validate and execute calls that submit workloads, or create, change and delete objects."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
-    """New workloads; either all of them are taken, or none.
+    """Submit new workloads atomically.
 
     Raises:
-        DuplicateError: A workload of this key exists already.
-        InvalidSpecError: Something is not valid.
-        NotFoundError: A job names a priority class that isn't there.
+        DuplicateError: A workload with this key already exists.
+        InvalidSpecError: An item is not valid.
+        NotFoundError: A job names a priority class that does not exist.
     """
     with session.change():
         new = valid_submissions(session.state, items, keep_status=keep_status)
@@ -41,10 +41,10 @@ def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False)
 
 
 def apply(session: Session, objects: Sequence[Object]) -> None:
-    """Creates the objects, or changes those of the same kind and name.
+    """Create objects, or change the objects of the same kind and name.
 
     Raises:
-        InvalidSpecError: An object, or the change of it, is not valid.
+        InvalidSpecError: An object or a change is not valid.
     """
     with session.change():
         state = session.state
@@ -72,11 +72,11 @@ def _check(state: SchedulerState, obj: Object) -> None:
 
 
 def remove(session: Session, objects: Sequence[Object]) -> None:
-    """Deletes the objects of these kinds and names; either all of them, or none.
+    """Delete the objects of the given kinds and names atomically.
 
     Raises:
         NotFoundError: There is no such object.
-        InvalidSpecError: One is no object, or is named twice.
+        InvalidSpecError: An argument is not an object, or an object is named twice.
     """
     with session.change():
         for obj in objects:
@@ -92,10 +92,10 @@ def remove(session: Session, objects: Sequence[Object]) -> None:
 
 
 def expect_object(method: str, obj: object) -> None:
-    """This is an object, with a name.
+    """Check that an argument is an object with a name.
 
     Raises:
-        InvalidSpecError: It isn't.
+        InvalidSpecError: The argument is not an object, or its name is not a string.
     """
     if not isinstance(obj, Object):
         raise InvalidSpecError(f"{method}: {obj!r} is no object; it must be one, such as a LocalQueue")

@@ -1,4 +1,4 @@
-"""The whole state of a Scheduler as versioned plain data with a checksum: what goes on from it is what would have."""
+"""Save and load the complete state of a Scheduler, as versioned data with a checksum."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
+from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 
@@ -39,7 +40,7 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True):
 
 
 class _Whole(msgspec.Struct, frozen=True):
-    """What is read at once."""
+    """The parts of a saved state that are decoded at once."""
 
     engine: bytes
     configuration: Configuration
@@ -49,7 +50,7 @@ class _Whole(msgspec.Struct, frozen=True):
 
 
 class _Saved(_Whole, frozen=True):
-    """All of a Scheduler."""
+    """A saved state, for writing."""
 
     workloads: list[Workload]
     jobs: dict[str, dict[str, Any]]
@@ -57,7 +58,10 @@ class _Saved(_Whole, frozen=True):
 
 
 class _Read(_Whole, frozen=True):
-    """The same, of which there may be much piece by piece: each is made apart, so that Ctrl-C is heard in between."""
+    """A saved state, for reading.
+
+    Its long lists are decoded item by item, so that Ctrl-C can interrupt the decoding.
+    """
 
     workloads: list[msgspec.Raw]
     jobs: dict[str, msgspec.Raw]
@@ -65,15 +69,18 @@ class _Read(_Whole, frozen=True):
 
 
 def to_bytes(session: Session) -> bytes:
-    """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
+    """Return the complete state of a Scheduler as MessagePack.
+
+    Schedulers with the same history give the same bytes.
 
     Raises:
-        InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
+        InvalidSpecError: An object contains a number that does not fit 64 bits, in a field that admission does not
+            read.
     """
     try:
         with session.lock:
             saved = _saved(session.state)
-        payload = msgspec.msgpack.encode(saved)
+        payload = msgspec.msgpack.encode(saved, enc_hook=encode_time)
     except (OverflowError, UnicodeEncodeError) as error:
         raise InvalidSpecError(f"Scheduler: cannot be written: {error}") from None
     return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
@@ -93,15 +100,15 @@ def _saved(state: SchedulerState) -> _Saved:
 
 
 def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
-    """What the Scheduler that was saved consists of. Any bytes are safe to read.
+    """Return the state that `to_bytes` has saved. Untrusted bytes are safe to read.
 
     Raises:
-        InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
-        UnsupportedError: A later version of kueuepy has written them.
+        InvalidSpecError: The bytes are not a saved state, or they are damaged.
+        UnsupportedError: A later version of kueuepy wrote the bytes.
     """
     payload = _payload(data, name)
     try:
-        saved = msgspec.msgpack.decode(payload, type=ready(_Read))
+        saved = msgspec.msgpack.decode(payload, type=ready(_Read), dec_hook=decode_time)
         store = _store(saved)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
@@ -109,11 +116,11 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
 
 
 def _payload(data: bytes, name: str) -> bytes:
-    """What is in the envelope, if it is whole and of this version."""
+    """Return the contents of the envelope after checking its format, version and checksum."""
     try:
         envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
     except (msgspec.DecodeError, RecursionError):
-        raise InvalidSpecError(f"{name}: is no saved state of a Scheduler, or is cut off") from None
+        raise InvalidSpecError(f"{name}: is not a saved state of a Scheduler, or is cut off") from None
     if envelope.format != FORMAT:
         raise InvalidSpecError(f'{name}: is "{envelope.format}"; it must be "{FORMAT}"')
     if envelope.version != VERSION:
@@ -125,27 +132,27 @@ def _payload(data: bytes, name: str) -> bytes:
 
 @checked
 def is_saved(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as one that `save` has written; whether it is whole is not asked."""
+    """Return whether a file begins like a saved state. The rest of the file is not checked."""
     with suppress(OSError), Path(path).open("rb") as file:
         return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
     return False
 
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:
-    """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
+    """Write the complete state to a file. An existing file is replaced atomically and keeps its mode.
 
-    A new file can be read by its owner alone; another one keeps its mode.
+    Only the owner can read a new file.
 
     Raises:
         StateError: The file cannot be written.
     """
     target = Path(path)
-    if target.exists() and not target.is_file():  # a device would be replaced by a file
+    if target.exists() and not target.is_file():  # renaming would replace a device by a file
         raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
     data = to_bytes(session)
     try:
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600  # jobs hold secrets
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600  # jobs can contain secrets
         _write(draft, mode, data)
         draft.replace(target)
     except OSError as error:
@@ -156,7 +163,7 @@ def save(session: Session, path: str | os.PathLike[str]) -> None:
 
 
 def _write(path: Path, mode: int, data: bytes) -> None:
-    """Writes a file; it is on the disk when this returns."""
+    """Write a file and sync it to disk."""
     with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
         file.write(data)
         file.flush()
@@ -164,12 +171,12 @@ def _write(path: Path, mode: int, data: bytes) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> SchedulerState:
-    """What the Scheduler consists of that `save` has written to a file.
+    """Read a state from a file written by `save`.
 
     Raises:
         NotFoundError: The file cannot be read.
-        InvalidSpecError: It is no saved state, or is damaged.
-        UnsupportedError: A later version of kueuepy has written it.
+        InvalidSpecError: The file is not a saved state, or it is damaged.
+        UnsupportedError: A later version of kueuepy wrote the file.
     """
     try:
         data = Path(path).read_bytes()
@@ -179,15 +186,15 @@ def load(path: str | os.PathLike[str]) -> SchedulerState:
 
 
 def encode(obj: Object) -> msgspec.Raw:
-    """An object as MessagePack."""
-    return msgspec.Raw(msgspec.msgpack.encode(obj))
+    """Return an object as MessagePack."""
+    return msgspec.Raw(msgspec.msgpack.encode(obj, enc_hook=encode_time))
 
 
 def decode(kind: str, raw: msgspec.Raw) -> Object:
-    """An object of this kind from MessagePack."""
+    """Return an object of the given kind from MessagePack."""
     if kind not in KINDS:
         raise msgspec.ValidationError(f"`{kind}` is no kind of object")
-    return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]))
+    return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]), dec_hook=decode_time)
 
 
 def _store(saved: _Read) -> Store:
@@ -205,4 +212,4 @@ def _store(saved: _Read) -> Store:
 
 
 def _each(raws: Iterable[msgspec.Raw], cls: type[T]) -> Iterator[T]:
-    return map(msgspec.msgpack.Decoder(ready(cls)).decode, raws)
+    return map(msgspec.msgpack.Decoder(ready(cls), dec_hook=decode_time).decode, raws)

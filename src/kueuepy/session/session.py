@@ -1,4 +1,4 @@
-"""Session: a state that calls change, one after the other, and a log that hears of each."""
+"""Session: a state, the calls that change it, and a log that records each call."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class Log(Protocol):
-    """Where calls are written; a `Journal`."""
+    """A log that records calls, such as a `Journal`."""
 
     lock: RLock
 
     def group(self) -> AbstractContextManager[None]:
-        """Around calls that are written as one, or not at all."""
+        """Return a context manager whose calls are written atomically."""
 
     def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
-        """Writes a call that was done, the state that it led to, and the cycles that it came to."""
+        """Record an executed call, with the resulting state and the cycles that it ran."""
 
     def give_up(self, why: str) -> None:
-        """Takes no more calls."""
+        """Reject all further calls."""
 
 
 class _HasSession(Protocol):
@@ -45,19 +45,20 @@ def session_of(scheduler: _HasSession) -> Session:
 
 
 class Session:
-    """A state and the calls that change it, which are serialised by a lock.
+    """A state and the calls that change it, serialised by a lock.
 
     Attributes:
-        state: What the calls change.
-        lock: Is held by each call; whoever holds it finds nothing changed between two calls.
-        log: Hears of each call, unless there is none.
+        state: The state.
+        lock: The lock that every call acquires. While you hold it, no other thread can change the state between two
+            calls.
+        log: The log that records each call; `None` for none.
     """
 
     def __init__(self, state: SchedulerState, log: Log | None = None) -> None:
-        """Goes on from this state."""
+        """Create a session that continues from a state."""
         self.state = state
         self.log = log
-        self.lock = RLock() if log is None else log.lock  # one for both: there is no order to take two in
+        self.lock = RLock() if log is None else log.lock  # one lock for both, so that they cannot deadlock
         survives_fork(self)
         self._is_changing = False
         self._has_begun = False
@@ -70,10 +71,12 @@ class Session:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Around all calls of one change: no other thread's come between, and the log has all of them or none.
+        """Execute the calls of one change atomically.
 
-        What is asked for is checked first, and then done: an error, but for those of this project, that comes after
-        something was done leaves something half done, and the log takes no more.
+        No call of another thread is executed in between, and the log records all calls or none.
+
+        Arguments are validated before the first call is executed. If an exception other than a KueueError is raised
+        after the first call, the change may be incomplete, and the log accepts no further calls.
         """
         with self.lock:
             if self.log is None or self._is_changing:
@@ -93,10 +96,10 @@ class Session:
                     self._is_changing, self._harmless = False, None
 
     def do(self, call: Call) -> Sequence[Cycle]:
-        """Does a call that was found to be right, and writes it down; within `change`.
+        """Execute and record a validated call. It must be called inside `change`.
 
         Returns:
-            The cycles that it came to.
+            The cycles that the call ran.
         """
         self._has_begun = True
         cycles = do(self.state, call)
@@ -106,7 +109,10 @@ class Session:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Around a question to a function of the user's: its error comes between two calls, and harms none."""
+        """Mark a call of a user's function between two calls.
+
+        An exception that the function raises leaves the state consistent.
+        """
         try:
             yield
         except BaseException as error:

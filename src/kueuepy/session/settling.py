@@ -1,4 +1,4 @@
-"""Cycles until nothing changes, and how preemption that never ends is found."""
+"""Run cycles until nothing changes, and detect preemption loops."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Engine
 
-_UNHEEDED = 16  # states to compare before anybody looks at who is preempted
+_UNHEEDED = 16  # number of compared states before preempted workloads are counted
 _MANY = 64
-_PATIENCE = 3  # how often a workload is preempted from then on before its tree is looked at alone
-_LONG = 256  # cycles from which on equal decisions, again and again, are a loop whatever else changes
-_TIMES = 8  # how often they must have come
+_PATIENCE = 3  # number of preemptions of one workload after which its cohort tree is examined alone
+_LONG = 256  # number of cycles after which repeated decisions count as a loop even if the state differs
+_TIMES = 8  # number of repetitions that this requires
 
 
 def settle(
@@ -28,27 +28,31 @@ def settle(
     apart: bool = True,
     retries: bool = False,
 ) -> Settled:
-    """Runs cycles and controllers until no queue has a head, or until a state comes again.
+    """Run cycles and controllers until no queue has a head, or until a state repeats.
 
-    A state that comes again without anybody moving in between is the end: heads that stay blocked. Otherwise it is a
-    loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever. The first
-    state that comes again is in the loop, and no sooner than after one round, so that the period is the shortest.
+    If no workload is admitted or preempted between two equal states, the heads are blocked and the run is finished.
+    Otherwise there is a loop. Only states after cycles that did not simply admit are compared, because admissions alone
+    cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after one round, so the period
+    is the shortest one.
 
-    Trees of cohorts know nothing of each other. Where several of them go round, each with a period of its own, the
-    whole repeats after their least common multiple only; so each is looked at alone, on a fork without the others.
+    Cohort trees are independent of each other. If several trees loop with different periods, the whole state only
+    repeats after their least common multiple. Therefore each tree is examined alone, on a fork without the workloads of
+    the others.
 
-    Under admission fair sharing no state may ever come again, as each admission adds to what its LocalQueue has used.
-    So after many cycles the same decisions, many times in turn, are a loop as well.
+    With admission fair sharing, a state may never repeat, because each admission adds to the recorded usage of a
+    LocalQueue. After 256 cycles, decisions that repeat 8 times in a row therefore also count as a loop.
 
-    To compare states costs as much as there are workloads. While nobody has been evicted, and ever fewer workloads are
-    still to be heads, no state is one of before; where these are many, it is not looked.
+    Comparing states takes time proportional to the number of workloads. The comparison is skipped while no workload has
+    been evicted and the number of workloads that are still to become heads is large and decreasing, because no state
+    can repeat then.
 
     Args:
         engine: The engine.
-        run: Lets the controllers run, and then one cycle.
-        max_cycles: The most cycles to run; none if `None`.
-        apart: Whether trees are independent; not so where one waits for the pods of another (`blockAdmission`).
-        retries: Whether admission may be taken back at once, by those who answer admission checks.
+        run: A function that runs the controllers and then one cycle.
+        max_cycles: The maximum number of cycles to run; `None` for no limit.
+        apart: Whether the cohort trees are independent. They are not if admission in one tree waits for pods of another
+            (`blockAdmission`).
+        retries: Whether functions that answer admission checks can revoke an admission immediately.
     """
     seen: dict[int, int] = {}
     taken: Counter[str] = Counter()
@@ -84,13 +88,13 @@ def settle(
 
 
 class _Repeated:
-    """Whether the same decisions come again and again, whatever else changes; it is looked ever more seldom."""
+    """Detection of decisions that repeat although the state differs. The interval between checks doubles."""
 
     def __init__(self) -> None:
         self._next = _LONG
 
     def loops(self, engine: Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
-        """The loop that has come many times, if one has, after so many cycles and different states."""
+        """Return the loop that has repeated many times, if there is one, after a number of different states."""
         if min(len(cycles), states) < self._next:
             return ()
         self._next *= 2
@@ -99,7 +103,7 @@ class _Repeated:
 
 
 def _period(cycles: Sequence[Cycle]) -> int:
-    """How many cycles ago the last decisions began that came `_TIMES` times in turn; 0 if they did not."""
+    """Return the period of the last decisions if they repeated `_TIMES` times in a row, in cycles; otherwise 0."""
     looks = [
         tuple((type(decision), decision.workload, getattr(decision, "targets", ())) for decision in cycle)
         for cycle in cycles[-_LONG:]
@@ -112,7 +116,7 @@ def _period(cycles: Sequence[Cycle]) -> int:
 
 
 def _settle_alone(engine: Engine, *, apart: bool = True) -> Settled:
-    """The same of a fork that nobody else sees."""
+    """Settle a fork that no other code uses."""
 
     def run() -> Cycle:
         engine.settle()
@@ -122,14 +126,18 @@ def _settle_alone(engine: Engine, *, apart: bool = True) -> Settled:
 
 
 class _Progress:
-    """Which cycles lead to no state of before, as is known without a look at it."""
+    """Detection of cycles that cannot lead to a previous state, without computing the state."""
 
     def __init__(self, *, retries: bool) -> None:
         self._retries = self._evicts = retries
         self._ahead = 0
 
     def is_made(self, cycle: Cycle) -> bool:
-        """Whether it simply admitted; or made one of many heads inadmissible, and nobody has been evicted so far."""
+        """Return whether a cycle made progress that cannot be undone.
+
+        This is the case if it only admitted workloads, or if it made one of many heads inadmissible and no workload has
+        been evicted so far.
+        """
         if cycle.admitted_count and not cycle.evicted_count and not self._retries:
             return True
         self._evicts = self._evicts or cycle.evicted_count > 0
@@ -138,7 +146,7 @@ class _Progress:
 
 
 def _round(engine: Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
-    """The loops of one round of all; none if nobody is admitted or preempted in it."""
+    """Return the loops in one period; none if no workload is admitted or preempted in it."""
     if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
         return ()
     whole = Loop(len(cycles), _moved(cycles), tuple(cycles))
@@ -150,7 +158,7 @@ def _round(engine: Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loo
 
 
 def _moved(cycles: Iterable[Cycle]) -> tuple[str, ...]:
-    """Who is admitted or preempted, sorted."""
+    """Return the keys of the admitted or preempted workloads, sorted."""
     moved: set[str] = set()
     for cycle in cycles:
         moved.update(decision.workload for decision in cycle.admitted)
@@ -159,13 +167,13 @@ def _moved(cycles: Iterable[Cycle]) -> tuple[str, ...]:
 
 
 def _look_apart(engine: Engine, suspects: Iterable[str]) -> tuple[tuple[Loop, ...], int] | None:
-    """The loops of the suspects' trees, and how many cycles all others still need; nothing if there is none.
+    """Return the loops of the suspects' cohort trees, and the number of cycles that the other trees still need.
 
-    A tree that goes round alone goes round among others. Once they are out of the way, the others are run to their end,
-    which may be loops as well; it takes them as many cycles as here.
+    Returns `None` if there is no loop. A tree that loops alone also loops together with others. The other trees are run
+    to their end without the looping trees, which may reveal further loops; it takes as many cycles as with them.
     """
     trees = _Trees(engine)
-    if len(trees.roots) < 2:  # noqa: PLR2004 - of one tree, the state itself comes again
+    if len(trees.roots) < 2:  # noqa: PLR2004 - with one tree, the whole state repeats
         return None
     loops: list[Loop] = []
     looping: set[str] = set()
@@ -184,7 +192,7 @@ def _sorted(loops: Iterable[Loop]) -> tuple[Loop, ...]:
 
 
 class _Trees:
-    """Which workload is in which tree of cohorts."""
+    """The cohort tree of each workload."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -198,15 +206,15 @@ class _Trees:
 
     @property
     def roots(self) -> set[str]:
-        """The roots of all trees in which there are workloads."""
+        """The roots of all cohort trees that contain workloads."""
         return set(self._keys.values())
 
     def root_of(self, key: str) -> str:
-        """The root of the tree in which a workload is."""
+        """Return the root of a workload's cohort tree."""
         return self._keys.get(key, "")
 
     def only(self, roots: set[str]) -> Engine:
-        """A fork with the workloads of these trees alone."""
+        """Return a fork with only the workloads of the given cohort trees."""
         fork = self._engine.fork()
         for key, root in self._keys.items():
             if root not in roots:

@@ -1,4 +1,4 @@
-"""How a session begins."""
+"""Create a session from a cluster."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.objects import Workload
+from kueuepy.objects.times import Duration, Moment, duration_ns, moment_ns
 from kueuepy.session import calls
 from kueuepy.session.checks import checks_of
 from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs, plain
-from kueuepy.session.time import Duration, Moment, duration_ns, moment_ns
 from kueuepy.session.workloads import take_all, valid
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 def start(
     cluster: Cluster, *, now: Moment | None = None, checks: Mapping[str, Check] | None = None, stopping: Duration = 0
 ) -> Session:
-    """Starts with everything in the cluster: objects, Workloads with their status, jobs.
+    """Create a session with all objects, Workloads (with their status) and jobs of a cluster.
 
     Raises:
-        InvalidSpecError: This is no Cluster, or a job is not valid.
-        NotFoundError: A job names a priority class that isn't there.
+        InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
+        NotFoundError: A job names a priority class that does not exist.
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"Scheduler: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(f"Scheduler: {cluster!r} is not a Cluster; make one of objects: Cluster(*objects)")
     related = tuple(map(plain, cluster.manifest.others))
     engine = Engine(cluster.configuration)
     state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))
-    engine.set_now(latest_time(cluster) if now is None else moment_ns(now))
+    engine.set_now(latest_time(cluster) if now is None else moment_ns(now, earliest=0))
     engine.set_stop_delay(duration_ns(stopping))
     session = Session(state)
     for obj in cluster.objects():

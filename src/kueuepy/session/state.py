@@ -1,4 +1,4 @@
-"""What a running cluster consists of: the engine, and what is remembered beside it."""
+"""The state of a running cluster: the engine, and the Python objects kept with it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SchedulerState:
-    """All that a running cluster consists of; whoever changes a part of it changes that cluster.
+    """The complete state of a running cluster. Changing a part of it changes that cluster.
 
     Attributes:
-        engine: The core.
-        configuration: The policies that it was made with.
+        engine: The C++ engine.
+        configuration: Kueue's Configuration.
         related: Manifests of other kinds that jobs refer to.
         store: Objects and Workloads as they were given.
-        count: How many workloads were submitted, refused ones included; the next one without a uid is named by it.
-        checks: Who answers the admission checks, by controllerName.
+        count: The number of submitted workloads, including rejected ones. It determines the uid of the next workload
+            without one.
+        checks: The functions and controllers that answer admission checks, by controllerName.
     """
 
     engine: Engine
@@ -43,17 +44,17 @@ class SchedulerState:
     checks: Mapping[str, Check] = field(default_factory=dict)
 
     def fork(self) -> SchedulerState:
-        """The same state, at once; what happens to one of the two is not seen by the other."""
+        """Return an independent copy, which shares data with this state until one of them changes."""
         return replace(self, engine=self.engine.fork(), store=self.store.fork())
 
     def id_of(self, key: str) -> int:
-        """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
+        """Return the engine's id of a workload, by its key or, in the namespace `default`, by its name.
 
-        The name of a job does, too, or the beginning of one that it was generated from, if that is one workload's only.
+        The name of its job, or the `generateName` of its job, is accepted as well if it is unique.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: The key is no text.
+            InvalidSpecError: The key is not a string.
         """
         if not isinstance(key, str) or not is_text(key):
             raise InvalidSpecError(f"Workload: {key!r} is no key; it must be a text such as namespace/name")
@@ -68,24 +69,24 @@ class SchedulerState:
         raise NotFoundError(f'Workload "{key}": there is no such workload; {hint}')
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of all workloads, in the order of submission, finished ones included."""
+        """Return the keys of all workloads in the order of submission, finished workloads included."""
         return self.store.workloads.keys()
 
     def job_of(self, key: str) -> dict[str, Any] | None:
-        """The manifest of the job of a workload, as it was submitted; `None` of one that came without."""
+        """Return the manifest of a workload's job as it was submitted; `None` for a workload without a job."""
         return self.store.jobs.get(key)
 
     def _names_of_job(self, key: str) -> tuple[str, ...]:
-        """By what the job of a workload is known, beside the workload's name."""
+        """Return the names by which a workload's job can be found."""
         metadata = (self.job_of(key) or {}).get("metadata") or {}
         namespace = metadata.get("namespace") or "default"
         return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 
     def known(self, found: int) -> Workload:
-        """The Workload of an id of the engine as it was submitted.
+        """Return the Workload with an engine id, as it was submitted.
 
         Raises:
-            StateError: The engine was given it directly.
+            StateError: The workload was added directly to the engine.
         """
         known = self.store.workloads.get(self.engine.key(found))
         if known is None:
@@ -93,7 +94,7 @@ class SchedulerState:
         return known
 
     def workload(self, key: str) -> Workload:
-        """The Workload with the status that it has now.
+        """Return a Workload with its current status.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -101,25 +102,25 @@ class SchedulerState:
         return self.live(self.id_of(key))
 
     def live(self, found: int) -> Workload:
-        """The Workload of an id of the engine with the status that it has now.
+        """Return the Workload with an engine id, with its current status.
 
         Raises:
-            StateError: The engine was given it directly.
+            StateError: The workload was added directly to the engine.
         """
         return live_workload(self.engine, found, self.known(found))
 
     def find(self, obj: Object) -> Object | None:
-        """The object of the same kind and name as it was given, if there is one."""
+        """Return the object of the same kind and name as it was given, or `None`."""
         if isinstance(obj, Workload):
             return self.store.workloads.get(obj.key)
         return self.store.objects.get((type(obj), obj.key))
 
     def cluster(self) -> Cluster:
-        """The declared objects as they are now, without Workloads."""
+        """Return the declared objects in their current form, without Workloads."""
         return Cluster(tuple(self.store.objects.values()), configuration=self.configuration, names=False)
 
     def job_context(self) -> JobContext:
-        """What the reading of a job depends on, as it is now."""
+        """Return the objects and settings that determine how a job is converted into a Workload."""
         objects = self.store.objects
         return JobContext(
             self.configuration,
@@ -132,7 +133,11 @@ class SchedulerState:
         )
 
     def cluster_queue_of(self, local_queue: str) -> ClusterQueue | str:
-        """The ClusterQueue of a LocalQueue, given as `namespace/name`; or which of the two is not there."""
+        """Return the ClusterQueue of a LocalQueue, or a description of the object that does not exist.
+
+        Args:
+            local_queue: The key of the LocalQueue, `namespace/name`.
+        """
         local = self.store.objects.get((LocalQueue, local_queue))
         if not isinstance(local, LocalQueue):
             return f"LocalQueue {local_queue}"

@@ -1,4 +1,4 @@
-"""A workload's status, read off the engine."""
+"""Build the status of a Workload from the engine's data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from kueuepy.objects import (
     Condition,
     ReclaimablePod,
     RequeueState,
+    Timestamp,
     WorkloadStatus,
 )
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 
 
 def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
-    """The Workload as submitted, with the status that it has now."""
+    """Return a Workload as submitted, with its current status."""
     admission, status = admission_of(engine, found), status_of(engine, found)
     again = status.requeue_count
+    until = None if status.requeue_at is None else Timestamp.of(status.requeue_at)
     held = None
     if admission is not None:
         held = Admission(admission.cluster_queue, assignments(admission.pod_sets, engine.byte_resources))
@@ -34,7 +36,7 @@ def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
         known.status or WorkloadStatus(),
         conditions=conditions(engine, found),
         admission=held,
-        requeue_state=None if again is None else RequeueState(again, status.requeue_at),
+        requeue_state=None if again is None else RequeueState(again, until),
         reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in status.reclaimable.items()),
         admission_checks=tuple(_check(check) for check in status.checks),
         accumulated_past_execution_time_seconds=status.past_execution_seconds,
@@ -44,17 +46,22 @@ def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
 
 
 def _check(view: CheckView) -> AdmissionCheckState:
-    """One check, with what it adds to pod sets."""
     added = msgspec.json.decode(view.updates, type=tuple[dict[str, Any], ...]) if view.updates else ()
     return AdmissionCheckState(
-        view.name, view.state, view.message, view.transition, view.retries, view.retry_after_seconds, added
+        view.name,
+        view.state,
+        view.message,
+        Timestamp.of(view.transition),
+        view.retries,
+        view.retry_after_seconds,
+        added,
     )
 
 
 def conditions(engine: Engine, found: int) -> tuple[Condition, ...]:
-    """The workload's conditions."""
+    """Return the conditions of a workload."""
     return tuple(
-        Condition(name, _status(view.is_true), view.reason, view.message, view.transition)
+        Condition(name, _status(view.is_true), view.reason, view.message, Timestamp.of(view.transition))
         for name, view in conditions_of(engine, found).items()
     )
 

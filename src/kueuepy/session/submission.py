@@ -1,4 +1,4 @@
-"""What may be submitted: Workloads, jobs, rows and frames, all turned into Workloads."""
+"""Convert submitted items (Workloads, jobs, rows and data frames) into Workloads."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kueuepy.manifest import from_dict
 from kueuepy.manifest.convert import generated_name, object_name
 from kueuepy.objects import Workload
 from kueuepy.objects.readable import fault_of
+from kueuepy.objects.times import EPOCH
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 
 class SubmittedWorkload(NamedTuple):
-    """A Workload, the manifest of the job that it was made for, if it was, and whether that is a single pod."""
+    """A Workload, the manifest of its job if it has one, and whether the job is a single pod."""
 
     workload: Workload
     job: dict[str, Any] | None = None
@@ -29,7 +30,7 @@ class SubmittedWorkload(NamedTuple):
 
 
 class JobContext(NamedTuple):
-    """What the reading of a job depends on."""
+    """The objects and settings that determine how a job is converted into a Workload."""
 
     configuration: Configuration
     priority_classes: tuple[WorkloadPriorityClass | PriorityClass, ...]
@@ -37,31 +38,31 @@ class JobContext(NamedTuple):
     local_queues: tuple[LocalQueue, ...]
     related: tuple[dict[str, Any], ...]
     covered: Callable[[str], Collection[str]] = lambda _: ()
-    """The resources for which the ClusterQueue of a LocalQueue, given as `namespace/name`, has quotas."""
+    """A function that returns the resources covered by the ClusterQueue of a LocalQueue (`namespace/name`)."""
     numbers: Iterator[int] | None = None
-    """What tells those apart that have the beginning of a name only, `generateName`; without it they are alike."""
+    """Numbers that make names from `generateName` unique; without them, equal prefixes give equal names."""
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
-    """The keys of new workloads, and what must be said of some of them.
+    """The keys of new workloads, with remarks.
 
     Attributes:
-        remarks: Of each that waits for a queue which is not there, and so for somebody who makes it. That is no error:
-            Kueue takes it, too.
+        remarks: One sentence per workload that waits for a queue that does not exist, or has requests that are not
+            modelled. This is not an error, because Kueue accepts such workloads.
     """
 
     remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """The keys, then a line for each remark."""
+        """Return the keys, followed by one line per remark."""
         return "\n".join((super().__repr__(), *self.remarks))
 
 
 def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedWorkload]:
-    """The Workloads of what was given, in order.
+    """Yield the Workloads of submitted items, in order.
 
     Raises:
-        InvalidSpecError: Something is no workload, no job and no row, or is a job without a queue name.
+        InvalidSpecError: An item is not a Workload, job or row, or it is a job without a queue name.
     """
     for item in _with_pods_together(items):
         if isinstance(item, Workload):
@@ -79,7 +80,7 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedW
 
 
 def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:
-    """The items, where Pods that follow one another are one list of them: those of a group make one Workload."""
+    """Yield the items, with consecutive Pods combined into one List, because the Pods of a group form one Workload."""
     for is_pod, run in groupby(items, key=lambda item: isinstance(item, Mapping) and item.get("kind") == "Pod"):
         if not is_pod:
             yield from run
@@ -116,10 +117,10 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
 
 
 def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
-    """A row's `gpu` is `nvidia.com/gpu`, unless its queue has quotas of something that is called so.
+    """Check that `gpu` in a row is unambiguous: it means `nvidia.com/gpu`.
 
     Raises:
-        InvalidSpecError: It has.
+        InvalidSpecError: The queue has quotas for a resource named `gpu`, and none for `nvidia.com/gpu`.
     """
     covered = around.covered(f"{workload.namespace}/{workload.queue_name}")
     if "gpu" in covered and "nvidia.com/gpu" not in covered:
@@ -130,13 +131,13 @@ def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
 
 
 def _has_no_pods(job: Mapping[str, Any]) -> bool:
-    """Whether a job is managed, and has no replicas of which there could be a Workload."""
+    """Return whether a job has 0 replicas, and therefore no Workload."""
     spec = job.get("spec")
     return isinstance(spec, Mapping) and spec.get("replicas") == 0
 
 
 def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[SubmittedWorkload]:
-    """The Workloads of those jobs that Kueue manages; pods of one group make one."""
+    """Yield the Workloads of the jobs that Kueue manages. The Pods of a group form one Workload."""
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
 
@@ -159,7 +160,7 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
 
 
 def _about_given(found: Iterator[T], given: Mapping[int, object]) -> Iterator[T]:
-    """The same; an error about a copy, which is known by its id, is about what was given."""
+    """Yield the same items; an error about a copy of a manifest is changed to refer to the original."""
     try:
         yield from found
     except KueueError as error:
@@ -168,7 +169,7 @@ def _about_given(found: Iterator[T], given: Mapping[int, object]) -> Iterator[T]
 
 
 def _named(item: Mapping[str, Any], around: JobContext) -> Mapping[str, Any]:
-    """The manifest with a name of its own, if it has only the beginning of one, as an API server names it."""
+    """Return the manifest with a unique name made from `generateName` if it has no name, as an API server does."""
     if item.get("kind") == "List" and isinstance(items := item.get("items"), list | tuple):
         return {**item, "items": [_named(one, around) if isinstance(one, Mapping) else one for one in items]}
     metadata = item.get("metadata")
@@ -180,10 +181,10 @@ def _named(item: Mapping[str, Any], around: JobContext) -> Mapping[str, Any]:
 
 
 def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest, which can be written and read again.
+    """Return the manifest as plain data, which can be serialised.
 
     Raises:
-        InvalidSpecError: There is more in it than plain data.
+        InvalidSpecError: The manifest contains other objects.
     """
     copied = dict(manifest)
     if (fault := fault_of(copied)) is not None:
@@ -192,10 +193,10 @@ def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def latest_time(cluster: Cluster) -> int:
-    """The latest time that a Workload of the cluster tells of."""
-    times = [0]
+    """Return the latest time recorded in a Workload of the cluster, in nanoseconds since the Unix epoch."""
+    times = [EPOCH]
     for workload in cluster.workloads:
-        times.append(workload.creation_timestamp or 0)
+        times.append(workload.creation_timestamp or EPOCH)
         if workload.status is not None:
             times += [condition.last_transition_time for condition in workload.status.conditions]
-    return max(times)
+    return max(time.value for time in times)

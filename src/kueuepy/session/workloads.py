@@ -1,4 +1,4 @@
-"""Workloads come, finish, go, and are reported on: what is asked for is checked, and then done."""
+"""Validate and execute calls that submit, finish, delete and update workloads."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ import msgspec
 from kueuepy.engine.workloads import status_of
 from kueuepy.errors import DuplicateError, InvalidSpecError, StateError, about
 from kueuepy.manifest import check
-from kueuepy.objects import SECOND
+from kueuepy.objects import SECOND, Timestamp
+from kueuepy.objects.times import later
 from kueuepy.session import calls
 from kueuepy.session.checks import check_updates
 from kueuepy.session.submission import Keys, SubmittedWorkload, submissions
-from kueuepy.session.time import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kueuepy.objects import Workload
+    from kueuepy.objects.times import Duration
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.time import Duration
 
 W = TypeVar("W", bound=calls.OfWorkload)
 
 _UID = "00000000-0000-4000-8000-{:012d}"
 
 
-# --- they come -------------------------------------------------------------------------------------------------------
+# --- submission ------------------------------------------------------------------------------------------------------
 
 
 def valid_submissions(
     state: SchedulerState, items: Iterable[Any], *, keep_status: bool = False
 ) -> list[SubmittedWorkload]:
-    """The Workloads of what is given to be submitted, or asked about, each found to be valid.
+    """Return the validated Workloads of submitted items.
 
     Raises:
-        InvalidSpecError: Something is not valid, or is no workload, job, row or frame.
-        NotFoundError: A job names a priority class that isn't there.
+        InvalidSpecError: An item is not valid, or is not a Workload, job, row or data frame.
+        NotFoundError: A job names a priority class that does not exist.
     """
     found = submissions(items, state.job_context())
     return valid(state, found if keep_status else map(_without_status, found))
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
-    """The same, once each Workload is found to be valid."""
+    """Validate Workloads, and return them as a list."""
     found = list(new)
     for workload, *_ in found:
         check(workload, feature_gates=state.configuration.gates)
@@ -54,10 +54,10 @@ def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[Submi
 
 
 def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
-    """Valid workloads come; either all of them are taken, or none.
+    """Add validated workloads atomically.
 
     Raises:
-        DuplicateError: A workload of this key exists already.
+        DuplicateError: A workload with this key already exists.
     """
     submitted = list(new)
     seen: set[str] = set()
@@ -75,11 +75,11 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
 
 
 def take(session: Session, one: SubmittedWorkload) -> None:
-    """A workload comes as it is, with its status and without checks.
+    """Add a workload as it is, with its status and without validation.
 
     Raises:
-        DuplicateError: A workload of this key exists already.
-        InvalidSpecError: The engine cannot read it.
+        DuplicateError: A workload with this key already exists.
+        InvalidSpecError: The engine cannot read the workload.
     """
     with session.change():
         state = session.state
@@ -89,15 +89,15 @@ def take(session: Session, one: SubmittedWorkload) -> None:
 
 
 def _identified(state: SchedulerState, workload: Workload) -> Workload:
-    """The workload as an API server would store it: with a uid and a creation time.
+    """Return the workload as an API server stores it, with a uid and a creation time.
 
-    Without the gate PartialAdmission it loses its minCounts (`pkg/webhooks/workload_webhook.go:Default`).
+    Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
     """
     if not state.configuration.enabled("PartialAdmission"):
         workload = workload.without_min_counts()
     if workload.uid and workload.creation_timestamp is not None:
         return workload
-    created = state.engine.now if workload.creation_timestamp is None else workload.creation_timestamp
+    created = workload.creation_timestamp or Timestamp.of(state.engine.now)
     uid = workload.uid or _UID.format(state.count + 1)
     return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
 
@@ -109,7 +109,7 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
 
 
 def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[str]:
-    """Of each workload that nobody considers, as its queue is not there, which one; and what is not counted."""
+    """Yield a remark for each workload whose queue does not exist, and for each request that is not modelled."""
     for workload in workloads:
         missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:
@@ -120,16 +120,16 @@ def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[s
             yield f'Workload "{workload.key}": {text}'
 
 
-# --- they finish, go, and are reported on ----------------------------------------------------------------------------
+# --- changes of existing workloads -----------------------------------------------------------------------------------
 
 
 def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
-    """The jobs of these workloads are done; either all of them, or none.
+    """Mark workloads as finished atomically.
 
     Raises:
         NotFoundError: There is no such workload.
-        StateError: It is finished already.
-        InvalidSpecError: An argument has a wrong type, there is no such reason, or a workload is named twice.
+        StateError: A workload is already finished.
+        InvalidSpecError: An argument has a wrong type, the reason does not exist, or a workload is named twice.
     """
     with session.change():
         done = [_resolved(session.state, call) for call in wanted]
@@ -143,11 +143,11 @@ def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
 
 
 def delete(session: Session, keys: Iterable[str]) -> None:
-    """The workloads are gone; either all of them, or none.
+    """Delete workloads atomically.
 
     Raises:
         NotFoundError: There is no such workload.
-        InvalidSpecError: A key is no text, or a workload is named twice.
+        InvalidSpecError: A key is not a string, or a workload is named twice.
     """
     with session.change():
         deleted = [_resolved(session.state, calls.Delete(key))[1] for key in keys]
@@ -157,39 +157,39 @@ def delete(session: Session, keys: Iterable[str]) -> None:
 
 
 def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:
-    """An admission check's controller says something of a workload.
+    """Set the state of an admission check of a workload.
 
     Raises:
         NotFoundError: There is no such workload.
-        InvalidSpecError: An argument has a wrong type, there is no such state or pod set, or a check that is Ready
-            changes its updates.
+        InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a check
+            that is already `Ready` would change.
     """
     with session.change():
         state, now, after = session.state, session.state.engine.now, said.requeue_after
         seconds = None if after is None else (later(now, after) - now) // SECOND
-        updates: Any = said.pod_set_updates  # made a tuple of dicts by the check
+        updates: Any = said.pod_set_updates  # `checked` converts it to a tuple of dicts
         found, call = _resolved(state, calls.SetCheck(key, name, said.state, said.message, seconds, updates))
         check_updates(state.live(found), call.check, call.state, call.pod_set_updates)
         session.do(call)
 
 
 def pods_ready(session: Session, key: str, ready: bool) -> None:  # noqa: FBT001 - a value, not a switch
-    """All pods of the workload's job are ready, or not all of them any more.
+    """Set whether all pods of a workload's job are ready.
 
     Raises:
         NotFoundError: There is no such workload.
-        InvalidSpecError: `ready` is neither true nor false.
+        InvalidSpecError: `ready` is not a bool.
     """
     with session.change():
         session.do(_resolved(session.state, calls.PodsReady(key, ready))[1])
 
 
 def job_stopped(session: Session, key: str, after: Duration = 0) -> None:
-    """Record when the pods of an evicted workload's job end.
+    """Record when the pods of an evicted workload's job terminate.
 
     Raises:
         NotFoundError: There is no such workload.
-        StateError: The workload is not evicted, or holds no quota.
+        StateError: The workload is not evicted, or it holds no quota.
         InvalidSpecError: `after` is not a duration.
     """
     with session.change():
@@ -201,13 +201,13 @@ def job_stopped(session: Session, key: str, after: Duration = 0) -> None:
 
 
 def is_stopping(state: SchedulerState, found: int) -> bool:
-    """Whether a workload is evicted and still holds quota, because the pods of its job have not ended."""
+    """Return whether a workload is evicted and still holds quota because the pods of its job have not terminated."""
     evicted, reserved = (state.engine.condition(found, name) for name in ("Evicted", "QuotaReserved"))
     return evicted is not None and evicted[0] and reserved is not None and reserved[0]
 
 
 def await_victims(session: Session, key: str) -> None:
-    """Let a pending workload be tried first in its queue, because it waits for workloads that it preempted.
+    """Mark a pending workload as waiting for workloads that it preempted, so that its queue considers it first.
 
     Raises:
         NotFoundError: There is no such workload.
@@ -217,15 +217,15 @@ def await_victims(session: Session, key: str) -> None:
 
 
 def reclaim(session: Session, key: str, pods: int | Mapping[str, int]) -> None:
-    """Pods of the workload no longer need their quota.
+    """Set the number of reclaimable pods of a workload.
 
     Raises:
         NotFoundError: There is no such workload.
-        InvalidSpecError: A number is none, a pod set is unknown, or has fewer pods; or fewer than before, or none
-            any more, are reclaimable while the workload holds quota.
+        InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count decreases
+            while the workload holds quota.
     """
     with session.change():
-        counted: Any = pods  # made a dict by the check, if it is any mapping
+        counted: Any = pods  # `checked` converts a mapping to a dict
         found, call = _resolved(session.state, calls.Reclaim(key, counted))
         _check_reclaimable(session.state, found, call)
         session.do(call)
@@ -253,7 +253,7 @@ def _check_reclaimable(state: SchedulerState, found: int, call: calls.Reclaim) -
 
 
 def _resolved(state: SchedulerState, call: W) -> tuple[int, W]:
-    """The engine's id of the workload of a call, and the call with its full key, held to its types."""
+    """Return the engine id of a call's workload, and the type-checked call with the full key."""
     call = call.checked()
     found = state.id_of(call.workload)
     return found, msgspec.structs.replace(call, workload=state.engine.key(found))

@@ -107,9 +107,19 @@ class JobColumns(Columns):
         twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - same class
         return twin
 
+    # Properties.
+
+    def exact(self) -> JobColumns:
+        """Return the private columns: whole nanoseconds, -1 for none, and whole amounts, thousandths for cpu."""
+        if type(self) is JobColumns:
+            return self
+        found = JobColumns.__new__(JobColumns)
+        found._hold(self._columns, self.notes, self.header, self.templates, self.quota_events)  # noqa: SLF001 - its own
+        return found
+
     def _changed(self, **columns: Any) -> Self:
         """Return a table with some columns replaced by others, which must be valid."""
-        return self._with({**{name: self[name] for name in self.names}, **columns})
+        return self._with({**dict(self._columns), **columns})
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -119,7 +129,7 @@ class JobColumns(Columns):
     @property
     def span(self) -> float:
         """The time from the first submission to the last, in seconds; 0 for an empty table."""
-        submit = self["submit"]
+        submit = self._columns["submit"]
         return float(submit.max() - submit.min()) / SECOND if len(submit) else 0.0
 
     def name_of(self, row: int) -> str:
@@ -133,7 +143,7 @@ class JobColumns(Columns):
         """
         if not 0 <= row < len(self):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
-        return str(self["name"][row]) if "name" in self.names else name_of_row(row)
+        return str(self._columns["name"][row]) if "name" in self.names else name_of_row(row)
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
         """Return a column of integers; if the column is missing, the default value for each row.
@@ -142,7 +152,7 @@ class JobColumns(Columns):
             name: The name of the column.
             default: The default value.
         """
-        found: NDArray[np.int64] = self[name] if name in self.names else np.full(len(self), default, np.int64)
+        found: NDArray[np.int64] = self._columns[name] if name in self.names else np.full(len(self), default, np.int64)
         return found
 
     def assign(self, **columns: Any) -> Self:
@@ -155,7 +165,7 @@ class JobColumns(Columns):
         Raises:
             InvalidSpecError: A value is invalid for its column, or an array has another length.
         """
-        found = {name: self[name] for name in self.names}
+        found = dict(self._columns)
         said = list(self.notes)
         for name, values in columns.items():
             given = values(self) if callable(values) else values
@@ -184,13 +194,14 @@ class JobColumns(Columns):
         Raises:
             InvalidSpecError: `start` or `end` is not a time.
         """
-        first = int(self["submit"].min()) if len(self) else 0
+        first = int(self._columns["submit"].min()) if len(self) else 0
         low = min(LONGEST, first + span("window: start", start))
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
-        submit = self["submit"]
+        submit = self._columns["submit"]
         found = self.where((submit >= low) & (submit < high))
-        moved = {name: found[name] - low for name in ("submit", CREATED, "recorded_start") if name in found.names}
-        return found._changed(**moved)  # noqa: SLF001 - same class
+        own = found._columns  # noqa: SLF001 - of its own class
+        moved = {name: own[name] - low for name in ("submit", CREATED, "recorded_start") if name in own}
+        return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:
         """Return the jobs with a different arrival rate: the gaps between submissions are divided by the factor.
@@ -203,10 +214,10 @@ class JobColumns(Columns):
         """
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
-        first = self["submit"].min() if len(self) else 0
-        gaps = np.round((self["submit"] - first) / factor)
-        self._expect(gaps < LONGEST - np.maximum(self["runtime"], 0) - first, "scale_load", "submit", factor)
-        return self.moved_to(first + gaps.astype(np.int64))
+        first = self._columns["submit"].min() if len(self) else 0
+        gaps = np.round((self._columns["submit"] - first) / factor)
+        self._expect(gaps < LONGEST - np.maximum(self._columns["runtime"], 0) - first, "scale_load", "submit", factor)
+        return self._moved_to(first + gaps.astype(np.int64))
 
     def scale_runtime(self, factor: float) -> Self:
         """Return the jobs with runtimes multiplied by a factor; jobs that never end do not change.
@@ -219,9 +230,9 @@ class JobColumns(Columns):
         """
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
-        runtime = self["runtime"]
+        runtime = self._columns["runtime"]
         scaled = np.where(runtime < 0, 0, np.round(runtime * float(factor)))
-        self._expect(scaled < LONGEST - self["submit"], "scale_runtime", "runtime", factor)
+        self._expect(scaled < LONGEST - self._columns["submit"], "scale_runtime", "runtime", factor)
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
     def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
@@ -238,8 +249,9 @@ class JobColumns(Columns):
         """
         if not allowed.all():
             row = int((~allowed).argmax())
+            seconds = int(self._columns[column][row]) / SECOND
             raise InvalidSpecError(
-                f'{method}: {factor!r}: jobs row {row}, column "{column}": {int(self[column][row]) / SECOND:g} s '
+                f'{method}: {factor!r}: jobs row {row}, column "{column}": {seconds:g} s '
                 f"becomes too large; the job must end by {LATEST}"
             )
 
@@ -264,10 +276,10 @@ class JobColumns(Columns):
             seed: Seed of the random number generator; 0 by default. Days are 24-hour periods after the first
                 submission.
         """
-        first = int(self["submit"].min()) if len(self) else 0
-        day, rest = np.divmod(self["submit"] - first, 86400 * SECOND)
+        first = int(self._columns["submit"].min()) if len(self) else 0
+        day, rest = np.divmod(self._columns["submit"] - first, 86400 * SECOND)
         place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
-        return self.moved_to(first + place[day] * 86400 * SECOND + rest).sort()
+        return self._moved_to(first + place[day] * 86400 * SECOND + rest).sort()
 
     def with_runtime(self, distribution: Distribution, by: str | None = None, seed: int = 0) -> Self:
         """Return the jobs with random runtimes.
@@ -284,7 +296,7 @@ class JobColumns(Columns):
         for name, rows in self._groups(by):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
         twin = self._changed(runtime=runtime)
-        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - same class
+        twin._expect(runtime < LONGEST - self._columns["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
         return twin
 
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
@@ -321,7 +333,7 @@ class JobColumns(Columns):
         return self._with(
             {
                 name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
-                for name, column in ((name, self[name]) for name in self.names)
+                for name, column in self._columns.items()
             }
         )
 
@@ -357,24 +369,30 @@ class JobColumns(Columns):
         return change_table(cleaned(self)[1])
 
     def _with_notes(self, notes: tuple[Note, ...]) -> Self:
-        return self._with({name: self[name] for name in self.names}, notes=notes)
+        return self._with(dict(self._columns), notes=notes)
 
     def sort(self) -> Self:
         """Return the jobs sorted by submission time; jobs with equal times keep their order."""
-        return self.take(np.argsort(self["submit"], kind="stable"))
+        return self.take(np.argsort(self._columns["submit"], kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
         """Return the same jobs with other submission times.
 
         Args:
-            submit: The submission times in nanoseconds: an int64 array of shape (jobs,).
+            submit: The submission times: an array of seconds or datetimes, of shape (jobs,), as in `jobs["submit"]`.
 
         Raises:
             InvalidSpecError: `submit` has another type or shape, a time is negative, or a job would end too late.
         """
-        if not isinstance(submit, np.ndarray) or submit.dtype != np.int64 or submit.shape != (len(self),):
-            raise InvalidSpecError(f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} int64")
-        bad = (submit < 0) | (submit > LONGEST - np.maximum(self["runtime"], 0))
+        if not isinstance(submit, np.ndarray) or submit.dtype.kind not in "iufM" or submit.shape != (len(self),):
+            raise InvalidSpecError(
+                f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} numbers or datetimes"
+            )
+        return self._moved_to(read_column(Column("submit", submit, lambda row: f"Jobs.moved_to: row {row}"), []))
+
+    def _moved_to(self, submit: NDArray[np.int64]) -> Self:
+        """Return the same jobs with these times of submission, in nanoseconds."""
+        bad = (submit < 0) | (submit > LONGEST - np.maximum(self._columns["runtime"], 0))
         if bad.any():
             row = int(bad.argmax())
             raise InvalidSpecError(
@@ -385,7 +403,7 @@ class JobColumns(Columns):
 
     def sheets(self) -> tuple[Sheet]:
         """Return the first 20 rows as a table for display, with times as text, cpu in cores and memory in GiB."""
-        return (sheet_of(self),)
+        return (sheet_of(self.exact()),)
 
     def __repr__(self) -> str:
         """Return the numbers of jobs and queues, the time span and the notes."""

@@ -1,4 +1,4 @@
-"""Every figure of a run: its unit, what it comes from, and where it is shown; what it means is told by `Kpis`."""
+"""Unit, source and visibility of each metric of a run; `Kpis` documents their meaning."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Literal, NamedTuple
 from kueuepy.simulation.text import span_text
 
 Unit = Literal["number", "span", "part", "hours"]
-"""A number as it is, seconds, a part of a whole, or hours of what is held."""
+"""`number`: a plain number; `span`: seconds; `part`: a fraction; `hours`: resource-hours, such as GPU-hours."""
 
 
 class Figure(NamedTuple):
-    """What is known of a figure beside its name.
+    """Properties of a metric.
 
     Attributes:
-        unit: In what it is.
-        source: "jobs": it comes from single jobs, so there is one of any part of them; "most": the same, and as a
-            maximum it has no interval; "count": the same, and of no job it is 0; "time": an integral over the window,
-            of which pieces have one each; "run": of the whole alone.
-        shown: Whether it is among those that one looks at first: of a run, and where policies stand side by side.
+        unit: Its unit.
+        source: How it is computed. `jobs`: from single jobs, so that any subset of jobs has a value; `most`: like
+            `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, and 0 for an empty subset;
+            `time`: an integral over the window, so that any part of the window has a value; `run`: from the whole run
+            only.
+        shown: Where it is among the main metrics: in the summary of a `run`, in a comparison of `policies`.
     """
 
     unit: Unit = "number"
@@ -27,7 +28,7 @@ class Figure(NamedTuple):
 
     @property
     def of_jobs(self) -> bool:
-        """Whether any part of the jobs has one."""
+        """Whether any subset of the jobs has a value."""
         return self.source in ("jobs", "most", "count")
 
 
@@ -76,7 +77,7 @@ FIGURES: dict[str, Figure] = {
     "starved": Figure(),
     "cost": Figure(),
 }
-"""By the names of `Kpis`, in its order."""
+"""The metrics of `Kpis`, in the order of its fields."""
 FLEET_FIGURES: dict[str, Figure] = {
     "copies": Figure(),
     "copies_per_start": Figure(),
@@ -88,16 +89,16 @@ FLEET_FIGURES: dict[str, Figure] = {
     "retries": Figure(),
     "won": Figure("part"),
 }
-"""Figures of dispatching, by the names of `FleetKpis`."""
+"""The metrics of dispatching, in the order of the fields of `FleetKpis`."""
 
 
 def shown(where: Literal["run", "policies"]) -> tuple[str, ...]:
-    """The figures that one looks at first."""
+    """Return the names of the main metrics of a run or of a comparison."""
     return tuple(name for name, figure in FIGURES.items() if where in figure.shown)
 
 
 def unit_of(name: str) -> Unit:
-    """The unit of a figure, whose name may be followed by a cell; of a column of another name, a number."""
+    """Return the unit of a metric, whose name may be followed by a flavor and resource; `number` for other names."""
     own = name.partition(" ")[0]
     figure = FIGURES.get(own) or FLEET_FIGURES.get(own)
     return figure.unit if figure is not None else "number"
@@ -119,13 +120,13 @@ _NUMBERS = {
 
 
 def unit_text(name: str) -> str:
-    """Return the unit of a figure in short: `s`, `fraction`, `h` of what is held, `jobs`, or nothing."""
+    """Return the abbreviated unit of a metric: `s`, `fraction`, `h` for resource-hours, `jobs`, or an empty text."""
     known = {"span": "s", "part": "fraction", "hours": "h"}
     return known.get(unit_of(name), _NUMBERS.get(name.partition(" ")[0], ""))
 
 
 def figure_text(name: str, value: float | None) -> str:
-    """A figure as people read it, by its name, which may be followed by a cell: spans, percents, hours, numbers."""
+    """Format a value by the unit of its metric: a time span, a percentage, hours or a number; `—` for no value."""
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return "—"
     unit = unit_of(name)

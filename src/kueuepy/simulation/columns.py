@@ -11,14 +11,15 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import is_missing, text_of
 from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import categorical, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from kueuepy.simulation.values import Column
+    from kueuepy.tables import Columns
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """Alternative names of columns."""
@@ -56,7 +57,7 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     if name == "runtime":
         found = _runtimes(column, notes)
     elif name in SPANS:
-        found = column.spans()
+        found = column.spans(never=name == "limit")
     elif name in _READERS:
         found = _READERS[name](column)
     else:
@@ -67,6 +68,33 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     return found
 
 
+def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
+    """Return a column of jobs in the units of the public table; dates, devices and bytes are not copied."""
+    column = columns[name]
+    if name in ("submit", "recorded_start", CREATED):
+        absent = column < 0
+        if len(column) and int(columns["submit"].min()) >= EPOCHAL:
+            return (np.where(absent, _NAT, column) if absent.any() else column).view("M8[ns]")
+        return np.where(absent, np.nan, column / SECOND)
+    return np.where(column < 0, np.inf, column / SECOND) if name == "runtime" else public_given(name, column)
+
+
+def public_given(name: str, column: Any) -> Any:
+    """Return a column of jobs that a result keeps as it is, in the units of the public table."""
+    if name in SPANS and name != "runtime":
+        return np.where(column < 0, np.inf if name == "limit" else np.nan, column / SECOND)
+    return column / 1000 if name == "cpu" else column
+
+
+_NAT = np.iinfo(np.int64).min
+
+
+def core_amounts(table: Columns, name: str) -> NDArray[Any]:
+    """Return what each pod of the jobs of a result asks for in the integers of usage tables: thousandths for cpu."""
+    amounts: NDArray[Any] = exact(table)[name]
+    return amounts
+
+
 def _absent(column: Column) -> int:
     """Count the rows of a column without a value."""
     values = column.values
@@ -75,6 +103,12 @@ def _absent(column: Column) -> int:
     if values.dtype.kind in "fmM":
         return int((values != values).sum())  # noqa: PLR0124 - NaN and NaT are not equal to themselves
     return sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else 0
+
+
+def _infinite(column: Column) -> int:
+    """Count the rows of a column whose number is infinite, as `Jobs` itself gives it."""
+    values = column.values
+    return int((values == np.inf).sum()) if not isinstance(values, Categorical) and values.dtype.kind in "fO" else 0
 
 
 def _amounts(column: Column, notes: list[Note]) -> NDArray[np.int64]:
@@ -94,7 +128,7 @@ def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
     found = column.spans(never=True)
     if absent := _absent(column):
         notes.append(("runtime is missing; treated as infinite", absent))
-    if endless := int((found < 0).sum()) - absent:
+    if endless := int((found < 0).sum()) - absent - _infinite(column):
         notes.append(("runtime is -1; the job never ends", endless))
     return found
 

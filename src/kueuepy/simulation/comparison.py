@@ -15,13 +15,14 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
@@ -53,7 +54,6 @@ _TITLES = {
     "waiting": "waiting workloads in each ClusterQueue",
     "consumed": "decayed usage of each LocalQueue",
 }
-_SHOWN = 20
 _TWO = 2
 _MOST_MOVES = 4
 
@@ -235,7 +235,7 @@ class Comparison:
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
-    def most_delayed(self, most: int = _SHOWN) -> list[JobChange]:
+    def most_delayed(self, most: int = MOST_ROWS) -> list[JobChange]:
         """Return the jobs that wait longer under the last policy than under the first, with the largest increase first.
 
         Args:
@@ -293,31 +293,23 @@ class Comparison:
         return [f"{name}: {text}" for name, text in every if AFTER_LAST not in text]
 
     def __str__(self) -> str:
-        """Return the warnings, a table of ClusterQueues and policies, and the first jobs whose outcome differs."""
-        lines = [*self._warnings(), *_aligned([_HEADER, *self.rows()])]
-        changes = self.changes
-        of_all = f"{len(changes)} of {counted(len(self.before.jobs), 'job')}"
-        lines.append(f"{of_all} {verb(len(changes), 'have')} a different outcome{self._pair()}")
-        lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes[:_SHOWN]]
-        if len(changes) > _SHOWN:
-            lines.append(f"  and {len(changes) - _SHOWN} more: see .changes")
-        return "\n".join(lines)
+        """Return the tables that a notebook shows, as text."""
+        return repr_text(self.sheets(), self)
 
-    def __repr__(self) -> str:
-        """Return the warnings, and the metrics of all policies in columns."""
-        return "\n".join([*self._warnings(), *_aligned([("", *self.names), *self.figures()])])
+    __repr__ = __str__
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return warnings, metrics, queues and the first jobs whose outcome differs, as tables for display."""
         first, last = self.names[0], self.names[-1]
-        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:_SHOWN]]
-        caption = f"jobs with a different outcome{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
+        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:MOST_ROWS]]
+        number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
+        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{self._pair()}"
         warned = [Sheet(("warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,
-            Sheet(("figure", *self.names), self.figures()),
+            Sheet(("metric", *self.names), self.figures(), source=".figures()"),
             Sheet(_HEADER, self.rows()),
-            Sheet(("job", first, last), changes, caption),
+            Sheet(("job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
     _repr_html_ = repr_html
@@ -399,11 +391,6 @@ def _moves(moves: tuple[Move, ...]) -> str:
     return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
 def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
     used = [f"{cell} {amount(cell.partition('/')[2], round(value))}" for cell, value in outcome.mean_usage.items()]
     return (
@@ -411,14 +398,14 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
         ", ".join(used) or "0",
         share_text(outcome.mean_share),
         share_text(outcome.peak_share),
-        f"{outcome.waited:g} s",
-        f"{outcome.longest:g} s",
+        span_text(outcome.waited),
+        span_text(outcome.longest),
         str(outcome.evictions),
     )
 
 
 def _job(outcome: JobOutcome) -> str:
-    start = f"started at {outcome.started:g} s" if outcome.started is not None else "never started"
+    start = f"started after {span_text(outcome.started)}" if outcome.started is not None else "never started"
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
     times = "once" if outcome.evictions == 1 else f"{outcome.evictions} times"
     evicted = f", evicted {times}" if outcome.evictions else ""

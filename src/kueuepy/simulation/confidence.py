@@ -12,7 +12,7 @@ from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percenti
 from kueuepy.simulation.measures import job_values, statistic
 from kueuepy.simulation.series import integral_to, series_of
 from kueuepy.simulation.windows import of_cohorts
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,21 +118,21 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
 
 def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean number of waiting jobs between edges."""
-    total, seen = np.zeros(len(edges)), set()  # each ClusterQueue counts once, not for every flavor and resource
-    for queue, _, rows in series_of(run.usage):
+    total, seen, usage = np.zeros(len(edges)), set(), exact(run.usage)
+    for queue, _, rows in series_of(usage):
         if queue not in seen:
             seen.add(queue)
-            total += integral_to(run.usage["seconds"][rows], run.usage["waiting"][rows], edges)
+            total += integral_to(usage["seconds"][rows], usage["waiting"][rows], edges)
     found: NDArray[np.float64] = np.diff(total) / np.diff(edges)
     return found
 
 
 def _utilisation(run: Recorded, edges: NDArray[np.float64], cell: str) -> NDArray[np.float64]:
-    used, nominal = np.zeros(len(edges)), of_cohorts(run, cell) * edges
-    for _, own, rows in series_of(run.usage):
+    used, nominal, usage = np.zeros(len(edges)), of_cohorts(run, cell) * edges, exact(run.usage)
+    for _, own, rows in series_of(usage):
         if own == cell:
-            at = run.usage["seconds"][rows]
-            used += integral_to(at, run.usage["used"][rows], edges)
-            nominal += integral_to(at, run.usage["nominal"][rows], edges)
+            at = usage["seconds"][rows]
+            used += integral_to(at, usage["used"][rows], edges)
+            nominal += integral_to(at, usage["nominal"][rows], edges)
     there = np.diff(nominal)
     return np.divide(np.diff(used), there, out=np.zeros(len(there)), where=there > 0)

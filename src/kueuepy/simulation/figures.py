@@ -94,7 +94,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
             hours. The rest came from the nominal quota of Cohorts.
         borrowing_time: Fraction of the window during which at least one ClusterQueue borrowed.
         idle_while_waiting: Quota that was free in a cohort tree although waiting jobs of the tree requested it, in
-            hours. Quota policies or fragmentation prevented these jobs from using it.
+            hours. Policies or fragmentation kept the jobs from using it.
         promise_p95: 95th percentile of the time from submission to first admission, in seconds, over the jobs that
             fitted into the free nominal quota of their ClusterQueue at submission. `None` without such jobs.
         jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)
@@ -108,8 +108,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         evictions_max: Largest number of evictions of a single job.
         preemptions: Number of preemptions by rule, such as `InClusterQueue`.
         loops: Number of different preemption loops that were found.
-        starved: Number of jobs that were never admitted, although a job was admitted that had been submitted later by
-            more than 10 times the 99th percentile of the time to first admission.
+        starved: Number of starved jobs. A starved job was never admitted, although a job submitted much later was:
+            later by more than 10 times the 99th percentile of the time to first admission.
         cost: Used hours multiplied by the prices of the flavors; `None` without prices.
     """
 
@@ -167,10 +167,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         The method splits the run into 32 batches. For metrics of single jobs, a batch contains consecutive jobs by
         submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean is
         Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of a
-        percentile lies between two order statistics that follow from the same method.
-
-        Waits in a busy queue are correlated over hundreds of jobs, so the interval for a short run may be too narrow.
-        The method then emits a UserWarning.
+        percentile lies between two order statistics that follow from the same method. Waits in a busy queue are
+        correlated over hundreds of jobs, so a short run emits a UserWarning that the interval may be too narrow.
 
         Args:
             name: The name of the metric. For a resource with several keys, append the key, such as `utilisation
@@ -207,7 +205,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     def to_table(self) -> Columns:
         """Return one row per metric, with columns `figure` (the metric), `cell`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
-        return table_of(("figure", "flavor_resource", "value", "unit"), rows)
+        return table_of(("metric", "flavor_resource", "value", "unit"), rows)
 
     def __str__(self) -> str:
         """Return one line per metric."""
@@ -217,7 +215,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     def sheets(self) -> tuple[Sheet]:
         """Return the metrics as a table for display, one per row."""
-        return (Sheet(("figure", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
+        rows = [(name, figure_text(name, value)) for name, value in self.rows()]
+        return (Sheet(("metric", "value"), rows, source=".rows()"),)
 
     _repr_html_ = repr_html
 

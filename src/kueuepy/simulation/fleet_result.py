@@ -11,7 +11,7 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
-from kueuepy.simulation.figures import Kpis, hours, kpis_of, unit
+from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import columns_of, job_columns
 from kueuepy.simulation.measures import BOUND
@@ -30,7 +30,7 @@ from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -203,10 +203,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
     starts = int(jobs["starts"].sum())
     wins = np.bincount(copies["cluster"].codes[is_named(copies["outcome"], "Won")], minlength=len(result.clusters))
     resources = [name for name in jobs.names if "/" in name or name in ("cpu", "memory")]
-    idle = {
-        name: float((jobs[name] * jobs["pods"] * jobs["manager_idle"]).sum()) / unit(f"/{name}") / 3600
-        for name in resources
-    }
+    idle = {name: float((jobs[name] * jobs["pods"] * jobs["manager_idle"]).sum()) / 3600 for name in resources}
     found = FleetKpis(
         **{name: getattr(kpis, name) for name in Kpis.__struct_fields__},
         copies=len(copies),
@@ -243,7 +240,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
         "jobs": JobTable(table),
         "runs": RunsTable(gathered.runs()),
         "decisions": DecisionsTable(gathered.joined("decisions", ("cluster_queue",), manager=True)),
-        "usage": UsageSeries(sampled(usage, step, seconds)) if step else usage,
+        "usage": UsageSeries(sampled(exact(usage), step, seconds)) if step else usage,
         "consumed": ConsumedTable(gathered.joined("consumed", ("local_queue",), manager=True)),
         "cycles": CyclesTable(gathered.joined("cycles", (), manager=True)),
         "idle": IdleTable(gathered.joined("idle", ("tree",))),

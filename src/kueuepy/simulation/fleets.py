@@ -158,7 +158,9 @@ class FleetPrepared(Prepared):
                 lost = lost - {thing.cluster} if isinstance(thing, Connect) else lost | {thing.cluster}
                 reached = {name: worker for name, worker in self.fleet.workers.items() if name not in lost}
                 quotas, _ = automated(clusters[0], reached)
-                changes += [(0, self.zero + at + self.fleet.sync[thing.cluster], "apply", queue, 0) for queue in quotas]
+                changes += [
+                    (0, self.zero + at + self.fleet.sync[thing.cluster].value, "apply", queue, 0) for queue in quotas
+                ]
                 continue
             site, what = (self._number(thing.cluster), thing.what) if isinstance(thing, On) else (0, thing)
             self._cluster = clusters[site]
@@ -192,7 +194,7 @@ class FleetPrepared(Prepared):
             **self.fleet.options(),
             "checks": self.fleet.numbered_checks(),
             "names": list(self.fleet.clusters),
-            "sync": list(self.fleet.sync.values()),
+            "sync": [time.value for time in self.fleet.sync.values()],
             "until": self.options["until"],
             "connections": self.connections,
             "external": self._choose if chooses else None,

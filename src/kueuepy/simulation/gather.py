@@ -25,7 +25,7 @@ from kueuepy.simulation.recorded import (
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def _key_of(jobs: JobColumns, row: int) -> str:
 
 def _usage(table: UsageSeries, step: float, end: float) -> UsageSeries:
     """Return the table of usage, sampled at intervals if `step` is not 0."""
-    return table if not step else UsageSeries(sampled(table, step, end))
+    return table if not step else UsageSeries(sampled(exact(table), step, end))
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:

@@ -206,6 +206,9 @@ def gpu_mix(
         load: The mean fraction of the GPUs in use; 0.9 by default. It determines the arrival rate.
         queues: The LocalQueues, which receive jobs with equal probability; `jobs` by default.
     """
+    for name, value in (("load", load), ("gpus", gpus), ("days", days)):
+        if not 0 < value < float("inf"):
+            raise InvalidSpecError(f"gpu_mix: {name}: is {value!r}; it must be more than 0")
     sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
     work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
     count = _enough(load * gpus / work, days * _DAY)
@@ -247,7 +250,7 @@ def profile(path: str) -> JobColumns:
     jobs = of_workloads([load.prototypes[shape] for shape in rows["shape"]], rows["runtime"])
     kinds = Categorical(np.array(rows["shape"], np.int32), load.classes)
     created = {CREATED: np.array(rows["created"], np.int64)}
-    return jobs.moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
+    return jobs._moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
 
 
 def _jobs(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.notebook import Sheet
+from kueuepy.notebook import MOST_ROWS, Sheet
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
 from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS
@@ -16,17 +16,15 @@ from kueuepy.simulation.text import span_text
 if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
-_SHOWN = 20
 _GIB = 2**30
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 
 def sheet_of(jobs: Columns) -> Sheet:
-    """Return the first 20 rows: dates, spans such as `1 h 30 min`, cpu in cores, memory in GiB, and a caption."""
+    """Return the first 20 rows of private columns, with spans such as `1 h 30 min`, and the number of rows."""
     head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
-    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(_SHOWN)]
-    caption = counted(len(jobs), "job")
-    return Sheet(tuple(head), rows, f"{caption}; the first {_SHOWN}" if len(jobs) > _SHOWN else caption)
+    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(MOST_ROWS)]
+    return Sheet(tuple(head), rows, counted(len(jobs), "job"), len(jobs))
 
 
 def _text(name: str, value: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.simulation.catalogue import unit_text
-from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import evenness, hours, unit
+from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.figures import evenness, hours
 from kueuepy.simulation.measures import job_figures
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
@@ -65,11 +65,7 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
         end: The end of the window in seconds, or `None`.
     """
     values = _names(result, column)
-    amounts = {
-        name: result.jobs[name] * result.jobs["pods"] / unit(f"/{name}")
-        for name in result.jobs.names
-        if is_resource(name)
-    }
+    amounts = {name: result.jobs[name] * result.jobs["pods"] for name in result.jobs.names if is_resource(name)}
     counted = np.array(result.jobs["counted"])
     if start is not None or end is not None:
         submit = result.jobs["submit"]
@@ -109,7 +105,7 @@ def jain_by(result: Recorded, column: str) -> float | None:
     parts = np.zeros(len(values.names))
     for resource in (name for name in result.jobs.names if is_resource(name)):
         if nominal.get(resource):
-            held = (result.jobs[resource] * result.jobs["pods"] * result.jobs["held"])[counted]
+            held = (core_amounts(result.jobs, resource) * result.jobs["pods"] * result.jobs["held"])[counted]
             own = np.bincount(values.codes[counted], weights=held, minlength=len(parts)) * 1e9 / nominal[resource]
             parts = np.maximum(parts, own)
     had = np.bincount(values.codes[counted], minlength=len(parts)) > 0

@@ -8,7 +8,7 @@ import msgspec
 
 from kueuepy.simulation.series import series_of
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import categorical, exact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ def history_of(result: Recorded) -> HistoryTable:
 
     rows: list[tuple[float, _Key, float]] = []
     seen: set[str] = set()
-    usage = result.usage
+    usage = exact(result.usage)
     for queue, cell, places in series_of(usage):
         at = usage["seconds"][places]
         facts = [("usage", cell, usage["used"][places])]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
-from kueuepy.objects import SECOND, Workload
-from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.objects import Workload
+from kueuepy.objects.times import duration_ns
 from kueuepy.simulation.arrow import arrow_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
@@ -41,7 +41,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
         InvalidSpecError: An item is not a job.
     """
     if isinstance(items, JobColumns):
-        return items
+        return items.exact()
     if _is_frame(items):
         return _of_columns({str(name): items[name] for name in items.columns})
     if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):
@@ -79,7 +79,7 @@ def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
             found.append(_of_columns(row_columns(rows)))
             rows = []
         if isinstance(item, JobColumns):
-            found.append(item)
+            found.append(item.exact())
         elif _is_frame(item):
             found.append(jobs_of(item))
         elif item is not None:
@@ -108,7 +108,8 @@ def _of_workloads(item: Any, around: JobContext) -> JobColumns:
 
     duration = None
     if isinstance(item, Submission):
-        item, duration = item.workload, item.duration
+        item, runs = item.workload, item.duration
+        duration = None if runs is None else duration_ns(runs, "Submission: duration")
     if isinstance(item, str | bytes):
         raise _no_job(item)
     workloads = [workload for workload, *_ in submissions([item], around)]
@@ -172,17 +173,12 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
 
 def _created(workload: Workload) -> int:
     """Return the creation time in nanoseconds since the epoch; 0 if it is not set."""
-    at = workload.creation_timestamp or 0
-    if at > LONGEST:
-        raise InvalidSpecError(
-            f'Workload "{workload.key}": comes {at // SECOND} s after 1970; it must be {LATEST} at most'
-        )
-    return at
+    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
 
 
 def concat(tables: Sequence[JobColumns]) -> JobColumns:
     """Concatenate tables; a table without a column gets the default value of the column."""
-    tables = [table for table in tables if len(table)]
+    tables = [table.exact() for table in tables if len(table)]
     if len(tables) == 1:
         return tables[0]
     if not tables:

@@ -46,8 +46,8 @@ def lifetime_of(workload: Workload) -> Lifetime:
     true = {condition.type: condition for condition in status.conditions if condition.status == "True"}
     admitted, finished = true.get("Admitted"), true.get("Finished")
     return Lifetime(
-        None if admitted is None else admitted.last_transition_time,
-        None if finished is None else finished.last_transition_time,
+        None if admitted is None else admitted.last_transition_time.value,
+        None if finished is None else finished.last_transition_time.value,
         (status.accumulated_past_execution_time_seconds or 0) * SECOND,
         "" if finished is None else finished.reason,
     )

@@ -195,6 +195,7 @@ def cluster_of(
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - only on use
     from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
 
+    jobs = jobs.exact()
     queue, flavors = jobs["queue"], _flavors_of(jobs, flavor)
     used = [name for code, name in enumerate(flavors.names) if (flavors.codes == code).any()] or [flavor]
     alone = used == [flavor]

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 import kueuepy.objects as kinds
+from kueuepy.objects import Timestamp
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 
@@ -73,7 +74,7 @@ def workload_of(run: Prepared, row: int) -> Workload:
         shape,
         name=run.jobs.name_of(row),
         uid=_uid_of(run, row),
-        creation_timestamp=max(int(run.jobs["submit"][row]), run.zero),
+        creation_timestamp=Timestamp.of(max(int(run.jobs["submit"][row]), run.zero)),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.simulation.history import HistoryTable, Move, history_of
 from kueuepy.simulation.series import pieces
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
@@ -215,7 +215,7 @@ class Run:
 
     def _means(self) -> dict[str, tuple[dict[str, float], float | None, float]]:
         """By queue: mean usage by cell, mean share (none if the run took no time), the largest share."""
-        usage, seconds = self.result.usage, self.seconds
+        usage, seconds = exact(self.result.usage), self.seconds
         found: dict[str, tuple[dict[str, float], float | None, float]] = {}
         for queue, cell, rows, lengths in pieces(usage, 0.0, seconds, seconds):
             means, share, peak = found.setdefault(queue, ({}, None, 0.0))

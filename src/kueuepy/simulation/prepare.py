@@ -177,7 +177,7 @@ class Prepared:
         table = self._with_known(table, known)
         submit = np.array(table["submit"])
         submit[list(self._known)] = np.minimum(submit[list(self._known)], session_of(self.base).engine.now)
-        return table.moved_to(submit)
+        return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
         """Append the workloads with these keys; a workload with the same name as a job uses the row of the job."""
@@ -349,7 +349,7 @@ class Prepared:
         """Add jobs; a job whose submission time has passed is submitted now."""
         now = self.now
         new, notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
-        new = new.moved_to(np.maximum(new["submit"], now))
+        new = new._moved_to(np.maximum(new["submit"], now))  # noqa: SLF001 - of one room
         if not len(new):
             return
         shapes, own_codes = self._shapes_of(new)

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy._core import Quantity
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
+from kueuepy.notebook import MOST_ROWS, Sheet
+from kueuepy.simulation.columns import public_given
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import exact, own_units, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,6 +76,10 @@ class JobTable(Columns):
     The table also keeps any other column of `Jobs`.
     """
 
+    def _column(self, name: str) -> Any:
+        """Return a column; what was given of jobs in seconds and in the unit of the resource."""
+        return public_given(name, self._columns[name])
+
 
 class RunsTable(Columns):
     """One row per admission, in the order in which the runs ended, with times in seconds after the first submission.
@@ -97,12 +105,38 @@ class DecisionsTable(Columns):
     """
 
 
-class UsageSeries(Columns):
+class Amounts(Columns):
+    """A table whose columns `used`, `nominal`, `borrowed` and so on are amounts of the cell of the row."""
+
+    def _column(self, name: str) -> Any:
+        """Return a column; amounts in the unit of the resource."""
+        column = self._columns[name]
+        return own_units(column, self._columns["flavor_resource"]) if name in _AMOUNTS else column
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return the first rows, with amounts as Kubernetes writes them."""
+        rows = [
+            [_cell(row["flavor_resource"], row[name]) if name in _AMOUNTS else shown(row[name]) for name in self.names]
+            for row in exact(self).rows(MOST_ROWS)
+        ]
+        return (Sheet(self.names, rows, total=len(self)),)
+
+
+def _cell(cell: str, amount: float) -> str:
+    """Return an amount of the core as Kubernetes writes it."""
+    return "unlimited" if amount >= _UNLIMITED else Quantity.format(cell.rpartition("/")[2], round(amount))
+
+
+_UNLIMITED = 2**63 - 1
+_AMOUNTS = ("used", "nominal", "borrowed", "idle")
+
+
+class UsageSeries(Amounts):
     """Usage of each ClusterQueue over time: one row per change of a value.
 
-    Columns are `seconds` after the first submission, `cluster_queue`, `cell` (`flavor/resource`), `used`, `nominal` and
-    `borrowed` quota, the number of `waiting` jobs, and the weighted `share`. Amounts are in thousandths for cpu. A
-    value applies until the next row with the same ClusterQueue and cell; before the first row, all values are 0.
+    Columns are `seconds` after the first submission, `cluster_queue`, `flavor_resource`, `used`, `nominal` and
+    `borrowed` quota, the number of `waiting` jobs, and the weighted `share`. Amounts are in cores, bytes or devices.
+    A value applies until the next row with the same ClusterQueue and cell; before the first row, all values are 0.
     """
 
     def resample(self, step: Any, end: float | None = None) -> Columns:
@@ -124,11 +158,11 @@ class UsageSeries(Columns):
         return resample(self, step, end)
 
 
-class IdleTable(Columns):
+class IdleTable(Amounts):
     """Free quota that waiting jobs requested, for each cohort tree, flavor and resource: one row per change.
 
     Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),
-    `cell` (`flavor/resource`) and `idle`, the smaller of the free quota and the total request of the waiting jobs.
+    `flavor_resource` and `idle`, the smaller of the free quota and the total request of the waiting jobs.
     Amounts are in thousandths for cpu. A value applies until the next row; before the first row it is 0.
     """
 

@@ -1,4 +1,4 @@
-"""A run, or two of them, as one HTML file that a team can pass round: no script is needed to read it."""
+"""Reports of one or several runs as self-contained HTML files, readable without JavaScript."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.comparison import Comparison
+from kueuepy.simulation.pictures.svg import drawn_alike
 from kueuepy.simulation.text import span_text
 from kueuepy.version import describe
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
+    from kueuepy.simulation.picture import Picture
+    from kueuepy.simulation.pictures.svg import PictureName
     from kueuepy.simulation.result import Result
     from kueuepy.tables import Columns
 
@@ -27,10 +30,10 @@ _TWO = 2
 _MOST_ROWS = 200
 _FIRST = 20
 _LEGEND = {
-    "usage": "Stacked by ClusterQueue; hatched is what it borrows; the line is the nominal quota.",
-    "queue": "How many jobs wait, stacked by ClusterQueue.",
-    "waits": "The part of jobs that waited for so long or less.",
-    "preemptions": "Rows are victims, columns those for whom they had to leave.",
+    "usage": "Usage, stacked by ClusterQueue. Hatched areas are borrowed quota, and the line is the nominal quota.",
+    "queue": "Number of waiting jobs, stacked by ClusterQueue.",
+    "waits": "Cumulative distribution: the fraction of jobs that waited for at most the time on the x axis.",
+    "preemptions": "Number of evictions. Rows are the queues of victims, columns the queues of preemptors.",
 }
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --soft: #8881; }
@@ -66,10 +69,11 @@ for (const head of document.querySelectorAll("table[data-sortable] th")) {
 
 @checked
 def report(results: Result | Comparison | Mapping[str, Result], path: str | os.PathLike[str], title: str = "") -> None:
-    """Writes a run, or two policies side by side, as one HTML file without any address of elsewhere.
+    """Write a report of a run, or a comparison of several runs, as one HTML file without external resources.
 
-    It has the question and its settings, figures with 95 % intervals, pictures of usage, waiting and waits, who evicted
-    whom and what was lost, who waits and why, warnings; of two policies also what differs, and whom it hurts.
+    The report of a run has its settings and warnings, metrics with 95 % confidence intervals, charts of usage and
+    waiting, evictions by queue with the lost work, and the jobs still pending with the reason. A comparison also lists
+    the decisions that differ between the first and the last run, and the jobs that wait longer in the last.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
@@ -77,17 +81,16 @@ def report(results: Result | Comparison | Mapping[str, Result], path: str | os.P
     >>> report(result, "/dev/null")
 
     Args:
-        results: What `simulate` or `compare` has given, or `load_result` has read; or several results by name, which
-            are set side by side as those of `compare` are.
-        path: The file.
-        title: What stands above; a plain one without.
+        results: A result of `simulate`, `compare` or `load_result`; or several results by name, which are compared.
+        path: The file to write.
+        title: Title of the report; by default "Simulation report" or "Policy comparison".
 
     Raises:
         OSError: The file cannot be written.
     """
     results = Comparison(results) if isinstance(results, Mapping) else results
     body = compared(results) if isinstance(results, Comparison) else single(results)
-    head = escape(title or ("Policies side by side" if isinstance(results, Comparison) else "What became of the jobs"))
+    head = escape(title or ("Policy comparison" if isinstance(results, Comparison) else "Simulation report"))
     Path(path).write_text(
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
@@ -97,21 +100,21 @@ def report(results: Result | Comparison | Mapping[str, Result], path: str | os.P
 
 
 def single(result: Result) -> str:
-    """All that there is to say of one run."""
+    """Return the body of the report of one run."""
     return "".join(
         [
             _warnings(result.warnings),
-            _section("Question and settings", _settings(result)),
-            _section("Figures", _figures(result)),
-            _section("Usage, waiting, waits", _pictures(result, "usage", "queue", "waits") + _queues(result)),
+            _section("Settings", _settings(result)),
+            _section("Metrics", _figures(result)),
+            _section("Usage and waiting times", _pictures(result, "usage", "queue", "waits") + _queues(result)),
             _section("Preemption", _preemption(result)),
-            _section("Who waits, and why", _waiting(result)),
+            _section("Pending jobs", _waiting(result)),
         ]
     )
 
 
 def compared(found: Comparison) -> str:
-    """What two policies, the first and the last, do otherwise; then each of them."""
+    """Return the body of a comparison: the differences of the first and the last policy, then each policy."""
     names = found.names
     hurt = [
         (change.workload, span_text(change.before.waited), span_text(change.after.waited))
@@ -122,23 +125,37 @@ def compared(found: Comparison) -> str:
     moved = counted(len(found.decisions), "decision")
     parts = [
         _warnings(f"{name}: {text}" for name, result in found.results.items() for text in result.warnings),
-        _section("Figures side by side", _table(("figure", *names), found.figures()) + _differences(found)),
+        _section("Metrics by policy", _table(("metric", *names), found.figures()) + _differences(found)),
         _section(
-            f"What changes first{_against(names)} ({moved} {verb(len(found.decisions), 'differ')})",
-            _table(("when", "job", first, last), moves) if moves else "<p>All decisions are the same.</p>",
+            f"First decisions that differ{_against(names)} ({moved} {verb(len(found.decisions), 'differ')})",
+            _table(("time", "job", first, last), moves) if moves else "<p>All decisions are the same.</p>",
         ),
         _section(
-            f"Who waits longer under {last}{f' than under {first}' if len(names) > _TWO else ''}",
-            _table(("job", f"waited, {first}", f"waited, {last}"), hurt) if hurt else "<p>Nobody.</p>",
+            f"Jobs that wait longer under {last}{f' than under {first}' if len(names) > _TWO else ''}",
+            _table(("job", f"waited, {first}", f"waited, {last}"), hurt) if hurt else "<p>No jobs.</p>",
         ),
     ]
-    for name, result in found.results.items():
-        parts.append(_section(f"{name}", _pictures(result, "usage", "queue", "waits", "preemptions") + _queues(result)))
+    pictures = _alike(list(found.results.values()), "usage", "queue", "waits")
+    for (name, result), shown in zip(found.results.items(), pictures, strict=True):
+        parts.append(_section(f"{name}", shown + _pictures(result, "preemptions") + _queues(result)))
     return "".join(parts)
 
 
+def _alike(results: list[Result], *names: PictureName) -> list[str]:
+    """Return pictures of each result; one of the same name has the same axes in all of them."""
+    found = [""] * len(results)
+    for name in names:
+        try:
+            pictures = drawn_alike(results, name)
+        except StateError:  # one of them has not recorded it
+            found = [text + _pictures(result, name) for text, result in zip(found, results, strict=True)]
+            continue
+        found = [text + _figure(name, picture) for text, picture in zip(found, pictures, strict=True)]
+    return found
+
+
 def _against(names: Sequence[str]) -> str:
-    """Say which two of several policies are compared."""
+    """Return which two of several policies are compared; an empty text for two policies."""
     return f" from {names[0]} to {names[-1]}" if len(names) > _TWO else ""
 
 
@@ -156,8 +173,8 @@ def _differences(found: Comparison) -> str:
         )
         between = "" if row["low"] != row["low"] else f"{low} to {high}"
         rows.append((row["policy"], row["figure"], row["jobs"], first, second, apart, between))
-    head = ("policy", "figure", "jobs", f"under {found.names[0]}", "under the policy", "difference", "95 % interval")
-    caption = "<p>Differences, job by job: the mean over the jobs. Fewer than 640 jobs have no interval.</p>"
+    head = ("policy", "metric", "jobs", f"mean, {found.names[0]}", "mean, policy", "difference", "95 % interval")
+    caption = "<p>Paired differences: means over the jobs. Intervals need at least 640 jobs.</p>"
     return caption + _table(head, rows)
 
 
@@ -174,13 +191,13 @@ def _warnings(texts: Iterable[str]) -> str:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table that its script sorts; numbers stand right, and keep their value beside what is shown."""
+    """Return an HTML table that the script can sort; numbers are right-aligned and keep their exact value."""
     numeric = [all(isinstance(row[i], int | float | tuple) for row in rows) and bool(rows) for i in range(len(header))]
     heads = "".join(
         f"<th{' class=n' * right}>{escape(str(name))}</th>" for name, right in zip(header, numeric, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row, numeric))}</tr>" for row in rows[:_MOST_ROWS])
-    more = f"<p>and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
+    more = f"<p>and {len(rows) - _MOST_ROWS} more rows</p>" if len(rows) > _MOST_ROWS else ""
     table = f"<table data-sortable><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll">{table}</div>{more}'
 
@@ -197,11 +214,11 @@ def _settings(result: Result) -> str:
     from kueuepy.simulation.result import plain  # noqa: PLC0415 - one function of the room
 
     given = plain(result.settings)
-    rows = [("jobs", f"{len(result.jobs):,}"), ("time that passes", span_text(result.seconds))]
+    rows = [("jobs", f"{len(result.jobs):,}"), ("virtual time", span_text(result.seconds))]
     rows += [(name, f"{count:,}") for name, count in result.stats.items() if name != "workloads"]
     rows += [(name, _plain(value)) for name, value in given.items() if name != "kind" and value not in (None, [], {})]
     notes = [(what, count) for what, count in result.notes]
-    return _table(("what", "value"), rows) + (_table(("of the jobs", "rows"), notes) if notes else "")
+    return _table(("setting", "value"), rows) + (_table(("note about the jobs", "rows"), notes) if notes else "")
 
 
 def _plain(value: Any) -> str:
@@ -224,10 +241,10 @@ def _figures(result: Result) -> str:
             between = ""
         rows.append((name, (value, figure_text(name, value)), between))
     caption = (
-        "<p>The intervals are 95 % intervals from 32 batches of the run. Maxima and figures of too few jobs have none. "
-        "An interval may be too narrow where the run is short beside the time for which waits depend on each other.</p>"
+        "<p>The intervals are 95 % confidence intervals from 32 batches of the run. Maxima, and metrics of too few "
+        "jobs, have none. In a short run, an interval may be too narrow, because waiting times are correlated.</p>"
     )
-    return caption + _table(("figure", "value", "interval"), rows)
+    return caption + _table(("metric", "value", "95 % interval"), rows)
 
 
 def _pictures(result: Result, *names: Any) -> str:
@@ -237,8 +254,12 @@ def _pictures(result: Result, *names: Any) -> str:
             picture = result.picture(name)
         except StateError:
             continue
-        found.append(f"<figure>{picture.svg}<figcaption>{escape(_LEGEND[name])}</figcaption></figure>\n")
+        found.append(_figure(name, picture))
     return "".join(found)
+
+
+def _figure(name: str, picture: Picture) -> str:
+    return f"<figure>{picture.svg}<figcaption>{escape(_LEGEND[name])}</figcaption></figure>\n"
 
 
 def _queues(result: Result) -> str:
@@ -258,7 +279,7 @@ def _valued(table: Columns, name: str, row: int) -> Any:
 
 def _preemption(result: Result) -> str:
     if not result.kpis.evictions:
-        return "<p>Nobody was evicted.</p>"
+        return "<p>No jobs were evicted.</p>"
     table = result.preemptions
     rows = [[_valued(table, name, row) for name in table.names] for row in range(len(table))]
     jobs = result.jobs
@@ -271,7 +292,7 @@ def _preemption(result: Result) -> str:
     return (
         _pictures(result, "preemptions")
         + _table(table.names, rows)
-        + "<p>The jobs that were evicted most often:</p>"
+        + "<p>Jobs with most evictions:</p>"
         + _table(("job", "ClusterQueue", "evictions", "lost", "waited"), worst)
     )
 
@@ -284,7 +305,7 @@ def _lost(result: Result, row: int) -> list[tuple[float, str]]:
 def _waiting(result: Result) -> str:
     waiting = result.waiting
     if not waiting:
-        return "<p>Nobody waits at the end.</p>"
+        return "<p>No jobs are pending at the end.</p>"
     rows = [(job.job, job.cluster_queue, (job.waited, span_text(job.waited)), job.reason) for job in waiting]
     details = "".join(
         f"<details><summary>{escape(job.job)}</summary><pre>{escape(job.explanation)}</pre></details>"

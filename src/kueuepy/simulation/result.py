@@ -45,6 +45,7 @@ from kueuepy.simulation.text import span_text
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import exact
 from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ class Result(Recorded, Framed):
         """The SHA-256 hash of all tables, as hexadecimal digits; identical simulations have identical hashes."""
         digest = hashlib.sha256()
         for name in TABLES:
-            table: Columns = getattr(self, name)
+            table = exact(getattr(self, name))
             for column in table.names:
                 values = table[column]
                 digest.update(f"{name}.{column}".encode())
@@ -350,7 +351,8 @@ class Result(Recorded, Framed):
 
         Args:
             name: `usage` (the default), `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
-            options: The arguments of the method of `plot` with the same name, such as `flavor_resource="h100/nvidia.com/gpu"`.
+            options: The arguments of the method of `plot` with the same name, such as
+                `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
             InvalidSpecError: There is no such picture.
@@ -381,7 +383,7 @@ class Result(Recorded, Framed):
         except OSError as error:
             raise StateError(f"{folder}: cannot be written: {error.strerror}") from error
         for name in TABLES:
-            write_table(getattr(self, name), folder / f"{name}.parquet")
+            write_table(exact(getattr(self, name)), folder / f"{name}.parquet")
         facts = {
             "seconds": self.seconds,
             "warmup": self.warmup,

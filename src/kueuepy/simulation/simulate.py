@@ -17,6 +17,7 @@ from kueuepy.simulation.model import Clock, Recording, RunModel, Settings
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
+from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.warn import is_about_figures
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.model import Delay, Event, Missing, OnLoop, Time
     from kueuepy.simulation.result import Result
-    from kueuepy.simulation.table import Jobs
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
@@ -119,9 +119,9 @@ class Simulation:
 
     @property
     @_alone
-    def jobs(self) -> JobColumns:
+    def jobs(self) -> Jobs:
         """The jobs, followed by the workloads that the Scheduler already contained."""
-        return self._run.jobs
+        return Jobs.of(self._run.jobs)
 
     @property
     def settings(self) -> Settings:

@@ -11,6 +11,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.simulation import generate, items, load, lublin
 from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
+from kueuepy.simulation.columns import public_column
 from kueuepy.simulation.read import LogOptions, read
 
 if TYPE_CHECKING:
@@ -33,28 +34,28 @@ class Jobs(JobColumns):
     | `name` | name of the Workload | `j0000000` with the row number |
     | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
     | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
-    | `submit` | submission time, in nanoseconds since the epoch or since any other origin | required |
-    | `runtime` | runtime after admission if the job is not evicted, in nanoseconds; -1: it never ends | required |
+    | `submit` | submission time: `datetime64[ns]` in UTC where the log has dates, otherwise seconds | required |
+    | `runtime` | runtime in seconds after admission if the job is not evicted; infinite: it never ends | required |
     | `pods`, `min_pods` | number of pods; the smallest number with partial admission, -1: all | 1, -1 |
     | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
-    | `cpu`, `memory`, any name with a `/` | request of each pod, in thousandths for cpu | 0 |
+    | `cpu`, `memory`, any name with a `/` | request of each pod, in cores, bytes or devices | 0 |
     | `priority` | priority of the Workload | 0 |
     | `flavor` | the only flavor that the job may use | any flavor |
-    | `limit` | `maximumExecutionTimeSeconds`, in nanoseconds; -1: no limit | -1 |
-    | `every`, `cost`, `restore`, `grace` | the job's own run model, in nanoseconds; -1: that of the simulation | -1 |
+    | `limit` | `maximumExecutionTimeSeconds`, in seconds; infinite: no limit | infinite |
+    | `every`, `cost`, `restore`, `grace` | the job's own run model, in seconds; NaN: that of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
-    | `recorded_start` | start time in the log, in nanoseconds, for `Result.compare_recorded`; -1: unknown | -1 |
+    | `recorded_start` | start time in the log, for `Result.compare_recorded`; NaN or NaT: unknown | NaN |
     | `template`, `kueuepy:created` | reserved for the package | |
     | any other | available for grouping in `Result.by` | |
 
     The constructor also accepts other units. Times can be numbers of seconds, texts (`1h30m`, `7d`, Slurm's
     `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities; numbers of
     cpu are cores. `gpu` is an alias of `nvidia.com/gpu`, `mem` of `memory`, `duration` of `runtime` and `local_queue`
-    of `queue`. The latest time is 2262-04-11T23:47:16Z, the limit of 64-bit nanoseconds.
+    of `queue`. The latest time is 2262-04-11T23:47:16Z.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
-    >>> jobs["nvidia.com/gpu"].tolist(), jobs.span
-    ([1, 8], 60.0)
+    >>> jobs["runtime"].tolist(), jobs["nvidia.com/gpu"].tolist(), jobs.span
+    ([3600.0, 90.0], [1, 8], 60.0)
 
     Attributes:
         notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
@@ -64,7 +65,18 @@ class Jobs(JobColumns):
         quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
     """
 
-    __slots__ = ()
+    __slots__ = ("_read",)
+
+    _read: dict[str, Any]
+
+    def _column(self, name: str) -> Any:
+        """Return a column in public units, which is converted once."""
+        if not hasattr(self, "_read"):
+            self._read = {}
+        known = self._read
+        if name not in known:
+            known[name] = public_column(name, self._columns)
+        return known[name]
 
     @classmethod
     def _like(cls, table: JobColumns) -> Self:
@@ -72,8 +84,7 @@ class Jobs(JobColumns):
         if isinstance(table, cls):
             return table
         found = cls.__new__(cls)
-        columns = {name: table[name] for name in table.names}
-        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - same class
+        found._hold(table._columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - of one room
         return found
 
     @classmethod
@@ -337,7 +348,7 @@ class Jobs(JobColumns):
             (the mean amount in use if no job waits; cores for cpu). With a cluster, also `load`: the mean divided by
             the nominal quota of the ClusterQueue.
         """
-        return load.describe(self, cluster)
+        return load.describe(self.exact(), cluster)
 
     def check(self, cluster: Cluster) -> tuple[str, ...]:
         """Return descriptions of problems that the jobs would have on a cluster.
@@ -347,10 +358,10 @@ class Jobs(JobColumns):
         Args:
             cluster: The cluster.
         """
-        return load.check(self, cluster)
+        return load.check(self.exact(), cluster)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file that `Jobs.read` can read: times as timestamps and durations, cpu in cores.
+        """Write a Parquet file that `Jobs.read` can read, with Parquet's timestamps and durations.
 
         Args:
             path: The file.
@@ -359,4 +370,4 @@ class Jobs(JobColumns):
             StateError: The file cannot be written, or the jobs contain Workloads with several pod sets.
             UnsupportedError: pyarrow is not installed.
         """
-        write_parquet(self, path)
+        write_parquet(self.exact(), path)

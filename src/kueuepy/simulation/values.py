@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -70,7 +71,7 @@ class Column:
             raise self.error(row, self.values[row], allowed)
 
     def spans(self, *, never: bool = False) -> Ints:
-        """Return time spans in nanoseconds; numbers are seconds, and a missing value is -1.
+        """Return time spans in nanoseconds; numbers are seconds, and a missing or infinite value is -1.
 
         Args:
             never: Whether -1 is allowed and means that the job never ends.
@@ -87,7 +88,7 @@ class Column:
         If some timestamps have a time zone and others have none, the latter are read as UTC, with a note.
 
         Args:
-            unknown: Whether -1 counts as missing, as in the Standard Workload Format.
+            unknown: Whether -1 and infinity count as missing; logs in the Standard Workload Format contain -1.
 
         Raises:
             InvalidSpecError: A value is not a time, is negative, or is too large.
@@ -124,7 +125,7 @@ class Column:
             exact, held = exact_ns(values)
             self.refuse(~held, f"it must be at most {MOST}")
         else:
-            absent = _is_nan(values) | (never & (values == -1))
+            absent = _is_nan(values) | (never & ((values == -1) | (values == np.inf)))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
         self.refuse(~absent & (exact < (-1 if never else 0)), allowed)
         return np.asarray(np.where(absent, -1, exact), np.int64)
@@ -145,9 +146,7 @@ class Column:
             if not _is_hashable(value):
                 raise self.error(row, value, allowed)
             if value not in known:
-                exact = missing if is_missing(value) else parse(value)
-                if never and exact == -SECOND:
-                    exact = -1
+                exact = missing if is_missing(value) else _parsed(value, parse, never=never)
                 if exact is None or (exact < 0 and not (never and exact == -1) and not is_missing(value)):
                     raise self.error(row, value, allowed)
                 if exact > LONGEST:
@@ -334,6 +333,14 @@ def missing_of(values: list[Any]) -> NDArray[np.bool_]:
 
 def _is_text(values: Any) -> bool:
     return isinstance(values, Categorical) or values.dtype.kind in "OUS"
+
+
+def _parsed(value: Any, parse: Callable[[Any], int | None], *, never: bool) -> int | None:
+    """Parse a value; with `never`, -1 s and an infinite number are -1."""
+    if never and value == math.inf:
+        return -1
+    found = parse(value)
+    return -1 if never and found == -SECOND else found
 
 
 def _is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import is_named
 
@@ -57,7 +58,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
         resource: The resource; by default, the first resource of the jobs.
 
     Returns:
-        Columns `seconds`, `cluster_queue` and `amount` (in thousandths for cpu; -1 while no job waits).
+        Columns `seconds`, `cluster_queue` and `amount` (in cores, bytes or devices; -1 while no job waits).
 
     Raises:
         StateError: The runs were not recorded.
@@ -67,7 +68,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
     resource = resource or (names[0] if names else "")
     if resource not in names:
         raise InvalidSpecError(f'smallest_waiting: "{resource}"; it must be one of {", ".join(names) or "none"}')
-    asked = (run.jobs[resource] * run.jobs["pods"]).tolist()
+    asked = (core_amounts(run.jobs, resource) * run.jobs["pods"]).tolist()
     queues = run.jobs["cluster_queue"]
     heaps: dict[int, list[tuple[int, int]]] = {}
     waits: set[int] = set()
@@ -102,11 +103,12 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
         else:
             waits.discard(job)
     look()
+    size = unit(f"/{resource}")
     return Columns(
         {
             "seconds": np.array([at for at, _, _ in rows], np.float64),
             "cluster_queue": Categorical(np.array([code for _, code, _ in rows], np.int32), queues.names),
-            "amount": np.array([least for *_, least in rows], np.int64),
+            "amount": np.array([least if least < 0 else least / size for *_, least in rows], np.float64),
         }
     )
 

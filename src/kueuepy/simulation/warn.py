@@ -1,4 +1,4 @@
-"""What to know before one trusts a figure of a run."""
+"""Warnings about the reliability of the metrics of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import core_amounts, is_resource
 from kueuepy.simulation.text import span_text
 from kueuepy.tables.columns import is_named
 
@@ -22,25 +22,26 @@ _UNFINISHED = 0.05
 _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _ENOUGH, _LONG = 100, 5
 _TAIL, _APART = 0.1, 0.02
-"""Fractions: of the run after the last submission, and between two figures of utilisation, that are worth a warning."""
+"""Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of
+the two metrics of utilisation."""
 AFTER_LAST = "after the last submission"
-"""Words of the warning about the time after the last submission, which a comparison leaves out: it does not show the
-utilisation of the whole run."""
+"""Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
+it does not show the utilisation of the whole run."""
 _MEAN_WAIT = "the mean wait"
 _WAIT = 0.05
-"""A mean wait of this fraction of the time in which jobs arrive is worth a warning."""
+"""Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive."""
 
 
 def is_about_figures(text: str) -> bool:
-    """Return whether a warning only says how to read a figure; a result shows it, but `simulate` does not emit it."""
+    """Return whether a warning only explains a metric; a result shows it, but `simulate` does not emit it."""
     return AFTER_LAST in text or text.startswith(_MEAN_WAIT)
 
 
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
-    """Return what to know before trusting a figure.
+    """Return the warnings about a run.
 
-    Preemption loops, jobs that can never fit, loads over 1, unfinished jobs, a warm-up that is short or too long, a
-    long time after the last submission, waits that are long beside the log, and what was left out.
+    They report preemption loops, jobs that can never fit, loads above 1, unfinished jobs, a warm-up of unsuitable
+    length, a long time after the last submission, waits that are long compared with the log, and jobs left out.
     """
     return (
         *map(str, result.loops),
@@ -71,7 +72,7 @@ def _hopeless(result: Recorded) -> list[str]:
 
 
 def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
-    """The ClusterQueues of each tree of cohorts."""
+    """Group ClusterQueues by their cohort tree."""
     found: dict[str, list[str]] = {}
     for name in queues:
         found.setdefault(result.trees.get(name, name), []).append(name)
@@ -79,9 +80,10 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _loads(result: Recorded) -> list[str]:
-    """Where more comes than quota could ever run: waits grow with the length of the run there.
+    """Find cohort trees whose jobs request more than the nominal quota, so that waits grow with the length of the run.
 
-    Told of many jobs that come for longer than one of them runs; a batch that comes at once has no load.
+    The check needs many jobs that arrive over a time much longer than their runtime; a batch of jobs submitted at once
+    has no load.
     """
     jobs = result.jobs
     if not _is_long(result):
@@ -93,7 +95,8 @@ def _loads(result: Recorded) -> list[str]:
     tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
     resources = [name for name in jobs.names if is_resource(name)]
     loads = {
-        name: np.bincount(tree_of, jobs[name] * jobs["pods"] * runtime, minlength=len(trees)) for name in resources
+        name: np.bincount(tree_of, core_amounts(jobs, name) * jobs["pods"] * runtime, minlength=len(trees))
+        for name in resources
     }
     seconds = max(result.seconds - result.warmup, 0.0)
     found = []
@@ -109,8 +112,8 @@ def _loads(result: Recorded) -> list[str]:
             asked = float(loads[resource][place]) / span
             if quota and asked > quota and quota < 2**62:
                 found.append(
-                    f"{tree}: jobs ask for {asked / quota:.2f} times its nominal {resource}: waits grow with the "
-                    f"length of the run, and say more about that than about the policy"
+                    f"{tree}: jobs request {asked / quota:.2f} times its nominal quota of {resource}: waiting times "
+                    f"grow with the length of the run and depend more on it than on the policy"
                 )
     return found
 
@@ -125,21 +128,21 @@ def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
     if not result.warmup:
         return []
     if not kpis.jobs and len(result.jobs):
-        return [f"no job counts: all were submitted before the warm-up of {span_text(result.warmup)} is over"]
+        return [f"the metrics include no jobs: all were submitted during the warm-up of {span_text(result.warmup)}"]
     if result.warmup >= kpis.longest_wait:
         return []
     return [f"the warm-up of {result.warmup:g} s is shorter than the longest wait, {kpis.longest_wait:g} s"]
 
 
 def _is_long(result: Recorded) -> bool:
-    """Whether jobs arrive over a time that is long beside one of them, so that there is a load."""
+    """Return whether jobs arrive over a time much longer than their runtime, so that the load is meaningful."""
     span = float(result.jobs["submit"].max(initial=0.0))
     enough = len(result.jobs) >= _ENOUGH
     return enough and span >= _LONG * float(np.nan_to_num(result.jobs["runtime"]).mean())
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
-    """Find a long time between the last submission and the end, in which quota falls idle."""
+    """Find a long time between the last submission and the end of the run, in which quota becomes idle."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:
@@ -149,15 +152,15 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
     if while_ - whole < _APART:
         return []
     text = f"the run ends {span_text(tail)} {AFTER_LAST}: utilisation {cell} includes that time and is"
-    return [f"{text} {whole:.1%}; submission_utilisation, until the last submission, is {while_:.1%}"]
+    return [f"{text} {whole:.1%}; submission_utilisation, which ends at the last submission, is {while_:.1%}"]
 
 
 def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
-    """Find a mean wait that is long beside the time in which jobs arrive."""
+    """Find a mean wait that is long compared with the time in which jobs arrive."""
     span = float(result.jobs["submit"].max(initial=0.0)) - result.warmup
     if not _is_long(result) or span <= 0:
         return []
     if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
     text = f"{_MEAN_WAIT}, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
-    return [f"{text}, {span_text(span)}: it depends on the length of the log and on the quotas more than on the policy"]
+    return [f"{text}, {span_text(span)}: it depends more on the length of the log and on the quotas than on the policy"]

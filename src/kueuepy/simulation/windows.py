@@ -9,6 +9,7 @@ import numpy as np
 from kueuepy.errors import StateError
 from kueuepy.simulation.series import pieces, series_of
 from kueuepy.simulation.sums import sums
+from kueuepy.tables.columns import exact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +43,10 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
         raise StateError("figures: a window needs the usage; record it with Recording(usage=True)")
     found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed")}
     by_queue: dict[str, dict[str, float]] = {}
-    for queue, cell, rows, lengths in pieces(run.usage, low, high, run.seconds):
+    usage = exact(run.usage)
+    for queue, cell, rows, lengths in pieces(usage, low, high, run.seconds):
         for name, totals in found.items():
-            total = float((run.usage[name][rows] * lengths).sum()) * _NANO
+            total = float((usage[name][rows] * lengths).sum()) * _NANO
             totals[cell] = totals.get(cell, 0.0) + total
             if name == "used":
                 by_queue.setdefault(queue, {})[cell] = total
@@ -67,7 +69,7 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
 
 def _series(run: Recorded, name: str) -> list[tuple[str, str, Any, Any]]:
     """Return the times and values of a column of the usage, for each ClusterQueue and `flavor/resource`."""
-    table = run.usage
+    table = exact(run.usage)
     times, values = table["seconds"], table[name].astype(np.float64)
     return [(queue, cell, times[rows], values[rows]) for queue, cell, rows in series_of(table)]
 
@@ -109,7 +111,7 @@ def _most(steps: _Steps, low: float, high: float) -> float:
 def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
     """Return the borrowed quota that is unused nominal quota of other ClusterQueues, by `flavor/resource`."""
     trees: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
-    table = run.usage
+    table = exact(run.usage)
     for queue, cell, rows in series_of(table):
         unused = np.maximum(table["nominal"][rows] - table["used"][rows], 0).astype(np.float64)
         entry = (table["seconds"][rows], table["borrowed"][rows].astype(np.float64), unused)
@@ -125,7 +127,7 @@ def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
 
 def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
     """Return the free quota that waiting jobs requested, over all cohort trees, by `flavor/resource`."""
-    table = run.idle
+    table = exact(run.idle)
     series = (
         (cell, table["seconds"][rows], table["idle"][rows])
         for _, cell, rows in series_of(table, ("tree", "flavor_resource"))

@@ -1,4 +1,4 @@
-"""Tables: columns under their names, with pandas, polars and Arrow where they are wanted."""
+"""Tables with named columns, and their conversion to pandas, polars and Arrow."""
 
 from kueuepy.tables.columns import Categorical, Column, Columns
 

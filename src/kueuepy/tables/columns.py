@@ -1,4 +1,4 @@
-"""Tables: columns under their names, and from there pandas, polars or Arrow."""
+"""Tables with named columns, and their conversion to pandas, polars and Arrow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import counted
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import MOST_ROWS, Sheet, repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,23 +17,30 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from kueuepy.objects import Timestamp
 
-_NO_CODE = -2  # that no row has
+
+_NO_CODE = -2  # a code that no row has
 _FEW = 6
 
 
 class Categorical:
-    """A column of names: a code for each row, and the names by code; code -1 is none."""
+    """A column of names, with a code for each row and the names by code; -1 is a missing name.
+
+    Attributes:
+        codes: The code of each row.
+        names: The name of each code.
+    """
 
     __slots__ = ("codes", "names")
 
     def __init__(self, codes: NDArray[np.int32], names: Sequence[str]) -> None:
-        """Holds codes and names."""
+        """Create a column of codes and names."""
         self.codes = codes
         self.names = names
 
     def __getitem__(self, row: Any) -> Any:
-        """Return the name in a row, `None` without one; of a slice, a mask or numbers of rows, a column of them.
+        """Return the name in a row, or `None`; for a slice, a mask or row numbers, return a column.
 
         Raises:
             NotFoundError: There is no such row.
@@ -52,15 +59,15 @@ class Categorical:
         return iter([names[code] if code >= 0 else None for code in self.codes.tolist()])
 
     def tolist(self) -> list[str | None]:
-        """Return the names of all rows, `None` where a row has none."""
+        """Return the names of all rows, with `None` for missing names."""
         return list(self)
 
     def __eq__(self, other: object) -> Any:
-        """Return which rows have a name."""
+        """Return a mask of the rows with a name."""
         return is_named(self, other) if isinstance(other, str) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        """Return which rows have another name, or none."""
+        """Return a mask of the rows with another name or without a name."""
         return ~is_named(self, other) if isinstance(other, str) else NotImplemented
 
     __hash__ = object.__hash__
@@ -72,12 +79,12 @@ class Categorical:
         return f"<Categorical: {', '.join(first)}{more}>"
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self.codes)
 
 
 def categorical(values: Iterable[str | None]) -> Categorical:
-    """A column of these texts; its names are in the order in which they come first, and `None` is none."""
+    """Create a column from names, numbered in the order of their first occurrence; `None` is a missing name."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     known: dict[str, int] = {}
@@ -86,22 +93,44 @@ def categorical(values: Iterable[str | None]) -> Categorical:
 
 
 def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
-    """Which rows have this name; none where no row could have it."""
+    """Return a mask of the rows with a name."""
     found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)
     return found
 
 
+def exact(table: Columns) -> Columns:
+    """Return a table with the private columns of another one, in the integers of the core."""
+    return Columns(table._columns)  # noqa: SLF001 - of one file
+
+
+def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float64]:
+    """Return amounts of the core in the unit of the resource of each row; infinite where there is no limit."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    units = np.array([*(1000 if name.rpartition("/")[2] == "cpu" else 1 for name in resources.names), 1])
+    return np.where(values == _UNLIMITED, np.inf, values / units[resources.codes])
+
+
+def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
+    """Return a column of times as `datetime64[ns]` in UTC, NaT for `None`."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    return np.array([_NAT if value is None else value.value for value in values], np.int64).view("M8[ns]")
+
+
+_NAT = -(2**63)
+_UNLIMITED = 2**63 - 1
 Column = Any  # an array, a Categorical, or a list of texts
 
 
 @checked_methods
 class Columns:
-    """Columns of equal length under their names; read-only, and not changed by what happens later."""
+    """A read-only table of named columns of equal length."""
 
     __slots__ = ("_columns",)
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
-        """Holds the columns."""
+        """Create a table from columns by name."""
         self._columns = dict(columns)
 
     @property
@@ -110,77 +139,90 @@ class Columns:
         return tuple(self._columns)
 
     def __getitem__(self, name: str) -> Column:
-        """One column: an array, or a list of texts.
+        """Return a column: an array, a Categorical or a list of texts.
 
         Raises:
             NotFoundError: There is no such column.
         """
         if name not in self._columns:
             raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
+        return self._column(name)
+
+    def _column(self, name: str) -> Column:
+        """Return a column that exists, in the units of the public table."""
         return self._columns[name]
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(next(iter(self._columns.values()), ()))
 
     def __iter__(self) -> Iterator[Any]:
-        """The rows, in order."""
+        """Iterate over the rows, each as a dict."""
         return iter(self._row(i) for i in range(len(self)))
 
     def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
-        """The rows as dicts, the first ones only if a limit is given."""
+        """Return the rows as dicts.
+
+        Args:
+            limit: Maximum number of rows; by default all.
+        """
         return [self._row(i) for i in range(len(self) if limit is None else min(limit, len(self)))]
 
     def _row(self, i: int) -> dict[str, Any]:
-        return {name: _plain(column[i]) for name, column in self._columns.items()}
+        return {name: _plain(self._column(name)[i]) for name in self._columns}
 
     def to_pandas(self) -> Any:
-        """A DataFrame; names are categories.
+        """Return a pandas DataFrame, in which names are categories.
 
         Raises:
             UnsupportedError: pandas is not installed.
         """
         pandas = imported("pandas", "table", "pandas")
-        return pandas.DataFrame({name: _for_pandas(pandas, c) for name, c in self._columns.items()})
+        return pandas.DataFrame({name: _for_pandas(pandas, self._column(name)) for name in self._columns})
 
     def to_polars(self) -> Any:
-        """A DataFrame of polars.
+        """Return a polars DataFrame.
 
         Raises:
             UnsupportedError: polars is not installed.
         """
-        return imported("polars", "table", "polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
+        polars = imported("polars", "table", "polars")
+        return polars.DataFrame({name: _texts(self._column(name)) for name in self._columns})
 
     def to_arrow(self) -> Any:
-        """A table of pyarrow; columns of numbers are not copied.
+        """Return a pyarrow Table; numeric columns are not copied.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
         pyarrow = imported("pyarrow", "table", '"kueuepy[arrow]"')
-        return pyarrow.table({name: _for_arrow(pyarrow, column) for name, column in self._columns.items()})
+        return pyarrow.table({name: _for_arrow(pyarrow, self._column(name)) for name in self._columns})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table as an Arrow stream (Arrow PyCapsule interface), without a library and without a copy of numbers."""
-        return arrow_stream({name: _for_stream(column) for name, column in self._columns.items()})
+        """Return an Arrow stream (Arrow PyCapsule interface), without a library and without copying numbers."""
+        return arrow_stream({name: _for_stream(self._column(name)) for name in self._columns})
 
     def __repr__(self) -> str:
-        """How large it is."""
+        """Return the number of rows and the names of the columns."""
         return f"<{type(self).__name__}: {counted(len(self), 'row')} of {', '.join(self._columns)}>"
 
     def sheets(self) -> tuple[Sheet]:
-        """The first rows."""
-        rows = self.rows(_SHOWN)
-        return (Sheet(self.names, [[row[name] for name in self.names] for row in rows]),)
+        """Return the first rows as one table."""
+        rows = [[shown(row[name]) for name in self.names] for row in self.rows(MOST_ROWS)]
+        return (Sheet(self.names, rows, total=len(self)),)
 
     _repr_html_ = repr_html
 
 
-_SHOWN = 201  # one more than a notebook shows, so that it is seen to be cut
+def shown(value: Any) -> Any:
+    """Return a cell for people: no `None`, and a number without digits that say nothing."""
+    if value is None:
+        return ""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell as Python and JSON have it; a date as text, since NumPy's are numbers."""
+    """Convert a cell to a Python value; dates become texts."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "M":
         return None if value != value else f"{value.astype('M8[us]').item().isoformat()}Z"  # noqa: PLR0124 - NaT
     return value.item() if hasattr(value, "item") else value

@@ -1,4 +1,4 @@
-"""Results that are tables: the same four methods on each of them."""
+"""Base class of results with a main table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Framed:
-    """A result with one main table: `to_table`, and from there pandas, polars and Arrow."""
+    """A result with a main table, `to_table()`, which can be converted to pandas, polars and Arrow."""
 
     __slots__ = ()
 
@@ -20,7 +20,7 @@ class Framed:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """Return the main table as a DataFrame of pandas.
+        """Return the main table as a pandas DataFrame.
 
         Raises:
             UnsupportedError: pandas is not installed.
@@ -28,7 +28,7 @@ class Framed:
         return self.to_table().to_pandas()
 
     def to_polars(self) -> Any:
-        """Return the main table as a DataFrame of polars.
+        """Return the main table as a polars DataFrame.
 
         Raises:
             UnsupportedError: polars is not installed.
@@ -36,7 +36,7 @@ class Framed:
         return self.to_table().to_polars()
 
     def to_arrow(self) -> Any:
-        """Return the main table as a table of pyarrow.
+        """Return the main table as a pyarrow Table.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
@@ -45,7 +45,7 @@ class Framed:
 
 
 def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
-    """Return a table of rows: columns of numbers and of truth values as arrays, all others as names.
+    """Return a table of rows; columns of numbers and booleans are arrays, all others categorical.
 
     >>> table_of(("a", "b"), [(1, "x"), (2, None)]).rows()
     [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
@@ -69,7 +69,7 @@ def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
 
 
 def joined(tables: Mapping[str, Columns], key: str) -> Columns:
-    """Return the rows of several tables of the same columns one after another, after a column with their names."""
+    """Concatenate tables with the same columns, and add a first column with the names of the tables."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     first = next(iter(tables.values()))

@@ -1,14 +1,14 @@
-"""Test your own policies: random clusters, workloads and histories for Hypothesis, and the promises you make.
+"""Property-based tests of policies with Hypothesis: random clusters, workloads and histories.
 
-It needs the extra `testing` (`pip install 'kueuepy[testing]'`).
+Requires the extra `testing` (`pip install 'kueuepy[testing]'`).
 
-| name | is |
+| name | purpose |
 | --- | --- |
-| `clusters`, `workloads`, `jobs`, `traces`, `edits` | strategies |
-| `Arrival`, `drive` | one line of a trace; running a trace on a Scheduler |
-| `SchedulerMachine` | a state machine that does everything a cluster's users and administrators do |
-| `Mutator` | texts that are nearly manifests, for readers of them |
-| `owed` | who waits in a ClusterQueue that has nominal quota left for them |
+| `clusters`, `workloads`, `jobs`, `traces`, `edits` | Hypothesis strategies |
+| `Arrival`, `drive` | one arrival of a trace; a function that runs a trace on a Scheduler |
+| `SchedulerMachine` | a Hypothesis state machine with the actions of users and administrators |
+| `Mutator` | a generator of malformed manifests, for testing parsers |
+| `owed` | the pending workloads of a ClusterQueue that its unused nominal quota could hold |
 
 >>> from hypothesis import given
 >>> from kueuepy import Scheduler

@@ -1,4 +1,4 @@
-"""What pods request in random tests: the resources that their queue covers, in amounts that its quotas resolve."""
+"""Random pod requests: the resources that a queue covers, in amounts that match its quotas."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from kueuepy.objects import ClusterQueue, Cohort, LocalQueue, ResourceQuota
 
 _STEPS = 6
-"""The largest quota of a resource is at least this many units, if it can be divided into as many."""
+"""The minimum number of units in the largest quota of a resource, if it is divisible into that many."""
 _MOST_STEPS = 24
 _MOST = 8
-"""The most units that a pod requests."""
+"""The maximum number of units that a pod requests."""
 _PODS = "pods"
-"""The resource that counts pods themselves; none requests it."""
+"""The resource that counts pods, which pods do not request."""
 
 Requests = dict[str, "int | str"]
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """The unit in which the quotas of a resource are counted in a test.
+    """The unit in which a test counts the quotas of a resource.
 
     Attributes:
-        resource: The resource.
-        unit: The unit, in thousandths of cpu, and in whole units of all else.
-        is_there: Whether any quota of it is more than 0.
+        resource: The name of the resource.
+        unit: The size of a unit: thousandths for cpu, whole units for everything else.
+        is_there: Whether any quota of the resource is greater than 0.
     """
 
     resource: str
@@ -44,21 +44,21 @@ class Amount(msgspec.Struct, frozen=True):
     is_there: bool = True
 
     def of(self, steps: int) -> int | str:
-        """Return the quantity of some units, as a manifest has it."""
+        """Return the quantity of a number of units, as in a manifest."""
         amount = steps * self.unit
         if self.resource != "cpu":
             return amount
         return amount // 1000 if amount % 1000 == 0 else f"{amount}m"
 
     def steps(self, quantity: str | int | None) -> int:
-        """Return the units of a quantity, rounded up."""
+        """Return the number of units in a quantity, rounded up."""
         return 0 if quantity is None else -(-Quantity(str(quantity)).quota(self.resource) // self.unit)
 
 
 def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
-    """Return the unit of each resource of which the objects have quotas.
+    """Return the unit of each resource for which the objects have quotas.
 
-    The unit divides all quotas and limits if there are few enough units in them, so that quotas are met exactly.
+    The unit divides all quotas and limits if they then consist of few units, so that requests can match quotas exactly.
     """
     found: dict[str, set[int]] = {}
     for quota in _quotas(objects):
@@ -86,7 +86,7 @@ def _unit(resource: str, amounts: set[int]) -> int:
 
 
 def requests_of(cluster: Cluster, queue: LocalQueue) -> SearchStrategy[Requests]:
-    """Return what a pod of a LocalQueue requests: some of each resource that the ClusterQueue covers, or none of it."""
+    """Return a strategy for the requests of a pod in a LocalQueue: a subset of the resources of its ClusterQueue."""
     amounts = amounts_of([*cluster.cluster_queues, *cluster.cohorts])
     leads = [one for one in cluster.cluster_queues if one.name == queue.cluster_queue]
     covered = [name for one in leads for group in one.resource_groups for name in group.covered_resources]
@@ -94,7 +94,10 @@ def requests_of(cluster: Cluster, queue: LocalQueue) -> SearchStrategy[Requests]
 
 
 def requests_in(amounts: Sequence[Amount]) -> SearchStrategy[Requests]:
-    """Return requests of these resources: of the first that is there always, and of the others perhaps."""
+    """Return a strategy for requests of the given resources.
+
+    The first resource with a quota greater than 0 is always requested; the others are optional.
+    """
     ordered = sorted(amounts, key=lambda one: not one.is_there)
     drawn = {one.resource: st.integers(0, _MOST).map(one.of) for one in ordered}
     first = dict(list(drawn.items())[:1])

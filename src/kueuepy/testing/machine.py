@@ -1,4 +1,4 @@
-"""A state machine that does to a cluster what its users and administrators do, in any order."""
+"""A Hypothesis state machine that performs the actions of a cluster's users and administrators in random order."""
 
 from __future__ import annotations
 
@@ -26,43 +26,46 @@ _MOST_CYCLES = 60
 
 
 class SchedulerMachine(RuleBasedStateMachine):
-    """Submits, finishes and deletes workloads, edits quotas and policies, lets cycles run, asks, forks, saves, loads.
+    """A Hypothesis state machine that runs random actions on a Scheduler.
 
-    Derive from it and add `@hypothesis.stateful.invariant()` methods that look at `self.scheduler`, or override
-    `settled`, which is called where nothing changes any more. `YourMachine.TestCase` is what pytest runs:
-
-    >>> class Promises(SchedulerMachine):
-    ...     clusters = clusters(cohorts=0, preemption=False)
-    ...     def settled(self):
-    ...         assert all(not owed(self.scheduler, queue.name) for queue in self.scheduler.cluster.cluster_queues)
-    >>> TestPromises = Promises.TestCase
+    The actions submit, finish and delete workloads, change quotas and policies, run cycles, ask questions, fork, save
+    and load. Derive a class and add `@hypothesis.stateful.invariant()` methods that check `self.scheduler`, or override
+    `settled`, which is called whenever nothing changes any more. pytest runs `YourMachine.TestCase`.
 
     Attributes:
-        clusters: The strategy of the clusters that it starts from.
-        workload_lists: Given the cluster and a prefix of names, the strategy of what one submission brings.
+        clusters: The strategy for the initial cluster.
+        workload_lists: A method that returns the strategy for the workloads of one submission, given the cluster and a
+            name prefix.
         scheduler: The Scheduler.
+
+    Example:
+        >>> class Promises(SchedulerMachine):
+        ...     clusters = clusters(cohorts=0, preemption=False)
+        ...     def settled(self):
+        ...         assert all(not owed(self.scheduler, queue.name) for queue in self.scheduler.cluster.cluster_queues)
+        >>> TestPromises = Promises.TestCase
     """
 
     clusters: ClassVar[SearchStrategy[Cluster]] = clusters()
     scheduler: Scheduler
 
     def workload_lists(self, cluster: Cluster, prefix: str) -> SearchStrategy[list[Workload]]:
-        """What one submission brings: one to three workloads for any of the cluster's LocalQueues (see `workloads`)."""
+        """Return the strategy for one submission: 1 to 3 workloads for any LocalQueue of the cluster."""
         return workloads(cluster, min_size=1, max_size=3, prefix=prefix)
 
     def settled(self) -> None:
-        """Called whenever nothing changes any more; assert here what you promise."""
+        """Check assertions about the settled Scheduler; override this method."""
 
     @initialize(data=st.data())
     def start(self, data: DataObject) -> None:
-        """Makes the Scheduler."""
+        """Create the Scheduler."""
         self.scheduler = Scheduler(data.draw(self.clusters, label="cluster"), now=0)
         self._submissions = 0
 
     @precondition(lambda self: len(self.scheduler.keys()) < _MOST_WORKLOADS)
     @rule(data=st.data())
     def submit(self, data: DataObject) -> None:
-        """Submits some workloads."""
+        """Submit workloads."""
         self._submissions += 1
         made = self.workload_lists(self.scheduler.cluster, f"w{self._submissions}")
         self.scheduler.submit(data.draw(made, label="workloads"))
@@ -70,46 +73,46 @@ class SchedulerMachine(RuleBasedStateMachine):
     @precondition(lambda self: self._running())
     @rule(data=st.data())
     def finish(self, data: DataObject) -> None:
-        """The job of an admitted workload completes."""
+        """Finish an admitted workload."""
         self.scheduler.finish(data.draw(st.sampled_from(self._running()), label="finished"))
 
     @precondition(lambda self: self.scheduler.keys())
     @rule(data=st.data())
     def delete(self, data: DataObject) -> None:
-        """A workload is deleted, whatever its state."""
+        """Delete a workload in any state."""
         self.scheduler.delete(data.draw(st.sampled_from(self.scheduler.keys()), label="deleted"))
 
     @precondition(lambda self: self.scheduler.keys())
     @rule(data=st.data(), priority=st.integers(-2, 2))
     def prioritize(self, data: DataObject, priority: int) -> None:
-        """A workload's priority changes."""
+        """Change the priority of a workload."""
         key = data.draw(st.sampled_from(self.scheduler.keys()), label="workload")
         self.scheduler.apply(msgspec.structs.replace(self.scheduler.workload(key), priority=priority))
 
     @rule(data=st.data())
     def edit(self, data: DataObject) -> None:
-        """An administrator changes a queue or a cohort."""
+        """Change a queue or a cohort."""
         self.scheduler.apply(data.draw(edits(self.scheduler.cluster), label="edit"))
 
     @rule(seconds=st.integers(1, 60))
     def wait(self, seconds: int) -> None:
-        """Time goes by."""
+        """Advance the virtual time."""
         self.scheduler.advance(seconds)
 
     @rule()
     def cycle(self) -> None:
-        """One scheduling cycle."""
+        """Run one scheduling cycle."""
         self.scheduler.cycle()
 
     @rule()
     def settle(self) -> None:
-        """Cycles until nothing changes, or until preemption turns out to go on for ever."""
+        """Run cycles until nothing changes, or until a preemption loop is found."""
         if self.scheduler.settle(max_cycles=_MOST_CYCLES).finished:
             self.settled()
 
     @rule()
     def fork(self) -> None:
-        """A fork goes its own way, and the original doesn't notice; the machine goes on with the fork."""
+        """Fork the Scheduler, check that changes of the original do not affect the fork, and continue with the fork."""
         before = session_of(self.scheduler).engine.fingerprint()
         twin = self.scheduler.fork()
         self.scheduler.cycle()
@@ -119,7 +122,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.scheduler.keys())
     @rule(data=st.data())
     def ask(self, data: DataObject) -> None:
-        """Somebody asks why a workload is where it is, and what would be decided; that changes nothing."""
+        """Ask for an explanation and a decision, and check that the Scheduler does not change."""
         before = session_of(self.scheduler).engine.fingerprint()
         key = data.draw(st.sampled_from(self.scheduler.keys()), label="asked about")
         explanation = self.scheduler.explain(key)
@@ -129,19 +132,19 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """The Scheduler is saved and loaded again; the machine goes on with what was loaded."""
+        """Save and load the Scheduler, and continue with the loaded one."""
         saved = to_bytes(self.scheduler)
         self.scheduler = from_bytes(saved)
         assert to_bytes(self.scheduler) == saved, "what was saved is not what was loaded"
 
     @invariant()
     def sound(self) -> None:
-        """The engine's numbers and lists are what they are by definition."""
+        """Check the engine's internal invariants."""
         problems = session_of(self.scheduler).engine.check()
         assert not problems, problems
 
     def _running(self) -> list[str]:
-        """The workloads that are admitted and not finished."""
+        """Return the keys of the workloads that are admitted and not finished."""
         engine, running = session_of(self.scheduler).engine, []
         for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
             conditions = conditions_of(engine, engine.find(key))

@@ -1,4 +1,4 @@
-"""Texts that are nearly manifests: the same seed makes the same texts."""
+"""Random malformed manifests. The same seed gives the same texts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ SAMPLES: Final[tuple[str, ...]] = tuple(
         """,
     )
 )
-"""Manifests that have a little of everything that YAML can do."""
+"""Manifests that use every feature of YAML."""
 
 PIECES: Final[tuple[str, ...]] = (
     *("- ", "-", "? ", "?", ": ", ":", ",", "[", "]", "{", "}", "[]", "{}", "&a ", "*a", "<<: ", "<<"),
@@ -157,18 +157,27 @@ PIECES: Final[tuple[str, ...]] = (
     *("+1", "-1", ".inf", "-.INF", ".nan", "1e999", "18446744073709551616", "9223372036854775808", "2026-01-31"),
     *("a: b", "a", "items:", "kind: List", "podSets:", "template:", "k: v\n", "x y", "a:b", "a#b", "64Gi", "=", "<"),
 )
-"""What is put into a text."""
+"""The pieces of text that are inserted."""
 
 
 class Mutator:
-    """Makes texts that are nearly one of the samples: parts of them, with a few characters and lines changed.
+    """A generator of texts that resemble manifests: parts of the samples with changed characters and lines.
 
     Attributes:
-        samples: The texts that it starts from.
+        samples: The texts to start from.
+
+    Example:
+        >>> Mutator(seed=1).text() == Mutator(seed=1).text()
+        True
     """
 
     def __init__(self, seed: int, samples: Sequence[str] = SAMPLES) -> None:
-        """Takes the seed that decides everything, and the texts to start from."""
+        """Create the generator.
+
+        Args:
+            seed: The seed that determines all texts.
+            samples: The texts to start from. Default: `SAMPLES`.
+        """
         self.samples = tuple(samples)
         self._random = random.Random(seed)  # noqa: S311
         self._edits: tuple[Callable[[str], str], ...] = (
@@ -182,14 +191,14 @@ class Mutator:
         )
 
     def text(self) -> str:
-        """The next text."""
+        """Return the next text."""
         text = self._part(self._random.choice(self.samples))
         for _ in range(self._random.choice((1, 1, 1, 2, 2, 3, 5))):
             text = self._random.choice(self._edits)(text)
         return text
 
     def _part(self, text: str) -> str:
-        """The whole, or a few lines of it without their common indentation."""
+        """Return the whole text, or a few lines of it without their common indentation."""
         lines = text.splitlines(keepends=True)
         if self._random.random() < _WHOLE:
             return text
@@ -208,7 +217,7 @@ class Mutator:
         return text[:place] + text[place + self._random.choice((1, 1, 2, 5)) :]
 
     def _replace(self, text: str) -> str:
-        """A piece in the place of a word."""
+        """Replace a word by a random piece."""
         place = self._place(text)
         end = place
         while end < len(text) and text[end].isalnum():
@@ -216,7 +225,7 @@ class Mutator:
         return text[:place] + self._random.choice(PIECES) + text[end:]
 
     def _indent(self, text: str) -> str:
-        """A line that is indented otherwise, and maybe those behind it."""
+        """Change the indentation of a line, and sometimes of the following lines."""
         lines = text.split("\n")
         start = self._random.randrange(len(lines))
         by = self._random.choice((-2, -1, 1, 2))
@@ -226,7 +235,7 @@ class Mutator:
         return "\n".join(lines)
 
     def _move_line(self, text: str) -> str:
-        """A line that stands elsewhere, or twice."""
+        """Move or copy a line to another place."""
         lines = text.split("\n")
         line = self._random.choice(lines)
         if self._random.random() < _HALF:
@@ -239,7 +248,7 @@ class Mutator:
         return text if place < 0 else text[:place] + self._random.choice(("", " ", "\r\n", " \n")) + text[place + 1 :]
 
     def _splice(self, text: str) -> str:
-        """A part of another sample amidst this one."""
+        """Insert a part of another sample."""
         place = self._place(text)
         return text[:place] + self._part(self._random.choice(self.samples)) + text[place:]
 

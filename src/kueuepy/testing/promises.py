@@ -1,4 +1,4 @@
-"""Promises about a cluster, to be asserted where nothing changes any more."""
+"""Properties of a settled cluster, for use in assertions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,31 @@ if TYPE_CHECKING:
 
 @checked
 def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
-    """The workloads that wait in a ClusterQueue although its own unused quota would hold each of them.
+    """Return the pending workloads of a ClusterQueue that its unused nominal quota could hold.
 
-    "Team b always gets its nominal quota" means that nobody is owed anything once the Scheduler is settled. Kueue does
-    not promise that: others may have borrowed the quota, and give it back only to a queue that may reclaim it
-    (`preemption.reclaimWithinCohort`). Taints, node selectors and admission checks are not looked at.
+    "Team b always gets its nominal quota" means that the result is empty once the Scheduler has settled. Kueue does not
+    guarantee this: other queues may have borrowed the quota, and they only return it to a queue that may reclaim it
+    (`preemption.reclaimWithinCohort`). Taints, node selectors and admission checks are ignored.
 
     Args:
         scheduler: The Scheduler.
-        cluster_queue: The ClusterQueue.
+        cluster_queue: The name of the ClusterQueue.
+
+    Returns:
+        The keys of the workloads, each of which would fit alone; empty if the queue is inactive.
 
     Raises:
         NotFoundError: There is no such ClusterQueue.
+
+    Example:
+        >>> from kueuepy import Cluster, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 1})
+        >>> owed(scheduler, "team")
+        ('default/job',)
+        >>> settled = scheduler.settle()
+        >>> owed(scheduler, "team")
+        ()
     """
     cluster = scheduler.cluster
     queue = cluster.get(ClusterQueue, cluster_queue)
@@ -45,7 +58,7 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
 
 
 def _totals(scheduler: Scheduler, workload: Workload) -> Counter[str]:
-    """What all pods of the workload request together."""
+    """Return the total requests of all pods of a workload."""
     cluster = scheduler.cluster
     ranges: list[LimitRange] = [found for found in cluster.limit_ranges if found.namespace == workload.namespace]
     classes: tuple[RuntimeClass, ...] = cluster.runtime_classes
@@ -69,7 +82,7 @@ def _is_owed(totals: Counter[str], groups: Sequence[ResourceGroup], used: dict[s
 
 
 def _holds(flavor: FlavorQuotas, totals: Counter[str], used: dict[str, int]) -> bool:
-    """Whether the flavor's unused nominal quota is enough."""
+    """Return whether the unused nominal quota of a flavor is sufficient."""
     return all(
         used.get(f"{flavor.name}/{quota.name}", 0) + totals[quota.name] <= _integer(quota)
         for quota in flavor.resources
@@ -78,6 +91,6 @@ def _holds(flavor: FlavorQuotas, totals: Counter[str], used: dict[str, int]) -> 
 
 
 def _integer(quota: ResourceQuota) -> int:
-    """A nominal quota as the scheduler counts it: cpu in thousandths, all else in units."""
+    """Return a nominal quota in the scheduler's units: thousandths for cpu, units for everything else."""
     parsed = Quantity(str(quota.nominal_quota))
     return parsed.as_cpu if quota.name == "cpu" else parsed.as_units

@@ -1,7 +1,7 @@
-"""Strategies: clusters, workloads, jobs and changes of configuration.
+"""Hypothesis strategies for clusters, workloads, jobs and configuration changes.
 
-Numbers are small, so that quotas are met exactly, priorities are equal and limits bite; examples shrink to few queues
-and few workloads.
+Numbers are small, so that requests match quotas exactly, priorities are equal, and limits are reached. Examples shrink
+to few queues and few workloads.
 """
 
 from __future__ import annotations
@@ -59,16 +59,27 @@ def clusters(
     preemption: bool = True,
     fair_sharing: bool | None = None,
 ) -> Cluster:
-    """Valid clusters: a forest of cohorts, quotas with and without limits, policies of every kind.
+    """Generate valid clusters: a forest of cohorts, quotas with and without limits, and all kinds of policies.
 
     Args:
-        draw: Given by Hypothesis.
-        queues: The most ClusterQueues, named `queue-0`, `queue-1`, …; each has a LocalQueue of its name.
-        cohorts: The most declared Cohorts; 0 leaves every queue alone.
-        flavors: Names of the ResourceFlavors.
-        resources: The resources that every queue covers.
-        preemption: Whether queues may preempt.
-        fair_sharing: Whether fair sharing is on; `None` for either.
+        draw: Provided by Hypothesis.
+        queues: The maximum number of ClusterQueues, at least 1. They are named `queue-0`, `queue-1` and so on; each has
+            a LocalQueue of the same name. Default: 4.
+        cohorts: The maximum number of declared Cohorts; with 0, no queue has a cohort. Default: 3.
+        flavors: The names of the ResourceFlavors.
+        resources: The resources that every queue covers. Default: cpu and memory.
+        preemption: Whether queues may preempt. Default: True.
+        fair_sharing: Whether fair sharing is enabled; `None` for either. Default: `None`.
+
+    Returns:
+        A strategy.
+
+    Example:
+        >>> from hypothesis import given
+        >>> @given(clusters(queues=2, cohorts=0))
+        ... def test_without_cohorts(cluster):
+        ...     assert len(cluster.cluster_queues) <= 2 and not cluster.cohorts
+        >>> test_without_cohorts()
     """
     declared = [_cohort(draw, i, flavors, resources) for i in range(draw(st.integers(0, cohorts)))]
     parents = [None, *(cohort.name for cohort in declared)] + (["implicit"] if cohorts else [])
@@ -142,7 +153,7 @@ def _weight(draw: DrawFn) -> FairSharing | None:
 def _places(
     queues: Cluster | Iterable[str], resources: Sequence[str]
 ) -> list[tuple[LocalQueue, SearchStrategy[Requests]]]:
-    """Return the LocalQueues, each with what pods request there."""
+    """Return the LocalQueues, each with a strategy for the requests of its pods."""
     if isinstance(queues, Cluster):
         return [(queue, requests_of(queues, queue)) for queue in queues.local_queues]
     asked = requests_in([Amount(name, 1000 if name == "cpu" else 1) for name in resources])
@@ -160,20 +171,31 @@ def workloads(
     resources: Sequence[str] = RESOURCES,
     prefix: str = "workload",
 ) -> list[Workload]:
-    """Workloads for the LocalQueues of a Cluster, or for LocalQueues of these names in the namespace `default`.
+    """Generate workloads for the LocalQueues of a Cluster, or for named LocalQueues in the namespace `default`.
 
-    Of a Cluster, each pod requests what the ClusterQueue covers, in amounts of the size of the quotas. A property of a
-    Cluster must be tested with the Cluster, or with its `resources`: workloads that request what no queue covers wait
-    whatever the queues do.
+    If a Cluster is given, each pod requests resources that the ClusterQueue covers, in amounts similar to its quotas.
+    To test a property of a Cluster, pass that Cluster or its `resources`; workloads that request a resource that no
+    queue covers always stay pending.
 
     Args:
-        draw: Given by Hypothesis.
-        queues: Where they are submitted: the Cluster, or names.
-        min_size: The fewest workloads.
-        max_size: The most workloads.
-        requests: What one pod requests, instead.
-        resources: What one pod requests if only names are given: up to 8 of the first, and perhaps of the others.
-        prefix: What their names begin with; a number follows.
+        draw: Provided by Hypothesis.
+        queues: The Cluster, or the names of LocalQueues.
+        min_size: The minimum number of workloads. Default: 0.
+        max_size: The maximum number of workloads. Default: 8.
+        requests: A strategy for the requests of one pod. Default: see above.
+        resources: The resources that pods request if only names are given: up to 8 units of the first one, and
+            optionally of the others.
+        prefix: The prefix of their names, which is followed by a number. Default: `workload`.
+
+    Returns:
+        A strategy.
+
+    Example:
+        >>> from hypothesis import given
+        >>> @given(workloads(["team"], max_size=2))
+        ... def test_queue(found):
+        ...     assert {workload.queue_name for workload in found} <= {"team"}
+        >>> test_queue()
     """
     places = st.sampled_from(_places(queues, resources))
     return [
@@ -212,7 +234,26 @@ def jobs(
     resources: Sequence[str] = RESOURCES,
     prefix: str = "job",
 ) -> list[dict[str, Any]]:
-    """Manifests of `batch/v1` Jobs that name these LocalQueues (see `workloads`)."""
+    """Generate manifests of `batch/v1` Jobs for LocalQueues.
+
+    Args:
+        draw: Provided by Hypothesis.
+        queues: The Cluster, or the names of LocalQueues in the namespace `default`.
+        min_size: The minimum number of jobs. Default: 0.
+        max_size: The maximum number of jobs. Default: 8.
+        resources: The resources that pods request if only names are given (see `workloads`).
+        prefix: The prefix of their names, which is followed by a number. Default: `job`.
+
+    Returns:
+        A strategy.
+
+    Example:
+        >>> from hypothesis import given
+        >>> @given(jobs(["team"]))
+        ... def test_kind(found):
+        ...     assert all(job["kind"] == "Job" for job in found)
+        >>> test_kind()
+    """
     places = st.sampled_from(_places(queues, resources))
     made = []
     for i in range(draw(st.integers(min_size, max_size))):
@@ -220,7 +261,7 @@ def jobs(
         requests = {name: str(amount) for name, amount in draw(covered).items()}
         asked = {"requests": requests}
         if devices := {name: amount for name, amount in requests.items() if "/" in name}:
-            asked["limits"] = devices  # the API server demands that both are equal
+            asked["limits"] = devices  # the API server requires equal requests and limits of extended resources
         container = {"name": "main", "image": "busybox", "resources": asked}
         labels = {"kueue.x-k8s.io/queue-name": queue.name}
         spec = {
@@ -234,7 +275,23 @@ def jobs(
 
 @st.composite
 def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
-    """One object of the cluster as an administrator might change it: quotas, policies, cohorts, stops."""
+    """Generate one changed object of a cluster: quotas, policies, cohorts or stop policies.
+
+    Args:
+        draw: Provided by Hypothesis.
+        cluster: The cluster.
+
+    Returns:
+        A strategy for an object that `Scheduler.apply` accepts.
+
+    Example:
+        >>> from hypothesis import given, strategies as st
+        >>> @given(st.data())
+        ... def test_edit(data):
+        ...     cluster = data.draw(clusters())
+        ...     assert data.draw(edits(cluster)).name
+        >>> test_edit()
+    """
     objects: list[ClusterQueue | Cohort | LocalQueue]
     objects = [*cluster.cluster_queues, *cluster.cohorts, *cluster.local_queues]
     obj = draw(st.sampled_from(objects))
@@ -259,7 +316,7 @@ def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
 
 
 def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
-    """The queue under another cohort; one that has limits stays in some cohort, since they need one."""
+    """Return the queue in another cohort; a queue in a cohort stays in one, because its limits require it."""
     return msgspec.structs.replace(
         queue,
         cohort_name=draw(st.sampled_from([queue.cohort_name, *(cohort.name for cohort in cluster.cohorts)])),
@@ -267,7 +324,7 @@ def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
 
 
 def _scaled(draw: DrawFn, groups: Sequence[ResourceGroup], amounts: Mapping[str, Amount]) -> Sequence[ResourceGroup]:
-    """The groups with other nominal quotas, not below the lending limits."""
+    """Return the groups with other nominal quotas, which are not below the lending limits."""
     return tuple(
         ResourceGroup(
             group.covered_resources,

@@ -1,4 +1,4 @@
-"""Traces: workloads that come at their times and run for a while."""
+"""Traces: workloads with arrival times and runtimes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
 
 
 class Arrival(NamedTuple):
-    """One workload of a trace.
+    """A workload of a trace.
 
     Attributes:
-        at: When it is submitted, in seconds after the start.
+        at: The time of submission, in seconds after the start.
         workload: The workload.
-        runtime: For how many seconds it runs once it is admitted; what an eviction interrupts starts again.
+        runtime: The time that the workload runs after its admission, in seconds. After an eviction it runs from the
+            beginning.
+
+    Example:
+        >>> from kueuepy import Workload
+        >>> Arrival(0, Workload("job", queue_name="team"), 60).runtime
+        60
     """
 
     at: int
@@ -44,14 +50,24 @@ def traces(
     duration: int = 600,
     resources: Sequence[str] = RESOURCES,
 ) -> list[Arrival]:
-    """Traces of workloads for these LocalQueues (see `workloads`), in the order of their arrival.
+    """Generate traces of workloads for LocalQueues, in the order of their arrival.
 
     Args:
-        draw: Given by Hypothesis.
-        queues: Where they are submitted.
-        max_size: The most workloads.
-        duration: Until when they arrive, in seconds; each runs for at most as long.
-        resources: What pods request if only names of queues are given.
+        draw: Provided by Hypothesis.
+        queues: The Cluster, or the names of LocalQueues in the namespace `default`.
+        max_size: The maximum number of workloads. Default: 12.
+        duration: The latest arrival time and the longest runtime, in seconds. Default: 600.
+        resources: The resources that pods request if only names are given (see `workloads`).
+
+    Returns:
+        A strategy.
+
+    Example:
+        >>> from hypothesis import given
+        >>> @given(traces(["team"]))
+        ... def test_order(trace):
+        ...     assert [arrival.at for arrival in trace] == sorted(arrival.at for arrival in trace)
+        >>> test_order()
     """
     made = draw(workloads(queues, max_size=max_size, resources=resources))
     times = draw(st.lists(st.integers(0, duration), min_size=len(made), max_size=len(made)))
@@ -62,15 +78,27 @@ def traces(
 
 @checked
 def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
-    """Runs a trace to its end: submits, settles after every event, finishes what has run long enough.
+    """Run a trace to its end: submit workloads, settle after every event, and finish workloads after their runtime.
+
+    Args:
+        scheduler: The Scheduler.
+        trace: The arrivals, in any order.
 
     Returns:
-        When each workload finished, in seconds after the start. Those that never could are not in it.
+        The time at which each workload finished, in seconds after the start. Workloads that never finish are not
+        included.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
+        >>> pods = (PodSet.of(requests={"cpu": 1}),)
+        >>> drive(scheduler, [Arrival(0, Workload(name, queue_name="team", pod_sets=pods), 60) for name in ("a", "b")])
+        {'default/a': 60, 'default/b': 120}
     """
     start, finished = scheduler.now, dict[str, float]()
     arrivals = sorted(trace, key=lambda arrival: arrival.at)
     runtimes: dict[str, int] = {}
-    ends: list[tuple[float, str, float]] = []  # when, who, and when it was admitted
+    ends: list[tuple[float, str, float]] = []  # end, key, and time of admission
     while arrivals or ends:
         now = min([arrival.at for arrival in arrivals[:1]] + [end for end, _, _ in ends[:1]])
         scheduler.advance(start + now - scheduler.now)
@@ -91,7 +119,7 @@ def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
 
 
 def _admitted_at(scheduler: Scheduler, key: str) -> float | None:
-    """Since when the workload is admitted; `None` where it isn't, or is finished."""
+    """Return the time of a workload's admission; `None` if it is not admitted or has finished."""
     admitted = finished = None
     engine = session_of(scheduler).engine
     found = engine.find(key)

@@ -1,4 +1,4 @@
-"""A topology as it is now: its racks, what is free in them, who is there, and the largest jobs that have a place."""
+"""The current state of a topology: its domains, their free capacity and workloads, and the largest jobs that fit."""
 
 from kueuepy.topology.fragments import Fragmentation, fragmentation
 from kueuepy.topology.rack import Rack, Use

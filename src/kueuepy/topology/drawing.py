@@ -1,4 +1,4 @@
-"""A rack map as rectangles and texts, for any renderer: blocks side by side, in them racks, in these hosts as bars."""
+"""A rack map as rectangles and texts for any renderer: blocks contain racks, and racks contain hosts as bars."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 FREE, OUTSIDE, OTHER, NONE = "free", "pods outside Kueue", "other workloads", "no such resource"
 MOST_CELLS = 1000
-"""With more hosts than this, a bar is a domain of the lowest level that has fewer."""
+"""Maximum number of bars; with more hosts, a bar is a domain of the lowest level with fewer domains."""
 MOST_NAMED = 7
-"""Workloads that have a colour of their own, the largest of them."""
+"""Number of workloads with a colour of their own, the largest ones."""
 MOST_REMARKS = 8
 _WIDTH = 1040
 _COLUMN = 16  # bars in one column of a rack
 _GAP, _RACK_GAP, _BLOCK_GAP = 2, 8, 20
 _HEAD, _FOOT, _LINE = 16, 14, 18
-_FEW = 48  # bars that are so large that they can be labelled
+_FEW = 48  # maximum number of bars with labels
 
 
 class Box(NamedTuple):
-    """A rectangle; `kind` is the index of a colour, or one of the words of this file."""
+    """A rectangle; `kind` is the index of a colour, or one of the kinds defined in this file."""
 
     x: float
     y: float
@@ -41,7 +41,7 @@ class Box(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A domain: its frame, what fills it from the left, and what a reader who points at it is told."""
+    """A domain: its frame, the parts that fill it from the left, and its tooltip."""
 
     frame: Box
     parts: tuple[Box, ...] = ()
@@ -49,7 +49,7 @@ class Bar(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text that starts at a point, or is centred on it; `size` is in pixels."""
+    """A text that starts at a point or is centred on it; `size` is in pixels."""
 
     x: float
     y: float
@@ -60,13 +60,13 @@ class Label(NamedTuple):
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """The map; sizes are in pixels.
+    """A rack map; sizes are in pixels.
 
     Attributes:
-        title: What it shows.
-        width: Its width.
-        height: Its height.
-        bars: The domains, and the samples of the legend; what is free stays empty.
+        title: Title of the map.
+        width: Width of the map.
+        height: Height of the map.
+        bars: The domains and the samples of the legend; free capacity stays empty.
         labels: The texts.
     """
 
@@ -78,7 +78,14 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[str] = ()) -> Drawing:
-    """The map of one resource in domains, each before those in it; remarks stand below it."""
+    """Draw the map of one resource.
+
+    Args:
+        racks: The domains, parents before children.
+        resource: The resource.
+        title: Title of the map.
+        remarks: Texts to show below the map.
+    """
     return _Pen(racks, resource, remarks).drawing(title)
 
 
@@ -121,7 +128,7 @@ class _Pen:
         return columns * (self._left + self._width + _GAP) - _GAP
 
     def _lines(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> list[list[tuple[tuple[str, ...], list[Rack]]]]:
-        """The racks of a block, in lines that are not too wide."""
+        """Split the racks of a block into lines of limited width."""
         lines: list[list[tuple[tuple[str, ...], list[Rack]]]] = [[]]
         width = 0.0
         for rack in racks:
@@ -181,7 +188,7 @@ class _Pen:
             self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left), 10))
 
     def _parts(self, rack: Rack) -> Iterable[tuple[int | str, int, str]]:
-        """What fills a bar, in the order of the legend: kind, amount, and what it is."""
+        """Yield the parts of a bar in the order of the legend: kind, amount and description."""
         amounts = {use.workload: (use.amounts.get(self._resource, 0), use.pods) for use in rack.uses}
         for index, name in enumerate(self._named):
             amount, pods = amounts.pop(name, (0, 0))
@@ -200,12 +207,12 @@ class _Pen:
         return f"{rack.name}: {free} of {of} {self._resource} free"
 
     def _legend(self, top: float, width: float) -> float:
-        """What the colours mean, in lines; returns where it ends."""
+        """Draw the legend and return its lower edge."""
         entries: list[tuple[int | str, str]] = list(enumerate(self._named))
         entries += [(OTHER, OTHER)] if self._others else []
         kinds = {box.kind for bar in self._bars for box in (bar.frame, *bar.parts)}
         entries += [(OUTSIDE, OUTSIDE)] if OUTSIDE in kinds else []
-        entries += [(FREE, f"free, a bar is one {self._cells[0].level}" if self._cells else "no node")]
+        entries += [(FREE, f"free; a bar is one {self._cells[0].level}" if self._cells else "no nodes")]
         entries += [(NONE, NONE)] if NONE in kinds else []
         x, y = 0.0, top
         for kind, text in entries:
@@ -217,7 +224,7 @@ class _Pen:
             x += wide
         y += _LINE
         if not self._labelled:
-            self._labels.append(Label(0, y + 9, f"below a rack: what of {self._resource} is free in it", 10))
+            self._labels.append(Label(0, y + 9, f"The number below a rack is its free {self._resource}.", 10))
             y += _LINE
         for remark in self._remarks[:MOST_REMARKS]:
             self._labels.append(Label(0, y + 9, remark, 10))
@@ -229,11 +236,11 @@ class _Pen:
 
 
 def _short(text: str, width: float) -> str:
-    """The text, or its end where that is all there is room for: names differ at their ends."""
+    """Shorten a text at its start, because names usually differ at their ends."""
     most = max(2, int(width / 5.6))
     return text if len(text) <= most else f"…{text[1 - most :]}"
 
 
 def _natural(text: str) -> tuple[tuple[str, int], ...]:
-    """By which names are in the order in which people count: b2 before b10."""
+    """Return a sort key for natural order: b2 before b10."""
     return tuple((word, int(number or -1)) for word, number in re.findall(r"(\D*)(\d*)", text))

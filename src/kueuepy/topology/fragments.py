@@ -1,7 +1,7 @@
-"""Fragmentation: the largest job that a topology could place now, by the size of its pods, and under other profiles.
+"""Fragmentation: the largest job that fits into a topology, by pod size, now and under other placement profiles.
 
-The profiles are what Kueue's feature gates choose between: `Mixed` (BestFit, and LeastFreeCapacity for pods that may go
-anywhere) is the default, `BestFit` is TASProfileMixed off, `Balanced` is TASBalancedPlacement on.
+Feature gates of Kueue select the profile. `Mixed`, the default, uses BestFit, and LeastFreeCapacity for unconstrained
+pods. `BestFit` disables TASProfileMixed, and `Balanced` enables TASBalancedPlacement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ PROFILES: dict[str, dict[str, bool]] = {
 
 
 class Row(msgspec.Struct, frozen=True):
-    """The largest jobs of one size of pods.
+    """The largest job for one pod size, level and profile.
 
     Attributes:
-        profile: `now` for the workloads where they are; else where this profile would have placed them.
-        requests: What each pod asks for.
-        level: Of one domain of this level; empty for all domains together.
-        largest: The most pods that have a place together.
-        if_empty: The same if no workload was there.
-        unplaced: How many workloads that have a place now have none under this profile.
+        profile: `now` for the current placement; otherwise the profile under which all workloads were placed again.
+        requests: Requests of each pod.
+        level: Level of the domain into which the job must fit; empty for the whole topology.
+        largest: Largest number of pods that fit together.
+        if_empty: Largest number of pods that would fit without workloads.
+        unplaced: Number of workloads that are placed now but do not fit under this profile.
     """
 
     profile: str
@@ -53,12 +53,12 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Fragmentation(msgspec.Struct, frozen=True):
-    """The largest jobs by profile, size and level; a notebook shows a table.
+    """The largest jobs by profile, pod size and level; notebooks show a table.
 
     Attributes:
-        topology: The Topology's name.
-        flavor: The ResourceFlavor's name.
-        rows: One for each profile, size and level.
+        topology: Name of the Topology.
+        flavor: Name of the ResourceFlavor.
+        rows: One row for each profile, pod size and level.
     """
 
     topology: str
@@ -66,12 +66,12 @@ class Fragmentation(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
     def largest(self, level: str = "", profile: str = NOW) -> list[int]:
-        """The largest counts of one level and profile, in the order of the sizes."""
+        """Return the largest numbers of pods for one level and profile, in the order of the pod sizes."""
         return [row.largest for row in self.rows if row.level == level and row.profile == profile]
 
     @property
     def table(self) -> Columns:
-        """The rows as columns."""
+        """The rows as a table."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         numbers = ("largest", "if_empty", "unplaced")
@@ -83,12 +83,12 @@ class Fragmentation(msgspec.Struct, frozen=True):
         return Columns({**texts, **{n: np.array([getattr(r, n) for r in self.rows], dtype=np.int64) for n in numbers}})
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """One table: a row for each profile and size, a column for each level."""
+        """Return one table with a row for each profile and pod size, and a column for each level."""
         levels = list(dict.fromkeys(row.level for row in self.rows))
         cells: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.rows:
             cells.setdefault((row.profile, text_of(row.requests)), {})[row.level] = row
-        header = ("profile", "a pod asks for", *(level or "all" for level in levels), "workloads without a place")
+        header = ("profile", "requests per pod", *(level or "all" for level in levels), "workloads that do not fit")
         rows = [
             (*key, *(f"{by[level].largest} of {by[level].if_empty}" for level in levels), by[levels[0]].unplaced)
             for key, by in cells.items()
@@ -97,50 +97,44 @@ class Fragmentation(msgspec.Struct, frozen=True):
             Sheet(
                 header,
                 rows,
-                f"most pods that have a place in {self.topology} ({self.flavor}), of those if it was empty",
+                f"largest number of pods that fit in {self.topology} ({self.flavor}), of the number without workloads",
             ),
         )
 
     def __str__(self) -> str:
-        """A line for each row of the table."""
-        ((header, rows, caption),) = self.sheets()
-        table = [tuple(map(str, row)) for row in (header, *rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
-        ]
-        return "\n".join((caption, *lines))
+        """Format the table as text."""
+        return repr_text(self.sheets(), self)
 
     _repr_html_ = repr_html
 
 
 class Runs(Protocol):
-    """What is asked of a Scheduler here."""
+    """The methods of a Scheduler that this module uses."""
 
     @property
     def configuration(self) -> Configuration:
-        """The policies that it was made with."""
+        """The Configuration."""
 
     def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
-        """A topology as it is now."""
+        """Return the current state of a topology."""
 
     def with_configuration(self, configuration: Configuration) -> Self:
-        """One with the same objects and workloads under another Configuration."""
+        """Return a copy with the same objects and workloads under another Configuration."""
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of all workloads."""
+        """Return the keys of all workloads."""
 
     def workload(self, key: str) -> Workload:
-        """A Workload with its status."""
+        """Return a Workload with its status."""
 
     def delete(self, *keys: str) -> None:
-        """The workloads are gone."""
+        """Delete workloads."""
 
     def submit(self, *items: Any) -> tuple[str, ...]:
-        """New workloads."""
+        """Submit workloads and return their keys."""
 
     def settle(self) -> object:
-        """Runs cycles until nothing changes."""
+        """Run cycles until nothing changes."""
 
 
 @checked
@@ -152,26 +146,29 @@ def fragmentation(
     flavor: str | None = None,
     profiles: Iterable[str] = (),
 ) -> Fragmentation:
-    """The largest jobs that have a place now, and where other profiles had placed the same workloads.
+    """Compute the largest jobs that fit into a topology now, and if other profiles had placed the workloads.
 
     Args:
-        scheduler: The Scheduler, which stays as it is.
-        name: The Topology.
-        sizes: What each pod of a job asks for, such as `[{"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 8}]`.
-        flavor: Which ResourceFlavor's nodes, where several have the topology.
-        profiles: `Mixed`, `BestFit` or `Balanced`. For each, the workloads that have a place now come again one by
-            one, in the order in which they got their quota, to the same nodes without anybody else.
+        scheduler: The Scheduler, which is not changed.
+        name: Name of the Topology.
+        sizes: Requests per pod, such as `[{"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 8}]`.
+        flavor: Name of the ResourceFlavor; required if several flavors use the topology.
+        profiles: Any of `Mixed`, `BestFit` and `Balanced`. For each, the placed workloads are submitted again to empty
+            nodes, one by one in the order of their quota reservation.
+
+    Returns:
+        The largest jobs by profile, pod size and level.
 
     Raises:
-        NotFoundError: No flavor has the topology, or it is not there.
-        InvalidSpecError: A request is no amount, or there is no such profile.
+        NotFoundError: The topology does not exist, or no flavor uses it.
+        InvalidSpecError: A request is not a quantity, a profile is unknown, or `flavor` is missing.
     """
     asked = [dict(size) for size in sizes]
     found = scheduler.topology(name, flavor=flavor)
     rows = list(_rows(found, NOW, asked, 0))
     for profile in profiles:
         if profile not in PROFILES:
-            raise InvalidSpecError(f'profiles: "{profile}" is none; it must be one of {", ".join(PROFILES)}')
+            raise InvalidSpecError(f'profiles: is "{profile}"; it must be one of {", ".join(PROFILES)}')
         placed, unplaced = _replaced(scheduler, PROFILES[profile])
         rows += _rows(placed.topology(name, flavor=flavor), profile, asked, unplaced)
     return Fragmentation(found.topology, found.flavor, tuple(rows))
@@ -184,7 +181,7 @@ def _rows(found: RackMap, profile: str, sizes: Sequence[dict[str, Any]], unplace
 
 
 def _replaced(scheduler: Runs, gates: dict[str, bool]) -> tuple[Runs, int]:
-    """The workloads that have a place, placed anew under these gates; and how many found none."""
+    """Place all placed workloads again under other feature gates; return also the number that do not fit."""
     configuration = scheduler.configuration
     changed = msgspec.structs.replace(configuration, feature_gates={**configuration.feature_gates, **gates})
     fresh = scheduler.with_configuration(changed)
@@ -202,11 +199,11 @@ def _has_place(workload: Workload) -> bool:
 
 
 def _reserved(workload: Workload) -> int:
-    """When it got its quota."""
+    """Return the time of the quota reservation."""
     assert workload.status is not None
-    return next(c.last_transition_time for c in workload.status.conditions if c.type == "QuotaReserved")
+    return next(c.last_transition_time.value for c in workload.status.conditions if c.type == "QuotaReserved")
 
 
 def text_of(requests: Mapping[str, Any]) -> str:
-    """What a pod asks for, in words."""
+    """Format the requests of a pod."""
     return ", ".join(f"{name} {amount}" for name, amount in requests.items()) or "nothing"

@@ -1,4 +1,4 @@
-"""A rack map as a figure of matplotlib."""
+"""A rack map as a matplotlib figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Theme(NamedTuple):
-    """Colours of the page, of texts, of what is free, of edges, and of workloads."""
+    """Colours of the page, texts, free capacity, edges and workloads."""
 
     page: str
     ink: str
@@ -37,11 +37,11 @@ _DARK = _Theme(
     "#6b7280",
     ("#60a5fa", "#fb923c", "#4ade80", "#c084fc", "#22d3ee", "#fb7185", "#eab308", "#94a3b8"),
 )
-_PIXELS = 100  # to an inch
+_PIXELS = 100  # pixels per inch
 
 
 def figure(drawing: Drawing, path: str | os.PathLike[str] | None, *, dark: bool, title: str | None) -> Any:
-    """The figure, written to a file if one is named.
+    """Return the figure, and write it to a file if a path is given.
 
     Raises:
         UnsupportedError: matplotlib is not installed.

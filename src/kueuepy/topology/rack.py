@@ -1,20 +1,20 @@
-"""Rack: one domain of a topology, and who uses it."""
+"""Rack: one domain of a topology and its workloads."""
 
 from __future__ import annotations
 
 import msgspec
 
 Amounts = dict[str, int]
-"""Integers by resource, thousandths for cpu."""
+"""Integer amounts by resource in base units, millicores for cpu."""
 
 
 class Use(msgspec.Struct, frozen=True):
-    """What one workload has in a domain.
+    """The usage of a domain by one workload.
 
     Attributes:
-        workload: Its key.
-        pods: How many of its pods are there.
-        amounts: What these take, by resource; integers, thousandths for cpu.
+        workload: Key of the workload, `namespace/name`.
+        pods: Number of its pods in the domain.
+        amounts: Usage of these pods by resource, in base units, millicores for cpu.
     """
 
     workload: str
@@ -23,19 +23,19 @@ class Use(msgspec.Struct, frozen=True):
 
 
 class Rack(msgspec.Struct, frozen=True):
-    """A domain of a topology: a block, a rack, a host.
+    """A domain of a topology, such as a block, a rack or a host.
 
-    Amounts are by resource; integers, thousandths for cpu.
+    Amounts are integers by resource in base units, millicores for cpu.
 
     Attributes:
-        level: Its level, as the label of nodes.
-        values: The values of the levels down to this one.
-        nodes: How many hosts it has, or of the lowest domains where the topology knows no hosts.
-        capacity: What its nodes have.
-        outside: What of that pods outside Kueue take.
-        used: What of that workloads take.
-        free: What is left; below 0 where pods outside Kueue came on top of workloads.
-        uses: The workloads there, those with most pods first.
+        level: Node label of its level.
+        values: Label values of all levels down to this one.
+        nodes: Number of domains of the lowest level in it, usually hosts.
+        capacity: Allocatable capacity of its nodes.
+        outside: Usage by pods that Kueue does not manage.
+        used: Usage by workloads.
+        free: Remaining capacity; negative if workloads and other pods together exceed the capacity.
+        uses: The workloads in the domain, sorted by number of pods, largest first.
     """
 
     level: str
@@ -49,5 +49,5 @@ class Rack(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The values as one name."""
+        """The label values joined by slashes."""
         return "/".join(self.values)

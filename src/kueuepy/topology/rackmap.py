@@ -1,4 +1,4 @@
-"""RackMap: the domains of a flavor's topology, with what they have, what is used and by whom."""
+"""RackMap: the domains of a flavor's topology, with their capacity, usage and workloads."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 @checked_methods
 class RackMap:
-    """A flavor's topology at one moment; a notebook shows it as a map of its racks.
+    """The state of a flavor's topology at one time; notebooks show it as a map of racks.
 
     Attributes:
-        topology: The Topology's name.
-        flavor: The ResourceFlavor's name.
-        levels: The levels, widest first.
-        resources: What its nodes have.
-        racks: All domains, each before those in it, in the order of their values.
-        absent: Nodes with the flavor's labels that take no pods, and why.
+        topology: Name of the Topology.
+        flavor: Name of the ResourceFlavor.
+        levels: Node labels of the levels, highest level first.
+        resources: The resources of its nodes.
+        racks: All domains, parents before children, sorted by their label values.
+        absent: Nodes with the labels of the flavor that accept no pods, with the reason.
     """
 
     def __init__(self, flavor: str, tree: TreeView, engine: Engine) -> None:
-        """Takes a flavor's tree, and a fork of the engine that it was read from."""
+        """Create the map from the tree of a flavor and a fork of its engine."""
         self.topology, self.flavor, self.levels = tree.topology, flavor, tree.levels
         self.resources = tuple(tree.resources)
         self.absent = dict(tree.absent)
@@ -49,11 +49,11 @@ class RackMap:
 
     @cached_property
     def racks(self) -> tuple[Rack, ...]:
-        """All domains, each before those in it, in the order of their values."""
+        """All domains, parents before children, sorted by their label values."""
         return tuple(sorted(self._by_row, key=lambda rack: rack.values))
 
     def _path(self, row: int) -> Iterator[int]:
-        """A domain and those that it is in, up to the root."""
+        """Yield a domain and its ancestors up to the root."""
         while row >= 0:
             yield row
             row = self._tree.domains[row][1]
@@ -105,26 +105,29 @@ class RackMap:
         )
 
     def at(self, level: str) -> tuple[Rack, ...]:
-        """The domains of one level.
+        """Return the domains of one level.
 
         Raises:
             NotFoundError: The topology has no such level.
         """
         if level not in self.levels:
-            raise NotFoundError(f'level: "{level}" is none of {self.topology}; {suggestion(level, self.levels)}')
+            raise NotFoundError(f'level: "{level}" is not a level of {self.topology}; {suggestion(level, self.levels)}')
         return tuple(rack for rack in self.racks if rack.level == level)
 
     def largest(self, requests: Mapping[str, QuantityText], *, empty: bool = False) -> dict[str, int]:
-        """By level, the most pods of these requests that one domain would hold; under `""`, all domains together.
+        """Return the largest number of pods that fit into one domain of each level.
 
-        The pods tolerate the taints that the flavor tolerates, and have no node selector.
+        The pods have the tolerations of the flavor and no node selector.
 
         Args:
-            requests: What each pod asks for.
-            empty: Whether to count as if no workload was there.
+            requests: Requests of each pod.
+            empty: Whether to count as if there were no workloads.
+
+        Returns:
+            The numbers by level; the key `""` has the number for the whole topology.
 
         Raises:
-            InvalidSpecError: A request is no amount.
+            InvalidSpecError: A request is not a quantity.
         """
         counted = self.holds(requests, empty=empty)
         found = dict.fromkeys((*self.levels, ""), 0)
@@ -134,7 +137,12 @@ class RackMap:
         return found
 
     def holds(self, requests: Mapping[str, QuantityText], *, empty: bool = False) -> list[int]:
-        """How many pods of these requests each domain would hold, level by level in the order of their values."""
+        """Return the number of pods that fit into each domain, by level and then by label values.
+
+        Args:
+            requests: Requests of each pod.
+            empty: Whether to count as if there were no workloads.
+        """
         asked = {name: quantity(amount, f"requests: {name}") for name, amount in requests.items()}
         both = self._engine.pods_in_domains(self.flavor, asked)
         assert both is not None, self.flavor  # the fork keeps the tree
@@ -142,7 +150,7 @@ class RackMap:
 
     @property
     def resource(self) -> str:
-        """The resource that its map shows: of those that not every node has, the one that is used most."""
+        """The resource that the map shows by default: the most used one besides cpu, memory, storage and pods."""
         rare = [name for name in self.resources if name not in _EVERYWHERE]
         used = Counter[str]()
         for amounts in self._tree.used:
@@ -151,7 +159,7 @@ class RackMap:
 
     @property
     def table(self) -> Columns:
-        """A row for each domain and resource: level, domain, capacity, outside, used, free."""
+        """A table with a row for each domain and resource: level, domain, resource, capacity, outside, used, free."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         rows = [(rack, name) for rack in self.racks for name in self.resources if rack.capacity[name]]
@@ -172,13 +180,16 @@ class RackMap:
         dark: bool = False,
         title: str | None = None,
     ) -> Any:
-        """The map as a figure of matplotlib, written to a file if one is named.
+        """Draw the map as a matplotlib figure, and write it to a file if a path is given.
 
         Args:
-            path: Where to write it; its ending says how, such as `.png`, `.svg` or `.pdf`.
-            resource: What to show; by default the resource that not every node has.
-            dark: Whether it is for a dark background.
-            title: What stands above it; by default topology, flavor and resource.
+            path: File to write; its suffix selects the format, such as `.png`, `.svg` or `.pdf`.
+            resource: Resource to show; by default `resource`.
+            dark: Whether to use colours for a dark background.
+            title: Title of the map; by default topology, flavor and resource.
+
+        Returns:
+            The figure.
 
         Raises:
             UnsupportedError: matplotlib is not installed.
@@ -189,7 +200,7 @@ class RackMap:
         return figure(self.drawn(resource), path, dark=dark, title=title)
 
     def drawn(self, resource: str | None = None) -> Any:
-        """The map as rectangles and texts, for a renderer.
+        """Return the map as rectangles and texts for a renderer.
 
         Raises:
             NotFoundError: No node has the resource.
@@ -203,13 +214,13 @@ class RackMap:
         return draw(self.racks, shown, title=title, remarks=[f"{node}: {why}" for node, why in self.absent.items()])
 
     def _repr_html_(self) -> str:
-        """The map, for notebooks."""
+        """Return the map as HTML for notebooks."""
         from kueuepy.topology.svg import svg  # noqa: PLC0415 - only on use
 
         return f"<figure>{svg(self.drawn())}</figure>"
 
     def __str__(self) -> str:
-        """A line for each domain, hosts only of a small topology: what is free, and who is there."""
+        """Format each domain as a line with its free capacity and workloads; hosts only for small topologies."""
         name = self.resource
         lines = [f"{self.topology} ({self.flavor}): {name}"]
         deepest = len(self.levels) - (1 if len(self._tree.leaves) > _MOST_LINES and len(self.levels) > 1 else 0)
@@ -225,7 +236,7 @@ class RackMap:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """How large it is."""
+        """Return the names and the number of domains of the lowest level."""
         return f"<RackMap of {self.topology} for {self.flavor}: {len(self._tree.leaves)} {self.levels[-1]}>"
 
 
@@ -233,27 +244,31 @@ _MOST_LINES = 200
 
 
 def rack_map(state: SchedulerState, name: str, flavor: str | None = None) -> RackMap:
-    """The RackMap of a Topology for one of its flavors.
+    """Create the RackMap of a Topology for one of its flavors.
 
     Raises:
-        NotFoundError: No flavor has the topology, or it is not there.
-        InvalidSpecError: Several flavors have it, and none is named.
+        NotFoundError: The topology does not exist, or no flavor uses it.
+        InvalidSpecError: Several flavors use the topology, and `flavor` is missing.
     """
     declared = [one for one in state.cluster().resource_flavors if one.topology_name is not None]
     found = [one.name for one in declared if name == one.topology_name and flavor in (None, one.name)]
     if not found:
         raise NotFoundError(f'Topology "{name}": {_nobody(declared, flavor)}')
     if len(found) > 1:
-        raise InvalidSpecError(f'Topology "{name}": is that of {len(found)} flavors; name one of {", ".join(found)}')
+        raise InvalidSpecError(
+            f'Topology "{name}": is used by {len(found)} flavors; pass flavor, one of {", ".join(found)}'
+        )
     engine = state.engine.fork()
     tree = tree_of(engine, found[0])
     if tree is None:
-        raise NotFoundError(f'Topology "{name}": is not there, or topologies are switched off by a feature gate')
+        raise NotFoundError(f'Topology "{name}": does not exist, or a feature gate disables topologies')
     return RackMap(found[0], tree, engine)
 
 
 def _nobody(declared: Sequence[ResourceFlavor], flavor: str | None) -> str:
     if flavor is not None:
-        return f'ResourceFlavor "{flavor}" does not have it'
+        return f'ResourceFlavor "{flavor}" does not use it'
     known = sorted({str(one.topology_name) for one in declared})
-    return f"no ResourceFlavor has it; {'those that have one name ' + ', '.join(known) if known else 'none has any'}"
+    return (
+        f"no ResourceFlavor uses it; {'flavors use ' + ', '.join(known) if known else 'no flavor has a topologyName'}"
+    )

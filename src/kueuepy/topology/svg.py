@@ -1,4 +1,4 @@
-"""A rack map as SVG, without any library; on a light and on a dark page."""
+"""A rack map as SVG, drawn without a library, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kueuepy.topology.drawing import Bar, Box, Drawing, Label
 
 _COLOURS = ("#3b82f6", "#ea580c", "#16a34a", "#a855f7", "#0891b2", "#e11d48", "#a16207")
-"""Told apart on white and on black, and by people who do not see all colours, in this order."""
+"""Colours distinguishable with any colour vision, on white and on black."""
 _FILLS = {kinds.OTHER: "#64748b", kinds.OUTSIDE: "url(#outside)", kinds.FREE: "#8882", kinds.NONE: "none"}
 
 _OUTSIDE = (
@@ -21,7 +21,7 @@ _OUTSIDE = (
 
 
 def svg(drawing: Drawing) -> str:
-    """The picture; texts have the colour of the page around it."""
+    """Draw the map; texts take the colour of the surrounding page."""
     margin = 4
     head = 22
     width, height = drawing.width + 2 * margin, drawing.height + head + 2 * margin

@@ -1,7 +1,7 @@
-"""What a running Scheduler shows to programs: who waits, statuses, events, its whole state."""
+"""Views of a running Scheduler for programs: pending workloads, statuses, events and the whole state."""
 
 from kueuepy.visibility.dump import state_dump
-from kueuepy.visibility.events import NEVER, EventTable, SchedulerEvent, drain_events, event_table
+from kueuepy.visibility.events import EventTable, SchedulerEvent, drain_events, event_table
 from kueuepy.visibility.fidelity import Fidelity, fidelity
 from kueuepy.visibility.pending import PendingWorkload, PendingWorkloadsSummary, pending_workloads
 from kueuepy.visibility.status import (
@@ -14,7 +14,6 @@ from kueuepy.visibility.status import (
 )
 
 __all__ = [
-    "NEVER",
     "ClusterQueueStatus",
     "CohortStatus",
     "EventTable",

@@ -1,4 +1,4 @@
-"""What Kueue logs of itself on SIGUSR2, as plain data: who holds what, and who waits."""
+"""The dump that Kueue logs on SIGUSR2, as data: workloads with quota, and pending workloads."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _Cells = dict[str, dict[str, int]]
 
 @checked
 def state_dump(scheduler: Scheduler) -> dict[str, Any]:
-    """The cache and the queues at this moment, ready for `json.dumps`; for people and scripts, not to start from.
+    """Return the cache and the queues as data for `json.dumps`.
 
-    Amounts are the scheduler's integers: thousandths for cpu, and units for everything else. Queues and Cohorts come by
-    name, who waits in the order of the queue. What a Scheduler can start from again is `Scheduler.save`.
+    Amounts are integers in base units, millicores for cpu. Queues and Cohorts are sorted by name, and pending workloads
+    are in queue order. A Scheduler cannot be restored from a dump; use `Scheduler.save` for that.
 
     Source: `pkg/debugger/debugger.go:DumpAll`, `pkg/cache/scheduler/snapshot.go:Log`,
     `pkg/cache/queue/dumper.go:LogDump`.
@@ -41,6 +41,12 @@ def state_dump(scheduler: Scheduler) -> dict[str, Any]:
 'default/job-2'], 'inadmissible': []}
     >>> dump["cohorts"]
     [{'cohort': 'all', 'subtreeQuota': {'default': {'cpu': 4000}}, 'usage': {'default': {'cpu': 3000}}}]
+
+    Args:
+        scheduler: The Scheduler.
+
+    Returns:
+        A dict with `time` (seconds since the Unix epoch), `clusterQueues` and `cohorts`.
     """
     with session_of(scheduler).lock:
         return _dump(scheduler)
@@ -70,13 +76,13 @@ def _dump(scheduler: Scheduler) -> dict[str, Any]:
 
 
 def _groups(queue: ClusterQueue) -> list[dict[str, Any]]:
-    """The resource groups as a manifest has them, in lists and dicts alone."""
+    """Return the resource groups of a queue as in a manifest."""
     groups = to_dict(queue)["spec"].get("resourceGroups", [])
     return msgspec.json.decode(msgspec.json.encode(groups), type=list[dict[str, Any]])
 
 
 def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
-    """The workloads that hold quota, by ClusterQueue, sorted."""
+    """Return the sorted keys of workloads that hold quota, by ClusterQueue."""
     engine = session_of(scheduler).engine
     found: dict[str, list[str]] = {}
     for key in sorted(scheduler.keys()):
@@ -87,7 +93,7 @@ def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
 
 
 def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
-    """Cohorts in a cycle have no numbers, and are left out."""
+    """Return the Cohorts, except those in or below a cycle, which have no quota."""
     tables = scheduler.usage
     quota, usage = tables.array("subtree_quota"), tables.array("usage")
     rows = {
@@ -107,7 +113,7 @@ def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
 
 
 def _cells(cells: Any, quota: Any, values: Any) -> _Cells:
-    """The values of a row, where it has a quota or a value."""
+    """Return the values of a row with a quota or a value, by flavor and resource."""
     found: _Cells = {}
     for (flavor, resource), has, value in zip(cells, quota, values, strict=True):
         if has or value:

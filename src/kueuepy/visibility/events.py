@@ -1,65 +1,66 @@
-"""What happened, as a tidy table: one row for each event, one meaning for each column."""
+"""Events of workloads, and their table with one row for each event."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.engine.inventory import EventKind  # noqa: TC001 - msgspec reads it
 from kueuepy.errors.arguments import checked
+from kueuepy.objects import Timestamp
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy._core import Engine
 
-NEVER = -1
 """Stands for a time where there is none."""
 
 
 class SchedulerEvent(msgspec.Struct, frozen=True):
-    """Something that happened to a workload.
+    """An event of a workload.
 
-    | kind | what happened | it ends what began `since` |
+    | kind | meaning | `since` is the start of |
     | --- | --- | --- |
-    | `Created` | it was submitted | |
-    | `QuotaReserved` | a cycle gave it quota | |
-    | `Admitted` | it may start | its wait for admission checks, if it has any |
-    | `PodsReady` | all its pods are ready, or are so again | its admission |
-    | `Evicted` | it has to stop | its pods were ready, if they were |
-    | `QuotaReleased` | its quota is free | its eviction, if it was evicted |
-    | `Pending` | its condition `QuotaReserved` says anew why it waits | |
-    | `PreemptionSkipped` | it could have preempted, but others of the same cycle needed the same | |
-    | `TargetsRecomputed` | others of the same cycle have its targets; `underlying_cause` is what came of it | |
-    | `Assigned` | it has quota, and its topology assignment has changed | |
-    | `UnhealthyNodes` | nodes of its topology assignment have failed, or are ready again | |
-    | `Finished` | its job is done | its execution, as if it had been in one piece |
-    | `Deleted` | it is gone | |
+    | `Created` | the workload was submitted | |
+    | `QuotaReserved` | a scheduling cycle reserved quota | |
+    | `Admitted` | the workload was admitted | the wait for admission checks, if it has any |
+    | `PodsReady` | all pods became ready, or became ready again | the admission |
+    | `Evicted` | the workload was evicted | the readiness of its pods, if they were ready |
+    | `QuotaReleased` | the quota was released | the eviction, if it was evicted |
+    | `Pending` | the condition `QuotaReserved` was updated with the reason for waiting | |
+    | `PreemptionSkipped` | a preemption was skipped in favour of other heads of the cycle | |
+    | `TargetsRecomputed` | preemption targets overlapped with another head; `underlying_cause` has the result | |
+    | `Assigned` | the topology assignment of a workload with quota changed | |
+    | `UnhealthyNodes` | nodes of its topology assignment failed or became ready again | |
+    | `Finished` | the job finished | the execution, as if it had run without interruption |
+    | `Deleted` | the workload was deleted | |
 
     Attributes:
-        time: When, in nanoseconds since the Unix epoch.
-        cycle: How many scheduling cycles with heads had begun by then.
-        kind: What happened.
-        workload: Its key, `namespace/name`.
+        time: Time of the event, a datetime.
+        cycle: Number of scheduling cycles with heads that had started by then.
+        kind: Kind of the event.
+        workload: Key of the workload, `namespace/name`.
         local_queue: The name of its LocalQueue.
         priority_class: The name of its priority class, if it has one.
-        cluster_queue: Where it holds quota, or waits; empty if it finished without quota.
-        reason: The reason of the condition that tells of the event.
-        underlying_cause: What is behind the reason of an eviction: `WaitForStart` or `WaitForRecovery` behind
-            `PodsReadyTimeout`, the second half of `DeactivatedDueTo…`. Of targets: `NewTargets`, `DeferredFit`,
-            `Skipped`.
-        preemption_reason: Of an eviction by preemption: by which rule.
-        message: The message of that condition, word for word as Kueue writes it.
-        preemptor: Of an eviction by preemption: who needs the quota.
-        preemptor_cluster_queue: And where.
-        queued_since: When the workload was created, or last put back into its queue
+        cluster_queue: The ClusterQueue in which it holds quota or is pending; empty if it finished without quota.
+        reason: Reason of the condition that reports the event.
+        underlying_cause: For an eviction, the cause of the reason: `WaitForStart` or `WaitForRecovery` for
+            `PodsReadyTimeout`, and the second part of `DeactivatedDueTo…`. For `TargetsRecomputed`, the result:
+            `NewTargets`, `DeferredFit` or `Skipped`.
+        preemption_reason: For a preemption, the rule that allowed it.
+        message: Message of the condition, exactly as Kueue writes it.
+        preemptor: For a preemption, the key of the preempting workload.
+        preemptor_cluster_queue: For a preemption, the ClusterQueue of the preempting workload.
+        queued_since: Time of the creation or the last requeuing of the workload, a datetime
             (`pkg/workload/workload.go:QueuedWaitTime`).
-        since: When that began which the event ends, in nanoseconds since the Unix epoch; -1 for nothing.
+        since: Start of the period that the event ends, a datetime; `None` without a period.
     """
 
-    time: int
+    time: Timestamp
     cycle: int
     kind: EventKind
     workload: str
@@ -72,8 +73,8 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     message: str
     preemptor: str
     preemptor_cluster_queue: str
-    queued_since: int
-    since: int
+    queued_since: Timestamp
+    since: Timestamp | None
 
     @property
     def namespace(self) -> str:
@@ -82,16 +83,23 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
 
 
 class EventTable(Columns):
-    """Events, oldest first: a column for each attribute of `SchedulerEvent`."""
+    """A table of events, oldest first, with a column for each attribute of `SchedulerEvent`."""
 
 
 @checked
 def event_table(events: Sequence[SchedulerEvent]) -> EventTable:
-    """The events as columns."""
-    return EventTable({name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__})
+    """Return events as a table."""
+    columns: dict[str, Any] = {
+        name: [getattr(event, name) for event in events] for name in SchedulerEvent.__struct_fields__
+    }
+    for name in ("time", "queued_since", "since"):
+        columns[name] = times(columns[name])
+    return EventTable(columns)
 
 
 @checked
 def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
-    """What happened since the last time; the engine forgets it."""
-    return (SchedulerEvent(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())
+    """Return the events since the last call and remove them from the engine."""
+    for view in engine.drain_events():
+        began = None if view[-1] is None else Timestamp.of(view[-1])
+        yield SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)

@@ -1,4 +1,4 @@
-"""Who waits, at which position: the answers of Kueue's visibility API."""
+"""Pending workloads and their positions, as in Kueue's visibility API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kueuepy._core import Engine
 from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects.times import format_time
+from kueuepy.objects.times import Timestamp
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 DEFAULT_LIMIT = 1000
-"""How many workloads are listed if nothing is said (`pkg/constants/constants.go:DefaultPendingWorkloadsLimit`)."""
+"""Default number of listed workloads (`pkg/constants/constants.go:DefaultPendingWorkloadsLimit`)."""
 MAX_LIMIT = 100_000
-"""The most that are listed, whatever is asked for (`pkg/visibility/storage/utils.go`)."""
+"""Maximum number of listed workloads (`pkg/visibility/storage/utils.go`)."""
 
 
 class OwnerReference(msgspec.Struct, frozen=True, rename="camel"):
-    """The job that a workload is for."""
+    """A reference to the job of a workload."""
 
     api_version: str
     kind: str
@@ -34,22 +34,22 @@ class OwnerReference(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PendingWorkload(msgspec.Struct, frozen=True):
-    """One workload that waits.
+    """A pending workload.
 
     Attributes:
         name: Its name.
         namespace: Its namespace.
-        creation_timestamp: When it was created, in nanoseconds since the Unix epoch.
+        creation_timestamp: Its creation time, a datetime.
         priority: Its priority, without a boost.
-        local_queue_name: The LocalQueue that it waits in.
-        position_in_cluster_queue: How many workloads of its ClusterQueue are before it.
-        position_in_local_queue: How many workloads of its LocalQueue are before it.
-        owner_references: Its job, if it was submitted as one to a Scheduler.
+        local_queue_name: The name of its LocalQueue.
+        position_in_cluster_queue: Number of workloads before it in its ClusterQueue.
+        position_in_local_queue: Number of workloads before it in its LocalQueue.
+        owner_references: Its job, if a job was submitted to the Scheduler.
     """
 
     name: str
     namespace: str
-    creation_timestamp: int
+    creation_timestamp: Timestamp
     priority: int
     local_queue_name: str
     position_in_cluster_queue: int
@@ -58,17 +58,17 @@ class PendingWorkload(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The workload's `namespace/name`."""
+        """The key of the workload, `namespace/name`."""
         return f"{self.namespace}/{self.name}"
 
     def manifest(self) -> dict[str, Any]:
-        """The workload as the API shows it."""
+        """Return the workload in the format of the visibility API."""
         owners = [msgspec.to_builtins(owner) for owner in self.owner_references]
         return {
             "metadata": {
                 "name": self.name,
                 "namespace": self.namespace,
-                "creationTimestamp": format_time(self.creation_timestamp),
+                "creationTimestamp": str(self.creation_timestamp),
                 **({"ownerReferences": owners} if owners else {}),
             },
             "priority": self.priority,
@@ -79,16 +79,16 @@ class PendingWorkload(msgspec.Struct, frozen=True):
 
 
 class PendingWorkloadsSummary(msgspec.Struct, frozen=True):
-    """Workloads that wait, in the order of their ClusterQueue.
+    """A list of pending workloads.
 
     Attributes:
-        items: The workloads.
+        items: The workloads, in the order of their ClusterQueue.
     """
 
     items: tuple[PendingWorkload, ...] = ()
 
     def manifest(self) -> dict[str, Any]:
-        """The summary as the API gives it."""
+        """Return the summary in the format of the visibility API."""
         return {
             "apiVersion": "visibility.kueue.x-k8s.io/v1beta2",
             "kind": "PendingWorkloadsSummary",
@@ -106,23 +106,28 @@ def pending_workloads(
     limit: int = DEFAULT_LIMIT,
     offset: int = 0,
 ) -> PendingWorkloadsSummary:
-    """The workloads that wait in a ClusterQueue or a LocalQueue, active and inadmissible ones alike.
+    """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
 
-    The order is by usage of the LocalQueue where admission fair sharing decides, then a workload that waits for its
-    victims to leave, then priority, the time that the queue goes by, and UID. Positions count from 0, in the whole
-    queue, whatever the offset. Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
+    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Then follow a workload that waits
+    for its preempted workloads to stop, priority, queue order timestamp and UID. Positions count from 0 in the whole
+    queue, independent of `offset`.
+
+    Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
 
     Args:
-        source: A Scheduler, or an engine.
+        source: A Scheduler or an engine.
         cluster_queue: The name of a ClusterQueue.
-        local_queue: Instead: a LocalQueue as `namespace/name`; its name alone is of the namespace `default`.
-        limit: The most to list; 0 stands for 1000, and never more than 100,000 are listed.
-        offset: How many to leave out at the front.
+        local_queue: Alternatively, a LocalQueue as `namespace/name`; a name alone is in the namespace `default`.
+        limit: Maximum number of workloads, at most 100,000; 0 means 1,000.
+        offset: Number of workloads to skip at the start.
+
+    Returns:
+        The pending workloads in queue order.
 
     Raises:
-        NotFoundError: There is no such queue, or the LocalQueue is stopped: Kueue's queue manager forgets a stopped
-            LocalQueue (`pkg/controller/core/localqueue_controller.go`), and the visibility API answers 404.
-        InvalidSpecError: Not exactly one of the two queues is named.
+        NotFoundError: The queue does not exist, or the LocalQueue is stopped: Kueue's queue manager removes a stopped
+            LocalQueue (`pkg/controller/core/localqueue_controller.go`), and the visibility API returns 404.
+        InvalidSpecError: Both queues are given, or none.
     """
     if (cluster_queue is None) == (local_queue is None):
         raise InvalidSpecError("pending workloads: name either a ClusterQueue or a LocalQueue")
@@ -134,11 +139,11 @@ def pending_workloads(
         assert local_queue is not None
         found = _of_local_queue(engine, local_queue)
     page = found[offset : offset + max(limit, 0)]
-    return PendingWorkloadsSummary(tuple(page if source is engine else _with_owners(source, page)))
+    return PendingWorkloadsSummary(tuple(page if isinstance(source, Engine) else _with_owners(source, page)))
 
 
 def engine_of(source: Scheduler | Engine) -> Engine:
-    """The engine of a Scheduler, or the engine itself."""
+    """Return the engine of a Scheduler, or the engine itself."""
     return source if isinstance(source, Engine) else session_of(source).engine
 
 
@@ -147,14 +152,14 @@ def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
     if views is None:
         raise NotFoundError(f'ClusterQueue "{cluster_queue}": there is no such ClusterQueue')
     return [
-        PendingWorkload(name, namespace, created, priority, queue, position, local_position)
+        PendingWorkload(name, namespace, Timestamp.of(created), priority, queue, position, local_position)
         for position, (namespace, name, queue, priority, created, local_position) in enumerate(views)
     ]
 
 
-def _with_owners(source: Any, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
-    """The workloads of a Scheduler with their jobs."""
-    jobs = source.state.store.jobs
+def _with_owners(source: Scheduler, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
+    """Add references to the jobs of a Scheduler."""
+    jobs = session_of(source).state.store.jobs
     for waiting in page:
         job = jobs.get(waiting.key)
         if job is None:

@@ -1,4 +1,4 @@
-"""The status of ClusterQueues, LocalQueues and Cohorts, as Kueue writes it."""
+"""The status of ClusterQueues, LocalQueues and Cohorts, as Kueue's controllers write it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MOST = 2**63 - 1
 
 class _Status(msgspec.Struct, frozen=True, rename="camel"):
     def manifest(self) -> dict[str, Any]:
-        """The status as `status` of the object shows it; what is not there is left out."""
+        """Return the status as in a manifest, without absent fields."""
         built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return {name: value for name, value in built.items() if value is not None and value != []}
 
 
 class ActiveCondition(msgspec.Struct, frozen=True):
-    """Whether a queue takes part in admission, and why not."""
+    """The condition `Active` of a queue: whether it admits workloads, and the reason."""
 
     status: ConditionStatus
     reason: str
@@ -42,7 +42,7 @@ class ActiveCondition(msgspec.Struct, frozen=True):
 
 
 class ResourceUsage(msgspec.Struct, frozen=True):
-    """How much of a resource is used; `borrowed` is the part above the nominal quota, if the queue has a cohort."""
+    """Usage of a resource; `borrowed` is the amount above the nominal quota, if the queue is in a cohort."""
 
     name: str
     total: str
@@ -50,31 +50,31 @@ class ResourceUsage(msgspec.Struct, frozen=True):
 
 
 class FlavorUsage(msgspec.Struct, frozen=True):
-    """How much of each resource is used in one flavor."""
+    """Usage of the resources of a flavor."""
 
     name: str
     resources: tuple[ResourceUsage, ...]
 
 
 class FairSharingStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """The share of a queue or Cohort, rounded up; 2^63 - 1 for infinity."""
+    """The weighted share of a queue or Cohort, rounded up; 2^63 - 1 stands for infinity."""
 
     weighted_share: int
 
 
 class ClusterQueueStatus(_Status, frozen=True):
-    """`status` of a ClusterQueue.
+    """The status of a ClusterQueue.
 
     Source: `pkg/controller/core/clusterqueue_controller.go:updateCqStatusIfChanged`.
 
     Attributes:
         conditions: The condition `Active`.
-        flavors_reservation: What workloads with quota hold, by flavor.
-        flavors_usage: What admitted workloads hold, by flavor.
-        pending_workloads: How many wait, inadmissible ones included.
-        reserving_workloads: How many hold quota.
-        admitted_workloads: How many of these are admitted.
-        fair_sharing: The queue's share; only with fair sharing on.
+        flavors_reservation: Quota reserved by workloads, by flavor.
+        flavors_usage: Quota of admitted workloads, by flavor.
+        pending_workloads: Number of pending workloads, including inadmissible ones.
+        reserving_workloads: Number of workloads that hold quota.
+        admitted_workloads: Number of admitted workloads.
+        fair_sharing: The weighted share of the queue; `None` without fair sharing.
     """
 
     conditions: tuple[ActiveCondition, ...]
@@ -87,51 +87,51 @@ class ClusterQueueStatus(_Status, frozen=True):
 
     @property
     def is_active(self) -> bool:
-        """Whether the ClusterQueue admits anything."""
+        """Whether the ClusterQueue is active, so that it can admit workloads."""
         return self.conditions[0].status == "True"
 
 
 class LocalQueueResourceUsage(msgspec.Struct, frozen=True):
-    """How much of a resource the workloads of a LocalQueue use."""
+    """Usage of a resource by the workloads of a LocalQueue."""
 
     name: str
     total: str
 
 
 class LocalQueueFlavorUsage(msgspec.Struct, frozen=True):
-    """How much of each resource the workloads of a LocalQueue use in one flavor."""
+    """Usage of the resources of a flavor by the workloads of a LocalQueue."""
 
     name: str
     resources: tuple[LocalQueueResourceUsage, ...]
 
 
 class AdmissionFairSharingStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """What a LocalQueue has used lately, by resource, and when that was written."""
+    """The decayed usage of a LocalQueue by resource, and the time of its last update."""
 
     consumed_resources: dict[str, str]
     last_update: str
 
 
 class LocalQueueFairSharingStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """The place of a LocalQueue in admission fair sharing; Kueue leaves its `weightedShare` at 0."""
+    """The fair sharing status of a LocalQueue; Kueue always sets its `weightedShare` to 0."""
 
     admission_fair_sharing_status: AdmissionFairSharingStatus
     weighted_share: int = 0
 
 
 class LocalQueueStatus(_Status, frozen=True):
-    """`status` of a LocalQueue.
+    """The status of a LocalQueue.
 
     Source: `pkg/controller/core/localqueue_controller.go:updateStatusIfChanged`.
 
     Attributes:
         conditions: The condition `Active`.
-        pending_workloads: How many wait; 0 while the LocalQueue is stopped.
-        reserving_workloads: How many hold quota.
-        admitted_workloads: How many of these are admitted.
-        flavors_reservation: What workloads with quota hold, by each flavor that the LocalQueue has.
-        flavors_usage: What admitted workloads hold, likewise.
-        fair_sharing: Its usage; only where admission fair sharing decides.
+        pending_workloads: Number of pending workloads; 0 while the LocalQueue is stopped.
+        reserving_workloads: Number of workloads that hold quota.
+        admitted_workloads: Number of admitted workloads.
+        flavors_reservation: Quota reserved by workloads, by flavor of its ClusterQueue.
+        flavors_usage: Quota of admitted workloads, by flavor of its ClusterQueue.
+        fair_sharing: Its decayed usage; `None` without admission fair sharing.
     """
 
     conditions: tuple[ActiveCondition, ...]
@@ -144,19 +144,19 @@ class LocalQueueStatus(_Status, frozen=True):
 
     @property
     def flavors(self) -> tuple[str, ...]:
-        """The flavors that its ClusterQueue offers, in the order in which they are tried."""
+        """The flavors of its ClusterQueue, in the order in which Kueue tries them."""
         return tuple(usage.name for usage in self.flavors_usage)
 
 
 class CohortStatus(_Status, frozen=True):
-    """`status` of a Cohort: its share, only with fair sharing on."""
+    """The status of a Cohort: its weighted share, or `None` without fair sharing."""
 
     fair_sharing: FairSharingStatus | None = None
 
 
 @checked
 def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
-    """The status of every ClusterQueue, by name."""
+    """Return the status of all ClusterQueues, by name."""
     fair, text = scheduler.configuration.fair_sharing is not None, _formatter(scheduler)
     return {
         view.name: ClusterQueueStatus(
@@ -174,7 +174,7 @@ def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
 
 @checked
 def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
-    """The status of every LocalQueue, by `namespace/name`."""
+    """Return the status of all LocalQueues, by `namespace/name`."""
     text = _formatter(scheduler)
     return {
         f"{view.namespace}/{view.name}": LocalQueueStatus(
@@ -192,7 +192,7 @@ def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
 
 @checked
 def cohort_status(scheduler: Scheduler) -> dict[str, CohortStatus]:
-    """The status of every Cohort that is declared, by name."""
+    """Return the status of all Cohort objects, by name."""
     fair = scheduler.configuration.fair_sharing is not None
     return {
         view.name: CohortStatus(FairSharingStatus(weighted_share(view.share)) if fair else None)
@@ -202,7 +202,7 @@ def cohort_status(scheduler: Scheduler) -> dict[str, CohortStatus]:
 
 
 def weighted_share(share: float) -> int:
-    """A share as a status shows it (`pkg/controller/core/helpers.go:WeightedShare`)."""
+    """Convert a share to the integer in a status (`pkg/controller/core/helpers.go:WeightedShare`)."""
     return _MOST if math.isinf(share) else min(math.ceil(share), _MOST)
 
 
@@ -223,7 +223,7 @@ def _accepting(*, runs: bool, found: bool, is_active: bool) -> ActiveCondition:
 
 
 def _formatter(scheduler: Scheduler) -> Formatter:
-    """Writes amounts of a resource as Kueue does: those of counters and capacities of devices like memory."""
+    """Return a function that formats amounts as Kueue does; device counters and capacities are like memory."""
     names = session_of(scheduler).engine.byte_resources
     return lambda name, amount: Quantity.format(name, amount, name in names)
 

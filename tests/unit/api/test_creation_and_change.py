@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from datetime import datetime, timezone
 
 import msgspec
 import pytest
@@ -40,7 +41,7 @@ def forged(name="forged", cpu=500):
 
 def used(scheduler, queue="a"):
     """The CPUs in use by a queue."""
-    return dict(zip(scheduler.usage["name"], scheduler.usage["usage"], strict=True))[queue] / 1000
+    return dict(zip(scheduler.usage["name"], scheduler.usage["usage"], strict=True))[queue]
 
 
 def states(scheduler):
@@ -129,7 +130,11 @@ def test_a_change_keeps_the_status_and_the_creation(scheduler):
     scheduler.apply(workload("w", 5, annotations={"why": "x"}, status=kq.objects.WorkloadStatus()))
     after = scheduler.workload("w")
     assert after.annotations == {"why": "x"}
-    assert (after.uid, after.creation_timestamp, after.status) == (before.uid, 1000 * SECOND, before.status)
+    assert (after.uid, after.creation_timestamp, after.status) == (
+        before.uid,
+        datetime.fromtimestamp(1000, timezone.utc),
+        before.status,
+    )
 
 
 # Questions are validated like submissions.

@@ -30,7 +30,7 @@ def test_a_waiting_workload_is_explained_flavor_by_flavor_up_the_cohort_tree(tea
 def test_the_text_is_a_tree_and_the_dict_is_the_same(team):
     explanation = _full(team).explain("a21")
     text = str(explanation)
-    assert text.splitlines()[0] == "default/a21 waits: WaitingForQuota"
+    assert text.splitlines()[0] == "default/a21 is pending: WaitingForQuota"
     for cause in explanation.causes:
         for found in cause.walk():
             assert found.text in text
@@ -53,7 +53,7 @@ def test_the_effective_borrowing_limit_is_named():
     scheduler.settle()
     explanation = scheduler.explain("x")
     assert [c.facts["name"] for c in explanation.find("node") if c.facts["binds"]] == ["a"]
-    assert "its borrowingLimit grew" in explanation.find("remedy")[0].text
+    assert "its borrowingLimit increased" in explanation.find("remedy")[0].text
 
 
 def test_requests_that_can_never_fit_are_distinguished(team):
@@ -62,8 +62,8 @@ def test_requests_that_can_never_fit_are_distinguished(team):
     scheduler.settle()
     explanation = scheduler.explain("huge")
     assert explanation.reason == "ExceedsMaxQuota"
-    assert "can never have more than 21" in explanation.find("resource")[0].text
-    assert "22 cpu is possible; now it is 21" in explanation.find("remedy")[0].text
+    assert "but at most 21 can ever be available" in explanation.find("resource")[0].text
+    assert "quotas and limits allowed 22 cpu; now they allow at most 21" in explanation.find("remedy")[0].text
 
 
 def test_a_taint_and_a_resource_without_quota_are_explained():
@@ -171,7 +171,7 @@ def test_the_explanation_of_a_queued_workload_says_that_it_fits(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("one", "team-a"), workload("two", "team-a"))
     explanation = scheduler.explain("two")
-    assert explanation.headline == "default/two waits, and fits now"
+    assert explanation.headline == "default/two is pending and fits now"
     assert explanation.find("position")[0].facts == {"position": 1}
     scheduler.finish("one")
     assert scheduler.explain("one").verdict == "Finished"
@@ -181,7 +181,7 @@ def test_an_unlimited_quota_has_no_limit():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("team-a", 9)))
     scheduler.submit(workload("vast", "team-a", cpu=2**63 - 1))
     told = str(scheduler.explain("default/vast"))
-    assert "cpu: asks no limit, can never have more than 9" in told
+    assert "cpu: requests no limit, but at most 9 can ever be available" in told
 
 
 def test_no_quota_increase_is_suggested_if_others_use_the_maximum():
@@ -190,7 +190,7 @@ def test_no_quota_increase_is_suggested_if_others_use_the_maximum():
     scheduler.settle()
     assert scheduler.explain("default/w-a").verdict == "Admitted"
     told = scheduler.explain("default/w-c")
-    assert "used no limit, 0 left" in str(told)
+    assert "used no limit, 0 available" in str(told)
     assert [cause.text.endswith("cpu became free in all") for cause in told.find("remedy")] == [True]
 
 
@@ -207,6 +207,6 @@ def test_an_unfinished_flavor_search_is_explained():
     assert explanation.message == scheduler.try_admit("default/second").message
     assert explanation.find("flavor")[0].facts["mode"] == "Fit"
     (told,) = explanation.find("search goes on")
-    assert "goes on where the last cycle stopped" in told.text
+    assert "continues where the last cycle stopped" in told.text
     (decision,) = scheduler.cycle()
     assert decision.reason == "ExceedsMaxQuota"

@@ -45,7 +45,7 @@ def test_the_limit_of_an_intermediate_cohort_applies():
     assert nodes == [("l1", 5000, 1000), ("left", 9000, 1000), ("root", 9000, 2000)]
     (remedy,) = explanation.find("remedy")
     assert remedy.text == (
-        "default: 3 cpu became free in left, or its borrowingLimit grew by that and the quota of root by 2"
+        "default: 3 cpu became free in left, or its borrowingLimit increased by that amount and the quota of root by 2"
     )
 
 
@@ -86,7 +86,7 @@ def test_usage_above_a_reduced_quota_is_also_missing():
     scheduler.settle()
     (resource,) = scheduler.explain("w9").find("resource")
     assert (resource.facts["available"], resource.facts["missing"]) == (0, 5000)
-    assert resource.text == "cpu: asks 1, may have 0: 5 short, with the 4 that are used beyond quota"
+    assert resource.text == "cpu: requests 1, 0 available: 5 short, including 4 used beyond quota"
     assert scheduler.explain("w9").find("one would do") == ()
 
 
@@ -117,25 +117,25 @@ def test_every_part_of_a_request_needs_one_of_its_flavors():
         "gpu": (0, 2, 2),
     }
     (remedies,) = explanation.find("remedies")
-    assert remedies.text == "it would fit if all of these held"
+    assert remedies.text == "it would fit if all of these were true"
     assert [(c.text, [remedy.text for remedy in c.causes]) for c in remedies.causes] == [
         (
             "cpu, memory of pod set workers: one of these",
             [
                 "spot: the pods tolerated its taint spot=true:NoSchedule",
                 (
-                    "default: 1 cpu became free in q, or its quota grew by that, "
-                    "and 5Gi memory became free in q, or its quota grew by that"
+                    "default: 1 cpu became free in q, or its quota increased by that amount, "
+                    "and 5Gi memory became free in q, or its quota increased by that amount"
                 ),
             ],
         ),
         (
             "gpu of pod set workers: one of these",
             [
-                "v1: 2 gpu became free in q, or its quota grew by that",
+                "v1: 2 gpu became free in q, or its quota increased by that amount",
                 (
-                    "v2: node selector and affinity of the pods allowed its labels, "
-                    "and quotas and limits were raised, so that 2 gpu is possible; now it is 1"
+                    "v2: the node selector and affinity of the pods allowed its labels, "
+                    "and quotas and limits allowed 2 gpu; now they allow at most 1"
                 ),
             ],
         ),
@@ -151,10 +151,10 @@ def test_without_a_matching_flavor_the_missing_labels_or_tolerations_are_named()
     scheduler.settle()
     explanation = scheduler.explain("job")
     assert explanation.reason == "NoMatchingFlavor"
-    assert explanation.find("remedies")[0].text == "it would fit if one of these held"
-    impossible = "quotas and limits were raised, so that 2 cpu is possible; now it is 1"
+    assert explanation.find("remedies")[0].text == "it would fit if one of these was true"
+    impossible = "quotas and limits allowed 2 cpu; now they allow at most 1"
     assert [c.text for c in explanation.find("remedy")] == [
-        f"arm: node selector and affinity of the pods allowed its labels, and {impossible}",
+        f"arm: the node selector and affinity of the pods allowed its labels, and {impossible}",
         f"bare: the pods tolerated its taint alone:NoExecute, and {impossible}",
     ]
 

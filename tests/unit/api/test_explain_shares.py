@@ -71,8 +71,8 @@ def test_shares_of_a_cohort_tree(tree):
     assert {name: row["share"] for name, row in rows.items()} == {
         "root": 0, "left": 50, "right": 300, "p": 0, "s": 200, "x": 200, "y": math.inf,
     }  # fmt: skip
-    assert (rows["left"]["borrowed"], rows["left"]["lendable"], rows["left"]["weight"]) == (1000, 10000, 2)
-    assert (rows["y"]["borrowed"], rows["y"]["rounded"], rows["p"]["resource"]) == (1000, 2**63 - 1, "")
+    assert (rows["left"]["borrowed"], rows["left"]["lendable"], rows["left"]["weight"]) == (1, 10, 2)
+    assert (rows["y"]["borrowed"], rows["y"]["rounded"], rows["p"]["resource"]) == (1, 2**63 - 1, "")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_shares_of_a_cohort_tree(tree):
         (
             "p1",
             (
-                "share of ClusterQueue p: 0, since it borrows nothing",
+                "share of ClusterQueue p: 0, because it borrows nothing",
                 "share of Cohort left: 50, by cpu: borrows 1 of 10 lendable, weight 2",
             ),
         ),
@@ -154,7 +154,7 @@ def test_two_queues_with_weight_0_are_ordered_by_borrowed_quota():
     (comparison,) = scheduler.explain("b1").find("comparison")
     assert comparison.facts["holds"]
     assert comparison.text.endswith(
-        "infinite (before: infinite), told apart by what they borrow, since both have weight 0"
+        "infinite (before: infinite), compared by borrowed amounts, because both have weight 0"
     )
 
 

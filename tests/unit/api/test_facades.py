@@ -49,16 +49,17 @@ def test_no_name_is_in_two_facades():
         for public in getattr(importlib.import_module(name), "__all__", ()):
             places.setdefault(public, set()).add(name)
     twice = {public: found for public, found in places.items() if len(found) > 1}
-    # The objects and errors that programs need most are at the top too; each module of manifests has its own `load`.
+    # The objects and errors that most programs need are at the top too.
     allowed = {public for public in kq.__all__ if public in {*kq.objects.__all__, *kq.errors.__all__}}
     assert {public: found for public, found in twice.items() if public not in allowed} == {
         "LimitError": {"kueuepy.errors", "kueuepy.manifest"},
         "ManifestError": {"kueuepy.errors", "kueuepy.manifest"},
+        "Change": {"kueuepy.answers", "kueuepy.live"},
+        "LocalQueueStatus": {"kueuepy.objects", "kueuepy.platform"},
         "Priority": {"kueuepy.jobs", "kueuepy.sim"},
         "dump": {"kueuepy", "kueuepy.manifest"},
         "load": {"kueuepy", "kueuepy.manifest"},
-        "verify": {"kueuepy.live"},
-    } | {}
+    }
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,71 @@ def test_an_unfamiliar_name_has_no_suggestion(module):
     with pytest.raises(AttributeError, match=r"^module '[\w.]+' has no attribute 'zzzz'$"):
         module.zzzz  # noqa: B018
     assert not hasattr(module, "_nothing")
+
+
+OPEN = {"fields", "columns", "changes"}
+"""Keywords that the user names: fields of an object, columns of a table."""
+
+
+def _callables():
+    for name in [*FACADES, *OTHERS]:
+        facade = importlib.import_module(name)
+        for public in sorted({*facade.__all__} - {"play", "rl"}):
+            found = getattr(facade, public)
+            if inspect.isclass(found) and found.__module__.startswith("kueuepy"):
+                yield from (
+                    (f"{name}.{public}.{n}", m) for n, m in inspect.getmembers(found) if n[0] != "_" and callable(m)
+                )
+            elif inspect.isfunction(found):
+                yield f"{name}.{public}", found
+
+
+def test_no_public_function_hides_its_keyword_arguments():
+    hidden = set()
+    for name, found in _callables():
+        try:
+            parameters = inspect.signature(found).parameters.values()
+        except (TypeError, ValueError):  # of the core
+            continue
+        hidden |= {name for one in parameters if one.kind is one.VAR_KEYWORD and one.name not in OPEN}
+    assert hidden == set()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: kq.sweep(kq.Cluster(), [], [{}], modle=1), 'sweep: "modle" is not an argument; did you mean "model"?'),
+        (lambda: kq.compare({}, [], cloc=1), 'compare: "cloc" is not an argument; did you mean "clock"?'),
+        (lambda: kq.lab.cycle_cost(kq.Cluster(), [], missng=1), '"missng" is not an argument; did you mean "missing"?'),
+        (lambda: kq.Jobs.read("log.csv", per_pods=1), '"per_pods" is not an argument; did you mean "per_pod"?'),
+        (lambda: kq.plan(kq.Cluster(), [], "", vary="", low=1, high=2, seed=1), 'did you mean "seeds"?'),
+    ],
+)
+def test_a_wrong_keyword_is_refused_by_name_with_a_guess(call, message):
+    with pytest.raises(kq.errors.InvalidSpecError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_help_shows_the_keywords_that_are_passed_on():
+    assert {"model", "events", "clock", "delays", "seeds"} <= set(inspect.signature(kq.sweep).parameters)
+    assert {"future", "horizon", "n", "model"} <= set(inspect.signature(kq.lab.Calibration.eta).parameters)
+
+
+def test_a_scheduler_shows_no_internals():
+    names = {name for name in dir(kq.Scheduler) if not name.startswith("_")}
+    assert names.isdisjoint({"state", "engine", "lock", "session", "of_state", "take", "id_of", "job_context"})
+    assert len(names) <= 40
+
+
+def test_equal_schedulers_have_the_same_fingerprint_and_others_do_not():
+    queue = kq.ClusterQueue.of("team", {"default": {"cpu": 4}})
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queue), now=0)
+    twin = scheduler.fork()
+    assert twin.fingerprint() == scheduler.fingerprint()
+    twin.submit({"name": "job", "queue": "team", "cpu": 3})
+    assert twin.fingerprint() != scheduler.fingerprint()
+    twin.settle()
+    assert twin.usage.amounts() == {"team": {"default/cpu": 3000}}
+    assert twin.quota.amounts("nominal_quota") == {"team": {"default/cpu": 4000}}
+    assert scheduler.usage.amounts() == {"team": {}}

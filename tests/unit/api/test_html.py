@@ -1,7 +1,8 @@
 import re
 
 import kueuepy as kq
-from kueuepy.display.html import MOST_BYTES, table
+from kueuepy.display.html import MOST_BYTES, sheet_html
+from kueuepy.notebook import Sheet
 
 from .conftest import DEFAULT, queue, workload
 
@@ -17,7 +18,7 @@ def test_names_are_escaped_in_all_html():
     shown = [d._repr_html_() for d in decisions]
     shown += [
         kq.Explanation(evil, evil, "Pending", evil, "", ("", ""), (cause,))._repr_html_(),
-        table([evil], [[evil]], evil),
+        sheet_html(Sheet([evil], [[evil]], evil)),
     ]
     for html in shown:
         assert "<script" not in html
@@ -50,9 +51,10 @@ def test_a_large_cluster_is_truncated():
 
 
 def test_long_tables_are_truncated():
-    html = table(["n"], ([i] for i in range(10_000)))
-    assert html.count("<tr>") == 202
-    assert len(table(["n"], [["ä" * 10_000]] * 300).encode()) < MOST_BYTES
+    html = sheet_html(Sheet(["n"], [[i] for i in range(10_000)]))
+    assert html.count("<tr>") == 22
+    assert ">... 9,980 more rows</td>" in html
+    assert len(sheet_html(Sheet(["n"], [["ä" * 10_000]] * 300)).encode()) < MOST_BYTES
 
 
 def test_every_displayed_object_has_html(team):
@@ -81,7 +83,7 @@ def test_every_displayed_object_has_html(team):
 
 
 def test_numbers_are_right_aligned_and_texts_left_aligned():
-    html = table(["name", "count"], [["a", 1]])
+    html = sheet_html(Sheet(["name", "count"], [["a", 1]]))
     assert re.findall(r"text-align:(\w+)\">(\w+)<", html) == [
         ("left", "name"),
         ("right", "count"),

@@ -105,7 +105,7 @@ def test_classical_preemption_can_loop():
 
 
 def test_a_loop_is_detected_although_admissions_add_to_recorded_usage():
-    usage = kq.Configuration(admission_fair_sharing=kq.objects.AdmissionFairSharing(usage_half_life_time=60 * 10**9))
+    usage = kq.Configuration(admission_fair_sharing=kq.objects.AdmissionFairSharing(usage_half_life_time=60))
     by_usage = _fair(4, 3, admission_scope="UsageBasedAdmissionFairSharing").replace(configuration=usage)
     scheduler = kq.Scheduler(by_usage)
     jobs = (("w1", "q1", 4, 2), ("w3", "q0", 1, 1), ("w5", "q0", 4, 1), ("w9", "q0", 3, 0))

@@ -25,7 +25,7 @@ def test_the_same_jobs_under_two_configurations(fair):
     assert comparison.after.queues["a"].peak_share == 1000
     assert len(comparison.changes) == 8
     text = str(comparison)
-    assert text.splitlines()[-1].startswith("  default/b3: started at 100 s")
+    assert text.splitlines()[-1].startswith("default/b3  started after 1 min 40 s on default  ")
     assert "8 of 12 jobs have a different outcome" in text
 
 
@@ -97,7 +97,7 @@ def _policy(objects, **fields):
 
 
 def test_pods_of_admitted_jobs_are_ready_at_once():
-    waits = kq.objects.WaitForPodsReady(timeout=60 * 10**9, block_admission=True)
+    waits = kq.objects.WaitForPodsReady(timeout=60, block_admission=True)
     cluster = _policy([queue("a", 2)], wait_for_pods_ready=waits)
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i // 3 * 30, "duration": 1000} for i in range(4)]
     run = kq.compare(cluster, cluster, jobs).before
@@ -125,7 +125,7 @@ def test_workloads_of_the_cluster_itself_are_among_the_jobs():
 
 
 def test_usage_decays_between_the_events():
-    usage = kq.objects.AdmissionFairSharing(100 * 10**9, 10 * 10**9, {})
+    usage = kq.objects.AdmissionFairSharing(100, 10, {})
     team = queue("a", 1, admission_scope="UsageBasedAdmissionFairSharing")
     cluster = kq.Cluster(DEFAULT, team, configuration=kq.Configuration(admission_fair_sharing=usage))
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i * 500, "duration": 100} for i in range(2)]
@@ -187,7 +187,7 @@ def test_a_preemption_loop_is_reported_and_the_run_ends():
     found = kq.compare(_policy(queues), fair, jobs)
     assert (found.before.loops, [loop.period for loop in found.after.loops]) == ((), [2])
     told = "after: endless preemption at 2 s: every 2 cycles the same of default/borrower"
-    assert str(found).startswith(told)
+    assert str(found).splitlines()[1] == told
     assert told in found._repr_html_().partition("</table>")[0]
     assert all(job.started is not None for job in found.after.jobs.values())
 
@@ -216,11 +216,6 @@ def test_a_job_beyond_the_largest_time_is_rejected(fair):
     row = {"name": "a", "queue": "a", "cpu": 1, "submit": 9_223_372_000, "duration": 60}
     with pytest.raises(kq.errors.InvalidSpecError, match=f'column "runtime": ends 9223372060 s after 1970; {last}'):
         kq.compare(fair, fair, [row])
-    late = kq.Workload("late", queue_name="a", creation_timestamp=10**20)
-    with pytest.raises(
-        kq.errors.InvalidSpecError, match=f'Workload "default/late": comes 100000000000 s after 1970; {last}'
-    ):
-        kq.compare(fair, fair, [late])
 
 
 @pytest.mark.parametrize("seed", ["000/team-ab", "001/team-ab", "002/two-teams", "003/two-queues"])

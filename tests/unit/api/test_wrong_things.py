@@ -19,8 +19,8 @@ def scheduler():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda s: kq.dump([s]), "is no Cluster"),
-        (lambda _: kq.Scheduler([1]), "is no Cluster"),
+        (lambda s: kq.dump([s]), "is not a Cluster"),
+        (lambda _: kq.Scheduler([1]), "is not a Cluster"),
         (lambda s: s.workload(5), "5 is no key"),
         (lambda s: s.explain("\ud800"), r"is no key; it must be a text"),
         (lambda s: s.finish(5), "finish: workload: is an integer"),

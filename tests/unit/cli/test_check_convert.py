@@ -11,7 +11,7 @@ import kueuepy as kq
 def test_check_of_valid_objects_exits_with_0(kueuepy, lint_examples):
     ran = kueuepy("check", lint_examples / "L1" / "fixed.yaml")
 
-    assert ran == (0, "2 objects of v1beta2 are valid; nothing to remark\n", "")
+    assert ran == (0, "2 objects of v1beta2 are valid; no findings\n", "")
 
 
 def test_check_of_one_object_uses_the_singular(kueuepy, tmp_path):
@@ -43,7 +43,7 @@ def test_check_of_an_unknown_rule_lists_the_rules(kueuepy, lint_examples):
     ran = kueuepy("check", lint_examples / "L1" / "fixed.yaml", "--skip", "L99")
 
     assert ran.code == 1
-    assert 'error: lint: "L99" is no rule' in ran.err
+    assert 'error: lint: "L99" is not a rule' in ran.err
 
 
 def test_check_of_invalid_objects_names_every_problem_and_exits_with_1(kueuepy, seeds):
@@ -52,7 +52,7 @@ def test_check_of_invalid_objects_names_every_problem_and_exits_with_1(kueuepy, 
 
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.count(f"error: {path}:") == 2
-    assert ran.err.endswith("2 things to put right\n")
+    assert ran.err.endswith("2 problems to fix\n")
     assert kueuepy("check", path, "--lenient", "--fail-on", "never").code == 0
 
 
@@ -121,7 +121,7 @@ def written(folder, name, text):
 def test_files_without_an_object_of_kueue_are_an_error(kueuepy, tmp_path, text):
     ran = kueuepy("check", written(tmp_path, "x.yaml", text))
     assert ran.code == 1
-    assert "holds no object that can be checked" in ran.err
+    assert "contains no object that can be checked" in ran.err
     assert kueuepy("check", written(tmp_path, "y.yaml", text + "---\n" + QUEUE)).code == 0
 
 
@@ -153,7 +153,7 @@ def test_all_files_of_a_directory_are_reported(kueuepy, tmp_path):
     assert ran.code == 1
     for place in ("b.yaml:1", 'c.yaml:1: ClusterQueue "a": is given at', "c.yaml:12", "d.yaml:1"):
         assert place in ran.err
-    assert "4 things to put right" in ran.err
+    assert "4 problems to fix" in ran.err
     (tmp_path / "b.yaml").unlink()
     (tmp_path / "c.yaml").unlink()
     written(tmp_path, "e.yaml", QUEUE)

@@ -21,7 +21,7 @@ def test_cluster_of_writes_the_same_as_python(kueuepy, log, tmp_path):
     out = tmp_path / "cluster.yaml"
     ran = kueuepy("cluster-of", log, "--headroom", "1.5", "--flavor", "h100", "--alone", "-o", out)
     assert (ran.code, ran.out) == (0, "")
-    assert "not those of the cluster of the log" in ran.err
+    assert "not the quotas of the cluster where the log was recorded" in ran.err
     jobs = kq.Jobs.read(log)
     assert kq.load(out) == kq.sim.cluster_of(jobs, 1.5, None, "h100")
     shown = kueuepy("cluster-of", log)

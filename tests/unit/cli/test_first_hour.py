@@ -59,7 +59,7 @@ def test_a_job_without_a_queue_is_reported_as_unmanaged(kueuepy, cluster, job):
     path.write_text(text, encoding="utf-8")
 
     ran = kueuepy("run", cluster(), path)
-    assert f'note: {path}:2: Job "train": Kueue leaves it alone' in ran.err
+    assert f'note: {path}:2: Job "train": is not managed by Kueue' in ran.err
     assert "it has no label kueue.x-k8s.io/queue-name" in ran.err
     assert kueuepy("run", cluster(), path, "--json").json["notes"] == [ran.err.removeprefix("note: ").rstrip()]
     assert "L18" in kueuepy("check", cluster(), path).out
@@ -91,7 +91,7 @@ def test_ignored_durations_of_rows_are_reported(kueuepy, cluster, tmp_path):
     rows = tmp_path / "jobs.csv"
     rows.write_text("name,queue,cpu,duration\nx,team-a,1,1h\n", encoding="utf-8")
 
-    assert "jobs.csv: duration: does not count here" in kueuepy("run", cluster(), rows).err
+    assert "jobs.csv: duration: is ignored here" in kueuepy("run", cluster(), rows).err
 
 
 def test_a_reservation_waiting_for_checks_is_not_an_admission(kueuepy, cluster, job):

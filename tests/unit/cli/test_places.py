@@ -131,8 +131,8 @@ def test_errors_of_compared_jobs_have_a_location(kueuepy, teams, jobs):
     [
         (["good,team-a,1,1", "bad,team-a,1,abc"], '3: Workload "default/bad": spec.podSets[0].template'),
         (["good,team-a,1,1", "good,team-a,1,1"], '3: Workload "default/good": exists already'),
-        (["good,team-a,1"], "2: has fewer cells than there are columns"),
-        (["good,team-a,1,1,1"], "2: has more cells than there are columns"),
+        (["good,team-a,1"], "2: has fewer cells than the header has columns"),
+        (["good,team-a,1,1,1"], "2: has more cells than the header has columns"),
         (["good,team-a,one,1"], "2: row \"good\": pods: is 'one'; it must be a whole number"),
     ],
 )

@@ -134,11 +134,11 @@ def test_a_report_is_one_self_contained_file(week, tmp_path):
     page = tmp_path / "week.html"
     week("--report", page, "--until", "4d")
     assert parsed(page).titles == [
-        "Question and settings",
-        "Figures",
-        "Usage, waiting, waits",
+        "Settings",
+        "Metrics",
+        "Usage and waiting times",
         "Preemption",
-        "Who waits, and why",
+        "Pending jobs",
     ]
     text = page.read_text(encoding="utf-8")
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
@@ -155,9 +155,9 @@ def test_two_results_are_compared(week, kueuepy, tmp_path):
     ran = kueuepy("report", tmp_path / "alone", tmp_path / "shared", "-o", page, "--title", "Share <them>?")
     assert ran.code == 0
     titles = parsed(page).titles
-    assert titles[0] == "Figures side by side"
-    assert re.fullmatch(r"What changes first \(\d+ decisions differ\)", titles[1])
-    assert titles[2:] == ["Who waits longer under shared", "alone", "shared"]
+    assert titles[0] == "Metrics by policy"
+    assert re.fullmatch(r"First decisions that differ \(\d+ decisions differ\)", titles[1])
+    assert titles[2:] == ["Jobs that wait longer under shared", "alone", "shared"]
     text = page.read_text(encoding="utf-8")
     assert "<h1>Share &lt;them&gt;?</h1>" in text
     figures = json.loads((tmp_path / "shared" / "result.json").read_text())

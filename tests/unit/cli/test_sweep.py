@@ -67,7 +67,7 @@ def test_a_sample_accepts_ranges_and_seeds_shuffle_days(sweep):
 def test_without_a_policy_that_meets_the_condition_the_exit_code_is_3(sweep):
     ran = sweep("--over", f"{NOMINAL}=4", "--where", "wait_mean < 0", "--window", "0:1d")
     assert ran.code == 3
-    assert "no policy keeps wait_mean < 0" in ran.out
+    assert "no policy meets wait_mean < 0" in ran.out
 
 
 def test_a_stopped_sweep_continues(sweep, tmp_path):
@@ -85,8 +85,8 @@ def test_a_stopped_sweep_continues(sweep, tmp_path):
         (("--over", f"{NOMINAL}=4..8..9:2", "--sample", "2"), 1, "must be LOW..HIGH"),
         (("--over", "nonsense"), 2, "NAME=VALUE"),
         (("--over", "ClusterQueue/robots:qouta=1"), 1, "qouta"),
-        (("--over", f"{NOMINAL}=[4"), 1, "commas between"),
-        (("--over", f"{NOMINAL}=4", "--picture", "x.svg"), 2, "needs two figures"),
+        (("--over", f"{NOMINAL}=[4"), 1, "separated by commas"),
+        (("--over", f"{NOMINAL}=4", "--picture", "x.svg"), 2, "needs --pareto with two metrics"),
         (("--over", f"{NOMINAL}=4", "--pareto", "wait_p96,jain"), 1, "wait_p96"),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_smaller_quota_lists_workloads_to_preempt(kueuepy, teams, rows, tmp_pa
 
     assert ran.code == 0
     assert "nothing would change" in ran.out
-    assert "beyond quota then, though nobody evicts them: default/a-1\n" in ran.out
+    assert "over quota after the change, but not evicted by Kueue: default/a-1\n" in ran.out
 
 
 def test_jobs_may_be_rows(kueuepy, teams, rows):
@@ -101,7 +101,7 @@ def test_a_file_without_a_job_is_rejected(kueuepy, teams):
     ran = kueuepy("whatif", teams, "--job", teams)
 
     assert ran.code == 1
-    assert "holds no job and no Workload" in ran.err
+    assert "contains no job and no Workload" in ran.err
 
 
 QUOTA = "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota"
@@ -138,7 +138,7 @@ def test_removals_of_an_edit_are_reported(kueuepy, teams, rows, tmp_path):
     assert "removes spec.resourceGroups[0].flavors[default-flavor].resources[cpu].borrowingLimit\n" in ran.err
     ran = kueuepy("whatif", teams, rows, "--edit", written(tmp_path), "--replace")
     assert "removes spec.resourceGroups" in ran.err
-    assert "spec.cohortName, spec.namespaceSelector; without --replace they stay" in ran.err
+    assert "spec.cohortName, spec.namespaceSelector; without --replace, they are kept" in ran.err
     assert "Misconfigured" in ran.out
 
 
@@ -174,7 +174,7 @@ def test_an_invalid_path_is_rejected(kueuepy, teams, given, code, message):
         ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {stopPolice: Hold}\n", "stopPolice"),
         ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: 3\n", "spec"),
         ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {$patch: drop}\n", "one of delete, replace, merge"),
-        ("kind: ClusterQueue\nmetadata: {name: team-a}\n---\n" * 2, "given twice"),
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\n---\n" * 2, "occurs twice"),
     ],
 )
 def test_an_invalid_edit_is_rejected_with_its_location(kueuepy, teams, tmp_path, text, message):
@@ -192,5 +192,5 @@ def test_an_edit_without_an_object_of_kueue_is_rejected(kueuepy, teams, tmp_path
     for file in (path, job()):
         ran = kueuepy("whatif", teams, "--edit", file)
         assert ran.code == 1
-        assert "holds no object that decides anything" in ran.err
-    assert "--job asks about jobs" in ran.err
+        assert "contains no object that affects admission" in ran.err
+    assert "use --job to test jobs" in ran.err

@@ -35,7 +35,7 @@ def test_the_workload_of_a_job_has_its_name_and_uid(job):
     workload = to_workload(manifest)
     assert workload.name == "job-sample-4502e"
     assert workload.labels == {f"{P}job-uid": "uid-1"}
-    assert workload.creation_timestamp == 2 * 10**9
+    assert workload.creation_timestamp.timestamp() == 2
     short = Configuration(feature_gates={"ShortWorkloadNames": True})
     manifest["metadata"]["name"] = "n" * 100
     assert len(to_workload(manifest, config=short).name) == 63

@@ -38,7 +38,7 @@ def test_numbers_of_numpy_are_numbers():
     assert workload.pod_sets[0].count == 3
     requests = workload.pod_sets[0].template["spec"]["containers"][0]["resources"]["requests"]
     assert requests == {"cpu": "1.5", "memory": 2**30}
-    assert (workload.priority, workload.creation_timestamp, duration) == (2, DAY, 10**9 // 4)
+    assert (workload.priority, workload.creation_timestamp.value, duration) == (2, DAY, 0.25)
 
 
 def test_rows_of_a_data_frame():
@@ -49,8 +49,8 @@ def test_rows_of_a_data_frame():
     assert first.workload.pod_sets[0].template["spec"]["containers"][0]["resources"]["requests"] == {
         "nvidia.com/gpu": 1
     }
-    assert (first.workload.creation_timestamp, first.duration) == (1, 3600 * 10**9)
-    assert (second.workload.creation_timestamp, second.duration) == (2, None)
+    assert (first.workload.creation_timestamp.value, first.duration) == (1, 3600)
+    assert (second.workload.creation_timestamp.value, second.duration) == (2, None)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_rows_of_a_data_frame():
 )
 def test_times_in_any_form(submit, duration):
     submission = from_row({"name": "a", "submit": submit, "duration": duration})
-    assert submission.workload.creation_timestamp == DAY
-    assert submission.duration == 5400 * 10**9
+    assert submission.workload.creation_timestamp.value == DAY
+    assert submission.duration == 5400
 
 
 def test_rows_with_custom_resource_names():

@@ -33,7 +33,7 @@ def test_a_cluster_is_linted_with_implicit_local_queues():
 
 def test_rules_can_be_skipped_and_unknown_rules_are_rejected():
     assert [finding.rule for finding in lint([ResourceFlavor("default"), NOBODY], skip=["L2"])] == ["L1"]
-    with pytest.raises(NotFoundError, match='"L99" is no rule'):
+    with pytest.raises(NotFoundError, match='"L99" is not a rule'):
         lint([], skip=["L99"])
 
 
@@ -56,5 +56,5 @@ def test_html_escapes_object_names():
 
 
 def test_an_empty_list_of_findings_has_a_message():
-    assert str(Findings()) == "nothing to remark"
-    assert Findings()._repr_html_() == "<p>nothing to remark</p>"
+    assert str(Findings()) == "no findings"
+    assert Findings()._repr_html_() == "<p>no findings</p>"

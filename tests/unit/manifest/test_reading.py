@@ -207,9 +207,7 @@ def test_fields_added_by_kubectl_are_ignored():
         status: {pendingWorkloads: 2, conditions: [{type: Active, status: "True"}]}
         """)
     assert load(text).local_queues == (
-        LocalQueue(
-            "jobs", namespace="team-a", uid="0b4e", creation_timestamp=1769853600 * 10**9, cluster_queue="vision"
-        ),
+        LocalQueue("jobs", namespace="team-a", uid="0b4e", creation_timestamp=1769853600, cluster_queue="vision"),
     )
 
 

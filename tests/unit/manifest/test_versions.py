@@ -202,8 +202,8 @@ def test_an_old_workload():
     assert (workload.priority, workload.priority_class_ref) == (5, None)
     assert workload.status is not None
     assert workload.status.conditions == (
-        Condition("QuotaReserved", "True", "Admitted", last_transition_time=10**9),
-        Condition("Admitted", "True", "Admitted", last_transition_time=10**9),
+        Condition("QuotaReserved", "True", "Admitted", last_transition_time=1),
+        Condition("Admitted", "True", "Admitted", last_transition_time=1),
     )
     assert workload.status.admission is not None
     (assignment,) = workload.status.admission.pod_set_assignments

@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.manifest import to_dict
-from kueuepy.objects.times import SECOND, nanoseconds
+from kueuepy.objects.times import SECOND, moment_ns
 from kueuepy.persist import from_bytes, to_bytes
 
 NAMES = np.array(["f", "a", "w", "cpu", "team"])
@@ -65,20 +65,21 @@ def test_a_workload_of_values_of_numpy_is_submitted_and_saved():
     [
         (np.datetime64("2024-05-01T12:00"), int(DAY.timestamp()) * SECOND),
         (np.datetime64("2024-05-01T12:00:00.000000001", "ns"), int(DAY.timestamp()) * SECOND + 1),
-        (np.int64(7), 7),
-        (np.uint64(7), 7),
+        (np.int64(7), 7 * SECOND),
+        (np.uint64(7), 7 * SECOND),
+        (np.float64(0.25), SECOND // 4),
     ],
 )
-def test_times_of_numpy_are_nanoseconds(value, exact):
-    assert nanoseconds(value, "time") == exact
+def test_times_of_numpy_are_exact_and_numbers_are_seconds(value, exact):
+    assert moment_ns(value) == exact
 
 
 @pytest.mark.parametrize(
-    "value", [np.datetime64("NaT"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64(1)]
+    "value", [np.datetime64("NaT"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64("nan")]
 )
 def test_numpy_times_beyond_64_bits_are_rejected(value):
     with pytest.raises(kq.errors.InvalidSpecError, match="time"):
-        nanoseconds(value, "time")
+        moment_ns(value)
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_node_is_read_from_kubectl_output(status, ready):
         ready=ready,
         ready_unknown=status == "Unknown",
         other_conditions={"MemoryPressure": "False"},
-        ready_since=1_769_860_800_000_000_000,
+        ready_since=1_769_860_800,
     )
     assert from_dict(to_dict(node)) == node
 

@@ -100,7 +100,7 @@ def test_excluded_nodes_are_counted_by_their_first_reason():
         ("taint", "spot=true:NoSchedule", 1),
     ]
     text = str(scheduler.explain(item))
-    assert "2 of 4 nodes are not what the node selector says" in text
+    assert "2 of 4 nodes do not match the node selector" in text
     assert "1 has too little nvidia.com/gpu for a pod" in text
     assert "1 has the taint spot=true:NoSchedule, which the pods do not tolerate" in text
 
@@ -147,12 +147,12 @@ def test_pod_sets_are_explained_after_placing_previous_ones():
 def test_remedies_name_the_domain_and_the_missing_capacity(busy):
     remedy = busy.explain(job("wide", 9, kq.objects.required("rack"))).find("remedy")[0]
 
-    assert remedy.text == "h100: a node with room for 1 pod came to b2/r1"
+    assert remedy.text == "h100: a node with capacity for 1 pod was added to b2/r1"
     busy.submit(job("more", 16, kq.objects.required("block")))
     busy.settle()
     (remedy,) = busy.explain(job("wide", 12, kq.objects.required("block"))).find("remedy")
     assert remedy.text == (
-        "h100: one of default/full, default/more left, or 2 nodes with room for 4 pods each came to b1"
+        "h100: one of default/full, default/more finished, or 2 nodes with capacity for 4 pods each were added to b1"
     )
 
 
@@ -162,7 +162,7 @@ def test_a_pod_larger_than_any_node_needs_other_nodes():
 
     assert explanation.reason == "TopologyPlacementFailed"
     assert explanation.find("remedy")[0].text == (
-        "h100: nodes came to b1/r1 of which each has room for a pod; now none has, even if it was empty"
+        "h100: nodes with capacity for a pod were added to b1/r1; no current node has it, even when empty"
     )
 
 
@@ -183,7 +183,7 @@ def test_many_domains_are_summarised_and_all_are_in_the_facts():
     explanation = scheduler.explain(job("wide", 9, kq.objects.required("rack")))
 
     assert len([cause for cause in explanation.find("domain") if cause.facts["level"] == "rack"]) == 5
-    assert "and 15 more of level rack, which hold 8 each at most" in str(explanation)
+    assert "and 15 more of level rack; at most 8 pods fit into each" in str(explanation)
     assert len(explanation.find("topology")[0].facts["domains"]) == 21
 
 
@@ -192,7 +192,7 @@ def test_a_possible_placement_is_explained_in_one_line(busy):
 
     (topology,) = explanation.find("topology")
     assert explanation.verdict == "Fits"
-    assert topology.text == "topology racks: 4 pods in one rack: there is a place; up to 8 would have one"
+    assert topology.text == "topology racks: 4 pods in one rack: fits; up to 8 pods would fit"
     assert topology.causes == ()
 
 

@@ -292,7 +292,7 @@ def test_a_failed_node_without_a_replacement_is_reported_with_its_cause():
     (decision,) = scheduler.cycle()
 
     assert isinstance(decision, kq.Pending)
-    assert decision.reason == "WaitingForQuota"  # no preemption for it, scheduler.go:processEntry
+    assert decision.reason == "WaitingForQuota"  # no workload is preempted for it, scheduler.go:processEntry
     assert decision.message.startswith(
         "couldn't assign flavors to pod set main: topology \"racks\" doesn't allow to fit"
     )

@@ -68,7 +68,7 @@ def test_the_table_and_the_text_agree(busy):
     }
     assert str(racks).splitlines()[:2] == [f"racks (h100): {GPU}", "  b1: 10 of 16 free; default/train 5"]
     assert repr(racks) == f"<RackMap of racks for h100: 4 {HOST}>"
-    with pytest.raises(NotFoundError, match='level: "row" is none of racks'):
+    with pytest.raises(NotFoundError, match='level: "row" is not a level of racks'):
         racks.at("row")
 
 
@@ -102,7 +102,7 @@ def test_fragmentation_by_size_and_level(busy):
     assert found.largest("") == [10, 2]
     assert {row.profile for row in found.rows} == {"now"}
     assert found.rows[0].if_empty == 15
-    assert "a pod asks for" in str(found)
+    assert "requests per pod" in str(found)
 
 
 def test_fragmentation_with_another_profile_places_the_same_workloads():
@@ -123,8 +123,8 @@ def test_fragmentation_with_another_profile_places_the_same_workloads():
 @pytest.mark.parametrize(
     ("name", "options", "error", "text"),
     [
-        ("rows", {}, NotFoundError, 'Topology "rows": no ResourceFlavor has it; those that have one name racks'),
-        ("racks", {"flavor": "spot"}, NotFoundError, 'ResourceFlavor "spot" does not have it'),
+        ("rows", {}, NotFoundError, 'Topology "rows": no ResourceFlavor uses it; flavors use racks'),
+        ("racks", {"flavor": "spot"}, NotFoundError, 'ResourceFlavor "spot" does not use it'),
     ],
 )
 def test_unknown_names_are_reported(busy, name, options, error, text):
@@ -138,13 +138,13 @@ def test_one_of_several_flavors_must_be_named():
     queue = kq.ClusterQueue.of("vision", {"h100": {GPU: 8}, "h200": {GPU: 8}})
     scheduler = kq.Scheduler(kq.Cluster(RACKS, FLAVOR, other, queue, hosts(1, 1, 2)))
 
-    with pytest.raises(InvalidSpecError, match="is that of 2 flavors; name one of h100, h200"):
+    with pytest.raises(InvalidSpecError, match="is used by 2 flavors; pass flavor, one of h100, h200"):
         scheduler.topology("racks")
     assert scheduler.topology("racks", flavor="h200").flavor == "h200"
 
 
 def test_an_unknown_profile_is_rejected(busy):
-    with pytest.raises(InvalidSpecError, match='profiles: "Worst" is none; it must be one of Mixed, BestFit, Balanced'):
+    with pytest.raises(InvalidSpecError, match='profiles: is "Worst"; it must be one of Mixed, BestFit, Balanced'):
         kq.lab.fragmentation(busy, "racks", [{GPU: 1}], profiles=["Worst"])
 
 
@@ -183,7 +183,7 @@ def test_with_more_than_a_thousand_hosts_each_bar_is_a_rack():
     drawing = scheduler.topology("racks").drawn()
 
     assert len([bar for bar in drawing.bars if bar.title]) == 60
-    assert "free, a bar is one rack" in [label.text for label in drawing.labels]
+    assert "free; a bar is one rack" in [label.text for label in drawing.labels]
 
 
 def test_html_is_well_formed_and_escaped():

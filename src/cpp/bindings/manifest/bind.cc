@@ -7,7 +7,7 @@
 namespace kueue::python {
 namespace {
 
-// What `read` returns; None where the exact reader must be asked.
+// Returns the result of `read`, or None if the exact parser must be used.
 template <typename Read>
 py::object UnlessUnsupported(Read read) {
   try {
@@ -17,7 +17,7 @@ py::object UnlessUnsupported(Read read) {
   }
 }
 
-// Whether there are control characters beside tabs and line breaks.
+// Returns whether the data contains control characters other than tabs and line breaks.
 bool HasControls(const py::bytes& data) {
   const auto* const begin = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(data.ptr()));
   const Py_ssize_t size = PyBytes_GET_SIZE(data.ptr());
@@ -34,8 +34,8 @@ bool HasControls(const py::bytes& data) {
   return false;
 }
 
-// Where lines start that separate documents, and where one starts with %; the latter is None if there is
-// none.
+// Returns the offsets of document separator lines, and the offset of the first line that starts with %, or
+// None.
 py::tuple Marks(const py::bytes& data) {
   const char* const begin = PyBytes_AS_STRING(data.ptr());
   const char* const end = begin + PyBytes_GET_SIZE(data.ptr());

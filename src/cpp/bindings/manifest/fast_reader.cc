@@ -37,7 +37,7 @@ bool FastReader::Open() {
     if (AtLineEnd() && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
       NextLine();
       if (indent_ < 0 || !IsDash()) throw Unsupported();
-      Put(value_, key, py::list());  // so that there is no second one
+      Put(value_, key, py::list());  // Makes a second key `items` a duplicate.
       list_indent_ = indent_;
       in_list_ = true;
       return true;
@@ -65,7 +65,7 @@ py::list FastReader::Items(size_t bytes) {
   const char* const enough = static_cast<size_t>(end_ - at_) > bytes ? at_ + bytes : end_;
   if (is_stuck_) throw Unsupported();
   try {
-    // Not even at the end of the text is it the end of the list where a bracket must close it.
+    // At the end of the text the list may still be incomplete, because JSON requires a closing bracket.
     while (in_list_ && (at_ < enough || (AtEnd() && items.empty())) && ReadItem(&items)) {
     }
   } catch (const Unsupported&) {
@@ -82,7 +82,7 @@ bool FastReader::ReadItem(py::list* items) {
   item_start_ = Offset(is_json_ ? at_ : at_ - indent_);
   item_line_ = line_;
   const py::object value = is_json_ ? JsonValue() : ListItem(list_indent_);
-  // The lines up to the next item belong to this one.
+  // Lines up to the next item belong to this item.
   const char* const to = is_json_ || indent_ < 0 ? at_ : at_ - indent_;
   items->append(py::make_tuple(item_start_, Offset(to), item_line_, value));
   return true;
@@ -110,7 +110,7 @@ py::tuple FastReader::PassOver() {
   return py::make_tuple(item_start_, stop, item_line_);
 }
 
-// --- lines
+// Lines
 
 void FastReader::SkipBlanks() {
   while (!AtEnd() && *at_ == ' ') ++at_;
@@ -123,7 +123,7 @@ void FastReader::SkipComment() {
   }
 }
 
-// Nothing but blanks and a comment may follow a value in its line.
+// Only blanks and a comment may follow a value in its line.
 void FastReader::FinishLine() {
   const char* const from = at_;
   SkipBlanks();
@@ -131,7 +131,7 @@ void FastReader::FinishLine() {
   if (!AtLineEnd()) throw Unsupported();
 }
 
-// From the start of a line to the next content.
+// Moves from the start of a line to the next content.
 void FastReader::FindContent() {
   for (;;) {
     const char* const start = at_;
@@ -161,7 +161,7 @@ void FastReader::NextLine() {
   FindContent();
 }
 
-// --- collections of lines
+// Collections
 
 bool FastReader::IsDash() const {
   if (Peek() != '-') return false;
@@ -176,7 +176,7 @@ bool FastReader::IsKey() const {
     while (place != end_ && *place != quote && *place != '\n' && *place != '\\') ++place;
     if (place == end_ || *place != quote) return false;
     ++place;
-    if (place != end_ && *place == quote) return false;  // a quote in quotes
+    if (place != end_ && *place == quote) return false;  // An escaped quote.
   } else {
     const auto is_of_key = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -240,8 +240,8 @@ py::object FastReader::ValueOf(const py::object& key, int indent) {
   return value;
 }
 
-// The template of a pod set: one object for all that are written alike, since a cluster runs the same pods
-// again and again, and nobody changes the template of a Workload.
+// Parses the template of a pod set. Templates with equal text share one object, because clusters run the same
+// pods many times and templates of Workloads are never changed.
 py::object FastReader::Template(int indent) {
   size_t lines = 0;
   const char* const stop = EndOfLines(indent, &lines);
@@ -259,7 +259,7 @@ py::object FastReader::Template(int indent) {
   return value;
 }
 
-// Where the lines end that are indented more than this, from the end of a line on.
+// Returns the end of the lines indented by more than `indent`.
 const char* FastReader::EndOfLines(int indent, size_t* lines) const {
   const char* place = at_;
   for (;;) {
@@ -278,7 +278,7 @@ const char* FastReader::EndOfLines(int indent, size_t* lines) const {
   }
 }
 
-// The value behind a colon and blanks; then the cursor is at the next content.
+// Parses the value after a colon and moves to the next content.
 py::object FastReader::MapValue(int indent) {
   if (Peek() == '#') SkipComment();
   if (!AtLineEnd()) return Inline(indent);
@@ -313,7 +313,7 @@ py::object FastReader::ListItem(int indent) {
 void FastReader::Put(const py::object& map, const py::object& key, const py::object& value) {
   const Py_ssize_t before = PyDict_GET_SIZE(map.ptr());
   if (PyDict_SetItem(map.ptr(), key.ptr(), value.ptr()) != 0) throw py::error_already_set();
-  if (PyDict_GET_SIZE(map.ptr()) == before) throw Unsupported();  // equal keys
+  if (PyDict_GET_SIZE(map.ptr()) == before) throw Unsupported();  // Duplicate key.
 }
 
 }  // namespace kueue::python

@@ -1,7 +1,6 @@
-// The fast reader: YAML and JSON as kubectl prints them into Python values, beside the exact reader of
-// kueuepy/manifest/text/exact.py, which has the last word. Whatever is out of the ordinary is left to that
-// one: anchors, tags, folded blocks, flow collections in YAML, equal keys, rare escapes, tabs, numbers of
-// other bases, errors.
+// Fast parser for YAML and JSON as printed by kubectl. Anything unusual is left to the exact parser
+// (kueuepy/manifest/text/exact.py), which defines the result: anchors, tags, folded blocks, flow collections
+// in YAML, duplicate keys, rare escapes, tabs, non-decimal numbers, and errors.
 #ifndef KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 #define KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 
@@ -15,11 +14,12 @@
 
 namespace kueue::python {
 
-// Reads one document. Of a list object it hands out the items a few at a time, so that the whole of a large
-// dump is never there at once.
+// Parses one document. The items of a list object are returned in batches, so that a large dump is never in
+// memory as a whole.
 class FastReader {
  public:
-  // What is read: from `start` to `stop`, where `line` is; nested and long at most so much.
+  // The range to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains the maximum
+  // nesting depth and the maximum length of a text.
   struct Span {
     size_t start, stop, line;
   };
@@ -28,24 +28,24 @@ class FastReader {
   };
   FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds);
 
-  // Reads up to the first item of a list object; false where the document is none, and then it is read whole.
-  // Raises Unsupported.
+  // Parses up to the first item of a list object. Returns false if the document is not a list object; it is
+  // then parsed completely. Raises Unsupported.
   bool Open();
-  // The next items, of so many bytes or a few more, or as many as there are before an unsupported one:
-  // (start, stop, line, value) each. None of them at the end of the list; then the document is read to its
-  // end. Raises Unsupported.
+  // Returns the next items as (start, stop, line, value), about `bytes` bytes in total, or those before an
+  // unsupported item. Returns an empty list at the end of the list, after parsing the rest of the document.
+  // Raises Unsupported.
   py::list Items(size_t bytes);
-  // Goes on behind the item that is unsupported; (start, stop, line) of it. Raises Unsupported where its end
-  // cannot be seen.
+  // Skips the unsupported item and returns its (start, stop, line). Raises Unsupported if its end cannot be
+  // determined.
   py::tuple PassOver();
 
-  // What was read beside the items, or the whole value.
+  // Returns the document without its items, or the complete value.
   const py::object& value() const { return value_; }
   bool is_json() const { return is_json_; }
   bool is_in_list() const { return in_list_ || is_stuck_; }
 
  private:
-  // Lines.
+  // Lines
   bool AtEnd() const { return at_ == end_; }
   bool AtLineEnd() const { return at_ == end_ || *at_ == '\n'; }
   char Peek(size_t ahead = 0) const { return static_cast<size_t>(end_ - at_) > ahead ? at_[ahead] : '\0'; }
@@ -55,7 +55,7 @@ class FastReader {
   void FindContent();
   void NextLine();
 
-  // Collections of lines.
+  // Collections
   bool IsDash() const;
   bool IsKey() const;
   py::object Node(int indent);
@@ -69,7 +69,7 @@ class FastReader {
   py::object Template(int indent);
   const char* EndOfLines(int indent, size_t* lines) const;
 
-  // Scalars.
+  // Scalars
   py::object Inline(int parent);
   absl::string_view PlainLine();
   py::object PlainScalar(int parent);
@@ -82,7 +82,7 @@ class FastReader {
   size_t LiteralIndent(int parent) const;
   size_t LiteralLines(size_t indent, std::string* text);
 
-  // JSON.
+  // JSON
   void SkipSpace();
   void Expect(char sign);
   void ExpectWord(absl::string_view word);
@@ -106,7 +106,8 @@ class FastReader {
   bool ReadItem(py::list* items);
 
   void Put(const py::object& map, const py::object& key, const py::object& value);
-  // How a template is written: its length, which tells most of them apart, its indentation, its bytes.
+  // Key of a template: its length, its indentation and its bytes. The length comes first, because it
+  // distinguishes most templates.
   using Written = std::tuple<size_t, int, absl::string_view>;
   static Written WrittenAs(const char* from, const char* to, int indent) {
     const auto size = static_cast<size_t>(to - from);
@@ -115,7 +116,7 @@ class FastReader {
   static constexpr size_t kMostTemplates = 4096;
   size_t Offset(const char* place) const { return static_cast<size_t>(place - begin_); }
 
-  // One level of nesting, which is bounded as the stack is.
+  // One level of nesting. The depth is limited to protect the stack.
   class Deeper {
    public:
     explicit Deeper(FastReader* reader) : reader_(reader) {
@@ -133,15 +134,16 @@ class FastReader {
   py::bytes data_;
   const char *begin_, *end_, *at_;
   size_t line_;
-  int indent_ = 0;  // of the line whose content is at at_; -1 at the end
+  int indent_ = 0;  // Indentation of the line whose content starts at `at_`; -1 at the end.
   size_t depth_ = 0, most_deep_, longest_;
-  size_t pod_sets_ = 0;  // in how many fields of this name the cursor is
+  size_t pod_sets_ = 0;  // Number of enclosing fields named podSets.
   std::map<Written, py::object> templates_;
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  bool is_stuck_ = false;    // at an item that is unsupported, or before the next
-  bool is_in_item_ = false;  // whether an item has begun
+  // The cursor is at an unsupported item, or directly before the item that follows it.
+  bool is_stuck_ = false;
+  bool is_in_item_ = false;  // An item has begun.
   int list_indent_ = 0;
   size_t item_start_ = 0, item_line_ = 0;
 };

@@ -1,4 +1,4 @@
-// JSON, as kubectl prints it.
+// JSON as printed by kubectl.
 #include <cstring>
 
 #include "absl/strings/string_view.h"
@@ -22,7 +22,7 @@ bool FastReader::OpenJson() {
   return false;
 }
 
-// The key of a pair, up to its value.
+// Reads a key and moves to its value.
 py::object FastReader::JsonKey() {
   SkipSpace();
   py::object key = JsonText();
@@ -32,12 +32,12 @@ py::object FastReader::JsonKey() {
   return key;
 }
 
-// Pairs of the outermost object up to its end, or into the list of its items.
+// Reads the pairs of the outermost object up to its end or to the first item of the list `items`.
 void FastReader::ReadJsonPairs() {
   for (;;) {
     const py::object key = JsonKey();
     if (Peek() == '[' && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
-      Put(value_, key, py::list());  // so that there is no second one
+      Put(value_, key, py::list());  // Makes a second key `items` a duplicate.
       ++at_;
       in_list_ = true;
       return;
@@ -64,7 +64,7 @@ bool FastReader::NextJsonItem() {
   return false;
 }
 
-// What follows the list of items up to the end of the text.
+// Reads the rest of the text after the list of items.
 void FastReader::FinishJson() {
   SkipSpace();
   if (Peek() == ',') {
@@ -78,7 +78,7 @@ void FastReader::FinishJson() {
   if (!AtEnd()) throw Unsupported();
 }
 
-// From the start of a value to its end, by its brackets and quotes.
+// Skips a value by matching brackets and quotes.
 void FastReader::PassOverJson() {
   size_t open = 0;
   for (; !AtEnd(); ++at_) {
@@ -103,7 +103,7 @@ void FastReader::PassOverJson() {
   throw Unsupported();
 }
 
-// From the quote before a text to that behind it.
+// Moves from the opening quote of a string to the character after its closing quote.
 void FastReader::PassOverJsonText() {
   for (;;) {
     const char* const from = at_ + 1;
@@ -188,7 +188,7 @@ py::object FastReader::JsonValueOf(const py::object& key) {
   return value;
 }
 
-// As Template.
+// Like Template().
 py::object FastReader::JsonTemplate() {
   const char* const start = at_;
   const size_t line = line_;
@@ -265,7 +265,7 @@ py::object FastReader::JsonNumber() {
   return texts_.Scalar(text);
 }
 
-// What may follow the whole part of a number. Returns whether nothing does.
+// Skips the fraction and the exponent of a number. Returns whether there are none.
 bool FastReader::PassFraction() {
   const char* const start = at_;
   if (Peek() == '.') {

@@ -1,4 +1,4 @@
-// Scalars in YAML: plain, in quotes, and blocks of text.
+// YAML scalars: plain, quoted, and literal blocks.
 #include <algorithm>
 #include <cstring>
 
@@ -8,15 +8,16 @@
 namespace kueue::python {
 namespace {
 
-// Signs that begin no plain scalar, or something that is left to the exact reader.
+// Characters that cannot start a plain scalar, or that are left to the exact parser.
 bool BeginsNoText(char c) { return c == '\0' || std::memchr("#&*!|>'\"%@`,[]{}?:\t\r", c, 20) != nullptr; }
 
-// The text without the blanks at its end that were there after `kept` characters.
+// Removes trailing blanks, but keeps the first `kept` characters.
 void DropBlanks(std::string* text, size_t kept = 0) {
   while (text->size() > kept && text->back() == ' ') text->pop_back();
 }
 
-// Whether a line that starts so, without a blank, may be --- or ..., which ends a document even in quotes.
+// Whether a line starting with this character may be `---` or `...`, which ends a document even within
+// quotes.
 bool MayBeMark(char first) { return first == '-' || first == '.'; }
 
 void AppendBreaks(std::string* text, size_t breaks) {
@@ -27,7 +28,7 @@ void AppendBreaks(std::string* text, size_t breaks) {
   }
 }
 
-// A code point of at most 16 bits.
+// Appends a code point of at most 16 bits.
 void AppendUtf8(std::string* text, unsigned code) {
   if (code < 0x80) {
     *text += static_cast<char>(code);
@@ -41,16 +42,16 @@ void AppendUtf8(std::string* text, unsigned code) {
   }
 }
 
-// What stands for the blanks and line breaks between two lines of a plain scalar.
+// Appends the folded form of the blanks and line breaks between two lines of a plain scalar.
 void AppendFold(std::string* text, const char* from, const char* to) {
-  if (std::find(from, to, '#') != to) throw Unsupported();  // a comment ends it
+  if (std::find(from, to, '#') != to) throw Unsupported();  // A comment ends the scalar.
   AppendBreaks(text, static_cast<size_t>(std::count(from, to, '\n')));
 }
 
 }  // namespace
 
-// A value in the line of its key or dash; then the cursor is at the next content. `parent` is the indentation
-// of the collection that it stands in.
+// Parses a value in the line of its key or dash and moves to the next content. `parent` is the indentation of
+// the enclosing collection.
 py::object FastReader::Inline(int parent) {
   const char first = *at_;
   py::object value;
@@ -68,8 +69,7 @@ py::object FastReader::Inline(int parent) {
   return value;
 }
 
-// The rest of a line that a plain scalar stands in, up to a comment; then the cursor is behind its last
-// character.
+// Reads the rest of a line of a plain scalar, up to a comment, and moves behind its last character.
 absl::string_view FastReader::PlainLine() {
   const char* const start = at_;
   for (; !AtLineEnd(); ++at_) {
@@ -120,7 +120,7 @@ py::object FastReader::Quoted(char quote) {
   return texts_.Text(text);
 }
 
-// How many line breaks there are up to what is no blank; goes on there.
+// Skips blanks and line breaks. Returns the number of line breaks.
 size_t FastReader::PassBreaks() {
   size_t breaks = 0;
   for (; !AtEnd() && (*at_ == '\n' || *at_ == ' '); ++at_) {
@@ -131,10 +131,10 @@ size_t FastReader::PassBreaks() {
   return breaks;
 }
 
-// A text in quotes with escapes or line breaks in it.
+// Parses a quoted scalar with escapes or line breaks.
 py::object FastReader::LongQuoted(char quote, const char* from) {
   std::string text(from, static_cast<size_t>(at_ - from));
-  size_t kept = 0;  // what an escape has made is no blank that a line break swallows
+  size_t kept = 0;  // Blanks produced by escapes are not removed before a line break.
   for (;; ++at_) {
     if (AtEnd() || text.size() > longest_) throw Unsupported();
     const char c = *at_;
@@ -144,7 +144,7 @@ py::object FastReader::LongQuoted(char quote, const char* from) {
       ++at_;
       text += '\'';
     } else if (c == '\\' && quote == '"') {
-      if (Peek(1) == '/') throw Unsupported();  // an escape of JSON alone
+      if (Peek(1) == '/') throw Unsupported();  // Valid only in JSON.
       Unescape(&text);
       kept = text.size();
     } else if (c == '\n') {
@@ -162,7 +162,7 @@ py::object FastReader::LongQuoted(char quote, const char* from) {
   return texts_.Text(text);
 }
 
-// The escape whose backslash is at the cursor; then that is at its last character.
+// Decodes the escape at the cursor and moves to its last character.
 void FastReader::Unescape(std::string* text) {
   ++at_;
   static constexpr absl::string_view kCodes = "\"\\/ntrbf ", kMeanings = "\"\\/\n\t\r\b\f ";
@@ -198,12 +198,11 @@ void FastReader::AppendCode(std::string* text, int digits) {
   AppendUtf8(text, code);
 }
 
-// How far the lines of a block are indented: as its first line that is not blank, which no blank one before
-// it may surpass.
+// Returns the indentation of a block: that of its first nonblank line. No earlier blank line may be longer.
 size_t FastReader::LiteralIndent(int parent) const {
   const char* place = at_;
   const char* start = at_;
-  std::ptrdiff_t widest = 0;  // of the blank lines
+  std::ptrdiff_t widest = 0;  // Length of the longest blank line.
   for (; place != end_ && (*place == ' ' || *place == '\n'); ++place) {
     if (*place == ' ') continue;
     widest = std::max(widest, place - start);
@@ -214,7 +213,7 @@ size_t FastReader::LiteralIndent(int parent) const {
   return static_cast<size_t>(indent);
 }
 
-// A block of text with its line breaks.
+// Parses a literal block.
 py::object FastReader::Literal(int parent) {
   ++at_;
   const char chomp = Peek() == '-' || Peek() == '+' ? *at_++ : ' ';
@@ -225,16 +224,15 @@ py::object FastReader::Literal(int parent) {
   std::string text;
   const size_t breaks = LiteralLines(LiteralIndent(parent), &text);
   if (text.find('\r') != std::string::npos || text.size() > longest_) throw Unsupported();
-  if (text.find_first_not_of(" \n") == std::string::npos)
-    throw Unsupported();  // no line tells the indentation
+  if (text.find_first_not_of(" \n") == std::string::npos) throw Unsupported();  // The indentation is unknown.
   if (chomp == '+') text.append(breaks, '\n');
   if (chomp == ' ') text += '\n';
   FindContent();
   return texts_.Text(text);
 }
 
-// The lines of a block that are indented as far. Returns how many line breaks follow the last that is not
-// empty.
+// Reads the lines of a block with this indentation. Returns the number of line breaks after the last nonempty
+// line.
 size_t FastReader::LiteralLines(size_t indent, std::string* text) {
   size_t breaks = 0;
   while (!AtEnd()) {

@@ -20,11 +20,11 @@ bool IsSign(char c) { return c == '+' || c == '-'; }
 
 bool IsOneOf(char c, const char* set, size_t size) { return std::memchr(set, c, size) != nullptr; }
 
-// Whether a text that starts as a number could be one, in whatever notation.
+// Returns whether a text that starts like a number may be one in any notation.
 bool MayBeNumber(absl::string_view text) {
   if (text.find('_') != absl::string_view::npos) return true;
   if (IsSign(text[0])) text.remove_prefix(1);
-  if (text.size() == 4 && text[0] == '.' && IsOneOf(text[1], "iInN", 4)) return true;  // .inf, .nan
+  if (text.size() == 4 && text[0] == '.' && IsOneOf(text[1], "iInN", 4)) return true;  // .inf or .nan
   if (text.size() > 1 && text[0] == '0' && IsOneOf(text[1], "xXoObB", 6)) return true;
   for (size_t i = 0; i < text.size(); ++i) {
     if (IsDigit(text[i]) || IsOneOf(text[i], ".eE", 3)) continue;
@@ -33,7 +33,7 @@ bool MayBeNumber(absl::string_view text) {
   return true;
 }
 
-// The words of kueuepy/manifest/text/scalars.py:WORDS.
+// Returns the value of a word in kueuepy/manifest/text/scalars.py:WORDS.
 py::object Word(absl::string_view text) {
   constexpr size_t kLongestWord = 5;
   if (text.size() > kLongestWord || std::memchr("yYnNtTfFoO~", text[0], 11) == nullptr) return {};
@@ -53,8 +53,8 @@ bool IsAscii(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// Whether there are characters that break lines in YAML, or may not be written in it: U+0080 to U+009F,
-// U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
+// Returns whether the text contains characters that break lines in YAML or are not allowed in it: U+0080 to
+// U+009F, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
 bool HasUnsupportedCharacters(absl::string_view text) {
   const auto at = [&text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// Texts of a manifest as Python objects: most of them come again and again.
+// Cache of Python strings for the texts of a manifest, most of which occur repeatedly.
 #ifndef KUEUE_BINDINGS_MANIFEST_TEXTS_H_
 #define KUEUE_BINDINGS_MANIFEST_TEXTS_H_
 
@@ -8,22 +8,23 @@
 
 namespace kueue::python {
 
-// Raised where the exact reader must be asked; nothing is wrong with the text for that.
+// Thrown if the exact parser must be used. The text is not necessarily invalid.
 struct Unsupported {};
 
 class Texts {
  public:
-  // `resolve` is kueuepy.manifest.text.scalars.resolve, for what may be a number of whatever kind.
+  // `resolve` is kueuepy.manifest.text.scalars.resolve, used for scalars that may be numbers.
   explicit Texts(py::function resolve) : resolve_(std::move(resolve)), known_(kSlots), keys_(kSlots) {}
 
-  // The text itself. Raises Unsupported where it has characters that may not stand for themselves in YAML, if
-  // it is that.
+  // Returns the text as a string. Throws Unsupported if `is_yaml` is set and the text contains characters
+  // that YAML does not allow unescaped.
   py::object Text(absl::string_view text, bool is_yaml = true);
-  // What a plain scalar means (kueuepy/manifest/text/scalars.py:resolve).
+  // Returns the value of a plain scalar (kueuepy/manifest/text/scalars.py:resolve).
   py::object Scalar(absl::string_view text);
-  // The key that a plain scalar of ASCII makes. Raises Unsupported for a number or a word that is no text.
+  // Returns the key for an ASCII plain scalar. Throws Unsupported for numbers and for words that are not
+  // strings.
   py::object Key(absl::string_view text);
-  // A number of JSON with a fraction or an exponent.
+  // Returns the value of a JSON number with a fraction or an exponent.
   py::object Number(absl::string_view text) { return resolve_(Text(text)); }
 
  private:
@@ -34,7 +35,8 @@ class Texts {
   std::vector<py::object> known_, keys_;
 };
 
-// Whether a text is digits that an int64 holds, with no sign but minus and no leading 0.
+// Returns whether a text consists of decimal digits with an optional minus, without leading zeros, and fits
+// in int64.
 bool IsSimpleInteger(absl::string_view text);
 
 }  // namespace kueue::python

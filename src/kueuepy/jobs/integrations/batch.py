@@ -17,6 +17,7 @@ from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet, ReclaimablePod
+from kueuepy.objects.times import SECOND, Moment, moment_ns
 
 _JOB_NAME = "batch.kubernetes.io/job-name"
 _OWN_LABELS = ("job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
@@ -167,17 +168,17 @@ class CronJob(ParentJob):
         """Return the slots of the Job that it creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
-    def job(self, scheduled: int | None = None) -> Document:
+    def job(self, scheduled: Moment | None = None) -> Document:
         """Return the Job that the CronJob creates at a given time.
 
         Args:
-            scheduled: The time in nanoseconds since the Unix epoch, which determines the name of the Job. If it is
-                `None`, the Job has the name of the CronJob.
+            scheduled: The time, which determines the name of the Job: text, a datetime, or seconds since the Unix
+                epoch. If it is `None`, the Job has the name of the CronJob.
         """
         section = self.root.section("spec").section("jobTemplate")
         given = section.find("metadata")
         template = copy.deepcopy(section.data)
-        minutes = "" if scheduled is None else f"-{scheduled // 10**9 // _SECONDS_PER_MINUTE}"
+        minutes = "" if scheduled is None else f"-{moment_ns(scheduled) // SECOND // _SECONDS_PER_MINUTE}"
         owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": self.name, "controller": True, "uid": self.uid}
         metadata = {"name": f"{self.name}{minutes}", "namespace": self.namespace, "ownerReferences": [owner]}
         template["metadata"] = ({} if given is None else given.data) | metadata

@@ -1,4 +1,4 @@
-"""Rules on claims of devices, device classes and the logical resources that they count as."""
+"""Rules about resource claims, DeviceClasses and the logical resources to which Kueue maps them."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ def _mappings(context: LintContext) -> tuple[DeviceClassMapping, ...]:
 
 
 def _claims(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """The path and the template of each claim."""
+    """Yield the path and the template name of each claim."""
     for position, pod_set in enumerate(workload.pod_sets):
         spec = pod_set.template.get("spec")
         for index, claim in enumerate((spec.get("resourceClaims") if isinstance(spec, dict) else None) or ()):
@@ -25,16 +25,18 @@ def _claims(workload: Workload) -> Iterator[tuple[Path, str]]:
                 yield (*path, "resourceClaimTemplateName"), name
 
 
-@rule("L30", "error", "A claim is refused if its template or a mapping of its DeviceClass is missing.")
+@rule("L30", "error", "Kueue rejects a claim whose template does not exist or whose DeviceClass has no mapping.")
 def claim_not_counted(context: LintContext) -> Iterator[Hit]:
-    """Kueue counts only devices of classes that `deviceClassMappings` names."""
+    """Kueue only accepts devices whose DeviceClass is in `deviceClassMappings`."""
     templates = {template.key: template for template in context.manifest.resource_claim_templates}
     mapped = {name for mapping in _mappings(context) for name in mapping.device_class_names}
     for workload in context.workloads:
         for path, name in _claims(workload):
             key = f"{workload.namespace}/{name}"
             if key not in templates:
-                yield Hit(workload, path, f'"{key}" names no ResourceClaimTemplate; {suggestion(key, templates)}')
+                yield Hit(
+                    workload, path, f'"{key}" is not the name of a ResourceClaimTemplate; {suggestion(key, templates)}'
+                )
                 continue
             for request in templates[key].requests:
                 unmapped = request.device_class_name not in mapped and not request.admin_access
@@ -42,21 +44,23 @@ def claim_not_counted(context: LintContext) -> Iterator[Hit]:
                     yield Hit(
                         workload,
                         path,
-                        f'asks for devices of DeviceClass "{request.device_class_name}", which no mapping names; '
-                        "name it in resources.deviceClassMappings of the Configuration",
+                        f'requests devices of DeviceClass "{request.device_class_name}", which no mapping contains; '
+                        "add it to resources.deviceClassMappings of the Configuration",
                     )
 
 
-@rule("L31", "warning", "A mapping of devices that do not exist counts nothing.")
+@rule("L31", "warning", "A device mapping with an unknown DeviceClass or driver matches no devices.")
 def no_such_devices(context: LintContext) -> Iterator[Hit]:
-    """Only where there are DeviceClasses, or ResourceSlices, to compare with."""
+    """The rule needs DeviceClasses or ResourceSlices to compare the mappings with."""
     classes = {device_class.name for device_class in context.manifest.device_classes}
     drivers = {published.driver for published in context.manifest.resource_slices}
     for index, mapping in enumerate(_mappings(context)):
         for position, name in enumerate(mapping.device_class_names):
             if classes and name not in classes:
                 path = (*_MAPPINGS, index, "deviceClassNames", position)
-                yield Hit("Configuration", path, f'"{name}" names no DeviceClass; {suggestion(name, classes)}')
+                yield Hit(
+                    "Configuration", path, f'"{name}" is not the name of a DeviceClass; {suggestion(name, classes)}'
+                )
         for position, source in enumerate(mapping.sources):
             for kind, one in (("counter", source.counter), ("capacity", source.capacity)):
                 if one is not None and drivers and one.driver not in drivers:
@@ -64,13 +68,13 @@ def no_such_devices(context: LintContext) -> Iterator[Hit]:
                     yield Hit(
                         "Configuration",
                         path,
-                        f'"{one.driver}" is the driver of no ResourceSlice; {suggestion(one.driver, drivers)}',
+                        f'"{one.driver}" is not the driver of any ResourceSlice; {suggestion(one.driver, drivers)}',
                     )
 
 
-@rule("L32", "warning", "Devices that count as a resource without quota are never admitted.")
+@rule("L32", "warning", "Workloads with devices mapped to a resource without quota are never admitted.")
 def uncovered(context: LintContext) -> Iterator[Hit]:
-    """Of mappings whose logical resource no ClusterQueue covers."""
+    """Find mappings whose logical resource is not covered by any ClusterQueue."""
     covered = {
         resource for queue in context.queues for group in queue.resource_groups for resource in group.covered_resources
     }
@@ -82,5 +86,5 @@ def uncovered(context: LintContext) -> Iterator[Hit]:
             yield Hit(
                 "Configuration",
                 path,
-                f'"{mapping.name}" is covered by no ClusterQueue; {suggestion(mapping.name, covered)}',
+                f'"{mapping.name}" is not covered by any ClusterQueue; {suggestion(mapping.name, covered)}',
             )

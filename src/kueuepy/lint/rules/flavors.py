@@ -1,9 +1,10 @@
-"""Rules on flavors that don't mean the nodes they seem to mean."""
+"""Rules about flavors that do not match the intended nodes."""
 
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from kueuepy.errors.words import counted
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.manifest.convert import to_dict
@@ -12,9 +13,9 @@ from kueuepy.objects import ClusterQueue, ResourceFlavor, Taint, Workload
 _EFFECTS = ("NoSchedule", "NoExecute")
 
 
-@rule("L9", "warning", "A tainted flavor that no workload tolerates is never used.")
+@rule("L9", "warning", "A flavor with a taint that no workload tolerates is never used.")
 def taint_nobody_tolerates(context: LintContext) -> Iterator[Hit]:
-    """Pods must tolerate a flavor's taints themselves, unless the flavor adds the tolerations."""
+    """Pods must tolerate the taints of a flavor, unless the flavor adds the tolerations."""
     for queue in context.queues:
         workloads = context.workloads_of(queue)
         for flavor in _flavors(context, queue) if workloads else ():
@@ -23,19 +24,20 @@ def taint_nobody_tolerates(context: LintContext) -> Iterator[Hit]:
                     yield Hit(
                         flavor,
                         ("spec", "nodeTaints", position),
-                        f"{taint.key}={taint.value}:{taint.effect} is tolerated by none of the {len(workloads)} "
-                        f"workloads of {queue.name}: the flavor is never used there; Kueue adds no toleration for it",
+                        f"{taint.key}={taint.value}:{taint.effect} is not tolerated by any of the "
+                        f"{counted(len(workloads), 'workload')} of {queue.name}, so the queue never uses the flavor; "
+                        "add the toleration to the pods, or to spec.tolerations of the flavor",
                     )
 
 
 def _flavors(context: LintContext, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
-    """The flavors of a queue that are known."""
+    """Yield the existing flavors of a queue."""
     for group in queue.resource_groups:
         yield from (context.flavors[quotas.name] for quotas in group.flavors if quotas.name in context.flavors)
 
 
 def _tolerates(workload: Workload, flavor: ResourceFlavor, taint: Taint) -> bool:
-    """Whether any pod set of a workload, with what the flavor adds, tolerates the taint."""
+    """Return whether any pod set tolerates the taint, including tolerations that the flavor adds."""
     added: list[dict[str, Any]] = to_dict(flavor).get("spec", {}).get("tolerations", [])
     return any(
         _matches(toleration, taint)
@@ -53,9 +55,13 @@ def _matches(toleration: dict[str, Any], taint: Taint) -> bool:
     )
 
 
-@rule("L10", "warning", "Two flavors with the same labels mean the same nodes.")
+@rule(
+    "L10",
+    "warning",
+    "Two flavors of a queue that match the same nodes count their capacity twice.",
+)
 def same_labels(context: LintContext) -> Iterator[Hit]:
-    """Quota of both counts for nodes that have the labels of both."""
+    """Find flavors of a queue whose node labels include all labels of another flavor."""
     for queue in context.queues:
         for one, other in combinations(_flavors(context, queue), 2):
             narrow, wide = sorted((one, other), key=lambda flavor: -len(flavor.node_labels))
@@ -64,6 +70,6 @@ def same_labels(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     narrow,
                     ("spec", "nodeLabels"),
-                    f"has {same} {wide.name}: nodes of this flavor are that one's too, and {queue.name} counts their "
-                    "capacity twice; labels should tell every two flavors apart",
+                    f"has {same} {wide.name}: nodes of this flavor also match {wide.name}, and {queue.name} counts "
+                    "their capacity twice; give each flavor labels that no other flavor matches",
                 )

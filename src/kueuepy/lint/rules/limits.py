@@ -1,4 +1,4 @@
-"""Rules on borrowing and lending limits that limit nothing."""
+"""Rules about borrowing and lending limits without effect."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue
 
 
-@rule("L2", "error", "A borrowing or lending limit means nothing without anyone to borrow from or lend to.")
+@rule("L2", "error", "A borrowing or lending limit has no effect on a queue that shares quota with no other queue.")
 def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
-    """Without a cohort an API server refuses the limit; alone in its cohort, a queue has it in vain."""
+    """An API server rejects a limit without a cohort; a queue alone in its cohort has no use for it."""
     for queue in context.queues:
         reason = _alone(context, queue)
         for (flavor, resource), quota in context.cells(queue).items() if reason else ():
@@ -20,22 +20,22 @@ def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
                     yield Hit(
                         queue,
                         (*quota.path, name),
-                        f"limits {resource} in {flavor}, but {reason}; join a cohort or drop it",
+                        f"limits {resource} in {flavor}, but {reason}; add the queue to a cohort or remove the limit",
                     )
 
 
 def _alone(context: LintContext, queue: ClusterQueue) -> str:
-    """Why a queue has nobody to share with; empty if it has somebody."""
+    """Return why a queue shares quota with no other queue, or an empty text if it does share."""
     if not queue.cohort_name:
         return "the queue has no cohort"
     if not context.others(queue) and not any(cohort.resource_groups for cohort in context.manifest.cohorts):
-        return f"nobody else is in cohort {queue.cohort_name}"
+        return f"no other queue is in cohort {queue.cohort_name}"
     return ""
 
 
-@rule("L11", "note", "A borrowingLimit beyond what others can lend is never reached.")
+@rule("L11", "note", "A borrowingLimit above the total that other queues can lend is never reached.")
 def limit_beyond_lendable(context: LintContext) -> Iterator[Hit]:
-    """Each limit is held against what all others could lend, then all limits of a cohort against all that is lent."""
+    """Compare each limit with the lendable total of other queues, then the sum of limits with the lendable total."""
     excess: set[tuple[str, Cell]] = set()
     for queue in context.queues:
         for cell, quota in context.cells(queue).items() if not _alone(context, queue) else ():
@@ -45,14 +45,14 @@ def limit_beyond_lendable(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     queue,
                     (*quota.path, "borrowingLimit"),
-                    f"is {_text(cell, quota.borrowing_limit)}, but all others together lend at most "
+                    f"is {_text(cell, quota.borrowing_limit)}, but all other queues together lend at most "
                     f"{_text(cell, lendable)} of {cell[1]} in {cell[0]}",
                 )
     yield from _oversubscribed(context, excess)
 
 
 def _oversubscribed(context: LintContext, known: set[tuple[str, Cell]]) -> Iterator[Hit]:
-    """Cohorts whose queues could not all use their limits at once."""
+    """Yield cohorts whose queues cannot all reach their limits at the same time."""
     limits: dict[tuple[str, Cell], int] = {}
     lent: dict[tuple[str, Cell], int] = {}
     for queue in context.queues:
@@ -70,8 +70,8 @@ def _oversubscribed(context: LintContext, known: set[tuple[str, Cell]]) -> Itera
             yield Hit(
                 f'Cohort "{root}"',
                 (),
-                f"its queues may borrow {_text(cell, limit)} of {cell[1]} in {cell[0]} by their limits, but lend "
-                f"{_text(cell, lent[place])} in all: not every limit can be used at once",
+                f"the borrowing limits of its queues sum to {_text(cell, limit)} of {cell[1]} in {cell[0]}, but the "
+                f"queues lend {_text(cell, lent[place])} in total: not all limits can be reached at the same time",
             )
 
 

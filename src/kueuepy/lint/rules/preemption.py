@@ -1,4 +1,4 @@
-"""Rules on preemption policies that protect less than they seem to."""
+"""Rules about preemption policies that protect less than they seem to."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from kueuepy.objects import BorrowWithinCohort, ClusterQueue, Preemption
 _NEVER = Preemption(borrow_within_cohort=BorrowWithinCohort())
 
 
-@rule("L3", "warning", "A queue that never preempts may still be preempted while it borrows.")
+@rule("L3", "warning", "A queue that never preempts can still be preempted while it borrows.")
 def borrower_is_victim(context: LintContext) -> Iterator[Hit]:
-    """Policies say whom a queue's own workloads may preempt, not who may preempt them."""
+    """Policies control which workloads a queue's workloads may preempt, not which may preempt them."""
     for queue in context.queues:
         if queue.preemption == _NEVER and (found := next(context.reclaimers(queue), None)):
             other, (flavor, resource) = found
@@ -19,27 +19,27 @@ def borrower_is_victim(context: LintContext) -> Iterator[Hit]:
             yield Hit(
                 queue,
                 ("spec", "preemption"),
-                f"is Never throughout, but {other.name} reclaims ({policy}) and evicts what borrows {resource} in "
-                f"{flavor} here; borrowingLimit: 0 keeps workloads safe",
+                f"is Never for all policies, but {other.name} has reclaimWithinCohort: {policy} and preempts workloads "
+                f"that borrow {resource} in {flavor}; set borrowingLimit: 0 to protect all workloads",
             )
 
 
-@rule("L6", "warning", "A nominal quota in a cohort is not ensured without reclaimWithinCohort.")
+@rule("L6", "warning", "The nominal quota of a queue in a cohort is not guaranteed without reclaimWithinCohort.")
 def nominal_not_ensured(context: LintContext) -> Iterator[Hit]:
-    """One head of each queue is admitted a cycle, borrowers too; what they hold they keep."""
+    """Without reclaimWithinCohort, quota lent to another queue returns only when its workloads finish."""
     for queue in context.queues:
         if queue.preemption.reclaim_within_cohort == "Never" and (found := next(_lenders(context, queue), None)):
             other, resource, flavor = found
             yield Hit(
                 queue,
                 ("spec", "preemption", "reclaimWithinCohort"),
-                f"is Never, so that the nominal quota of {resource} in {flavor} is not ensured: {other} may borrow it, "
-                "and keeps it for as long as its workloads run; Any or LowerPriority takes it back",
+                f"is Never, so the nominal quota of {resource} in {flavor} is not guaranteed: {other} may borrow it "
+                "and keep it until its workloads finish; set Any or LowerPriority to reclaim it",
             )
 
 
 def _lenders(context: LintContext, queue: ClusterQueue) -> Iterator[tuple[str, str, str]]:
-    """Who may borrow from a queue what."""
+    """Yield the queues that can borrow from a queue, with the resource and flavor."""
     for other in context.others(queue):
         for cell in (cell for cell in context.cells(queue) if cell in context.cells(other)):
             flavor, resource = cell
@@ -47,9 +47,9 @@ def _lenders(context: LintContext, queue: ClusterQueue) -> Iterator[tuple[str, s
                 yield other.name, resource, flavor
 
 
-@rule("L15", "note", "borrowWithinCohort without maxPriorityThreshold spares nobody of lower priority.")
+@rule("L15", "note", "borrowWithinCohort without maxPriorityThreshold may preempt any lower priority.")
 def no_threshold(context: LintContext) -> Iterator[Hit]:
-    """Without a threshold, any workload of lower priority may be evicted for one that borrows."""
+    """Without a threshold, a borrowing workload may preempt any workload of lower priority."""
     for queue in context.queues:
         borrowing = queue.preemption.borrow_within_cohort
         if borrowing.policy == "Never" or borrowing.max_priority_threshold is not None or not context.others(queue):
@@ -57,6 +57,6 @@ def no_threshold(context: LintContext) -> Iterator[Hit]:
         yield Hit(
             queue,
             ("spec", "preemption", "borrowWithinCohort", "maxPriorityThreshold"),
-            "is absent, so that a borrowing workload evicts others of any lower priority, however high; name the "
-            "highest priority that may be evicted",
+            "is absent, so a borrowing workload may preempt any workload of lower priority in other queues; set it to "
+            "the highest priority that may be preempted",
         )

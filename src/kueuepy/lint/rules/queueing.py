@@ -1,4 +1,4 @@
-"""Rules on who gets into a queue at all."""
+"""Rules about settings that keep workloads out of a queue."""
 
 from collections.abc import Iterator
 
@@ -9,47 +9,51 @@ from kueuepy.objects import ClusterQueue
 _MOST_CHECKS = 8  # of a Workload's status (apis/kueue/v1beta2/workload_types.go:WorkloadStatus)
 
 
-@rule("L1", "error", "A ClusterQueue without a namespaceSelector admits nobody.")
+@rule("L1", "error", "A ClusterQueue without a namespaceSelector admits no workloads.")
 def no_selector(context: LintContext) -> Iterator[Hit]:
-    """A selector that is absent matches no namespace, one that is empty matches all."""
+    """An absent selector matches no namespace, and an empty one matches all namespaces."""
     for queue in context.queues:
         if queue.namespace_selector is None:
             yield Hit(
                 queue,
                 ("spec", "namespaceSelector"),
-                "is absent, so that no namespace's workloads are admitted; write {} to admit those of all namespaces",
+                "is absent, so no workloads are admitted; set it to {} to admit workloads of all namespaces",
             )
 
 
-@rule("L14", "warning", "Holding a queue that may be borrowing shields what it has borrowed.")
+@rule(
+    "L14",
+    "warning",
+    "Setting stopPolicy: Hold on a queue that can borrow protects its borrowed quota from being reclaimed.",
+)
 def hold_while_borrowing(context: LintContext) -> Iterator[Hit]:
-    """A stopped queue lends its idle quota on, but its running workloads are out of reach for reclaim."""
+    """A stopped queue still lends its unused quota, but other queues cannot preempt its running workloads."""
     for queue in context.queues:
         if queue.stop_policy == "Hold" and (found := next(context.reclaimers(queue), None)):
             other, (flavor, resource) = found
             yield Hit(
                 queue,
                 ("spec", "stopPolicy"),
-                f"Hold keeps what the queue has borrowed of {resource} in {flavor}: {other.name} cannot reclaim it "
-                "from a stopped queue. HoldAndDrain gives it back",
+                f"is Hold, which keeps {resource} borrowed in {flavor}: {other.name} cannot reclaim it from a stopped "
+                "queue; HoldAndDrain releases it",
             )
 
 
-@rule("L19", "error", "A workload has room for eight admission checks.")
+@rule("L19", "error", "A ClusterQueue must not require more than eight admission checks of a workload.")
 def too_many_checks(context: LintContext) -> Iterator[Hit]:
-    """A queue may name more than a Workload's status can hold, which is then refused whenever it is written."""
+    """An API server rejects the status of a Workload with more than eight admission checks."""
     for queue in context.queues:
         if (most := _most_checks(queue)) > _MOST_CHECKS:
             yield Hit(
                 queue,
                 ("spec", "admissionChecksStrategy", "admissionChecks"),
-                f"may ask {most} of a workload, whose status holds {_MOST_CHECKS}: none that gets quota is ever "
-                "admitted; name fewer, or each for fewer flavors (onFlavors)",
+                f"may require {most} checks of a workload, whose status can hold {_MOST_CHECKS}: workloads that "
+                "reserve quota are never admitted; remove checks, or limit them to fewer flavors (onFlavors)",
             )
 
 
 def _most_checks(queue: ClusterQueue) -> int:
-    """How many checks a workload may get at most, with one flavor of each group."""
+    """Return the maximum number of checks of a workload that uses one flavor of each group."""
     checks = queue.admission_checks_strategy
     everywhere = sum(not check.on_flavors for check in checks)
     return everywhere + sum(

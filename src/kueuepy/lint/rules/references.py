@@ -1,4 +1,4 @@
-"""Rules on names that name nothing, and on cohorts above themselves; both are legal, and switch queues off."""
+"""Rules about references to missing objects and cycles of cohorts, which are valid but deactivate queues."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,9 +8,9 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 
 
-@rule("L16", "error", "A name that names nothing keeps workloads out.")
+@rule("L16", "error", "A reference to an object that does not exist prevents admission.")
 def names_nothing(context: LintContext) -> Iterator[Hit]:
-    """A queue waits for its flavors and checks to exist, a LocalQueue for its queue, a workload for its LocalQueue."""
+    """Find missing flavors and checks of queues, ClusterQueues of LocalQueues, and LocalQueues of workloads."""
     for obj, path, name, kind, known in dangling(context.manifest):
         yield Hit(obj, path, _nothing(name, kind, known))
     doors = [local.key for local in context.manifest.local_queues]
@@ -21,17 +21,17 @@ def names_nothing(context: LintContext) -> Iterator[Hit]:
 
 
 def _nothing(name: str, kind: str, known: Iterable[str]) -> str:
-    return f'"{name}" names no {kind}, so that nothing is admitted; {suggestion(name, known)}'
+    return f'"{name}" is not the name of a {kind}, so no workloads are admitted; {suggestion(name, known)}'
 
 
-@rule("L17", "error", "Cohorts that are above themselves admit nothing.")
+@rule("L17", "error", "Queues under a cycle of cohorts admit no workloads.")
 def cohort_cycle(context: LintContext) -> Iterator[Hit]:
-    """All queues under a cycle stop admitting; what runs goes on."""
+    """Queues under a cycle stop admitting workloads; running workloads continue."""
     for cohort in context.manifest.cohorts:
         if context.root(cohort.name) is None:
             yield Hit(
                 cohort,
                 ("spec", "parentName"),
-                f'"{cohort.parent_name}" leads round to {cohort.name} itself or to another cycle: no queue below '
-                "admits anything; let one cohort have no parent",
+                f'"{cohort.parent_name}" leads back to {cohort.name} or to another cycle: queues below admit no '
+                "workloads; remove the parent of one cohort",
             )

@@ -1,4 +1,4 @@
-"""Rules on fair sharing, between queues and within them."""
+"""Rules about fair sharing between ClusterQueues and admission fair sharing within them."""
 
 from collections.abc import Iterator
 
@@ -10,22 +10,22 @@ _BYTES = ("memory", "ephemeral-storage")
 _GIB = 2**30
 
 
-@rule("L4", "warning", "Weights of fair sharing do little without preemption.")
+@rule("L4", "warning", "Fair sharing weights have little effect without preemption.")
 def weights_without_preemption(context: LintContext) -> Iterator[Hit]:
-    """Without preemption, shares only order the heads of one cycle; nothing is ever taken back."""
+    """Without preemption, weights only order the heads of one cycle; no quota is ever reclaimed."""
     for owner, root in _weighted(context):
         members = [queue for queue in context.queues if context.roots[queue.name] == root]
         if members and not any(_preempts(queue.preemption) for queue in members):
             yield Hit(
                 owner,
                 ("spec", "fairSharing", "weight"),
-                f"only orders the heads of one cycle: no queue under cohort {root} preempts, so that shares never move "
-                "towards the weights; set reclaimWithinCohort or withinClusterQueue",
+                f"only orders the heads of one cycle: no queue under cohort {root} preempts, so the shares of running "
+                "workloads never adjust to the weights; set reclaimWithinCohort or withinClusterQueue",
             )
 
 
 def _weighted(context: LintContext) -> Iterator[tuple[ClusterQueue | Cohort, str]]:
-    """Queues and cohorts that have a weight of their own, with their topmost cohort."""
+    """Yield the queues and cohorts with a weight, each with its root cohort."""
     for queue in context.queues:
         root = context.roots[queue.name]
         if queue.fair_sharing and root:
@@ -42,7 +42,7 @@ def _preempts(preemption: Preemption) -> bool:
 
 @rule("L5", "warning", "Fair sharing ignores borrowWithinCohort.")
 def borrow_within_cohort_ignored(context: LintContext) -> Iterator[Hit]:
-    """Under fair sharing only withinClusterQueue and reclaimWithinCohort count."""
+    """With fair sharing, Kueue only uses withinClusterQueue and reclaimWithinCohort."""
     if context.configuration is None or context.configuration.fair_sharing is None:
         return
     for queue in context.queues:
@@ -50,14 +50,14 @@ def borrow_within_cohort_ignored(context: LintContext) -> Iterator[Hit]:
             yield Hit(
                 queue,
                 ("spec", "preemption", "borrowWithinCohort"),
-                "has no effect, because the Configuration turns fair sharing on; only withinClusterQueue and "
-                "reclaimWithinCohort count there",
+                "has no effect, because the Configuration enables fair sharing, which only uses withinClusterQueue and "
+                "reclaimWithinCohort",
             )
 
 
-@rule("L8", "warning", "Memory counts in bytes, and outweighs everything else in a LocalQueue's usage.")
+@rule("L8", "warning", "Memory, counted in bytes, dominates the usage of a LocalQueue in admission fair sharing.")
 def memory_outweighs(context: LintContext) -> Iterator[Hit]:
-    """A weight is per base unit: a core counts one, a gibibyte a thousand million."""
+    """A weight applies to base units: one core counts 1, and one gibibyte counts 2^30."""
     sharing = context.configuration and context.configuration.admission_fair_sharing
     if not sharing:
         return
@@ -68,13 +68,14 @@ def memory_outweighs(context: LintContext) -> Iterator[Hit]:
             yield Hit(
                 queue,
                 ("spec", "admissionScope"),
-                f"orders LocalQueues by usage in which a byte of {heavy} weighs as much as a whole core: {heavy} alone "
-                "decides; give it a weight near 1e-9 in resourceWeights of the Configuration",
+                f"orders LocalQueues by usage, in which one byte of {heavy} has a weight comparable to that of one "
+                f"unit of other resources, so {heavy} alone decides; set its weight to about 1e-9 in resourceWeights "
+                "of the Configuration",
             )
 
 
 def _heaviest(sharing: AdmissionFairSharing, covered: list[str]) -> str:
-    """A resource counted in bytes of which a gibibyte weighs a thousand times as much as a unit of something else."""
+    """Return a resource of which a GiB weighs over 1,000 times as much as a unit of any other, or an empty text."""
     weights = {resource: sharing.resource_weights.get(resource, 1.0) for resource in covered}
     others = [weight for resource, weight in weights.items() if resource not in _BYTES and weight > 0]
     heavy = (r for r in covered if r in _BYTES and others and weights[r] * _GIB > 1000 * max(others))

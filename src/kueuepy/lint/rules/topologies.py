@@ -1,4 +1,4 @@
-"""Rules on topologies: nodes that are in none, requests that none can meet."""
+"""Rules about topologies: nodes outside of them, and requests that they cannot satisfy."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ _EXPLICIT = (
 
 
 def _placing(context: LintContext) -> Iterator[tuple[ResourceFlavor, tuple[str, ...]]]:
-    """The flavors whose Topology is there, with its levels."""
+    """Yield the flavors whose Topology exists, each with the levels of the Topology."""
     levels = {topology.name: tuple(topology.levels) for topology in context.manifest.topologies}
     for flavor in context.manifest.resource_flavors:
         if flavor.topology_name in levels:
@@ -28,28 +28,28 @@ def _placing(context: LintContext) -> Iterator[tuple[ResourceFlavor, tuple[str, 
 
 
 def _is_of(node: Node, flavor: ResourceFlavor) -> bool:
-    """Whether a node has the labels of a flavor, whatever the levels."""
+    """Return whether a node has the labels of a flavor."""
     return all(node.labels.get(key, "") == value for key, value in flavor.node_labels.items())
 
 
-@rule("L21", "warning", "A flavor with a topology and without nodes places no pod.")
+@rule("L21", "warning", "A flavor with a topology but no matching Nodes cannot place any pods.")
 def without_nodes(context: LintContext) -> Iterator[Hit]:
-    """Quota is not enough there: each pod needs a node that is given."""
+    """Quota is not enough with a topology: each pod also needs a known Node."""
     nodes = context.manifest.nodes
     for flavor, levels in _placing(context):
         if not any(_is_of(node, flavor) and all(level in node.labels for level in levels) for node in nodes):
-            why = "none of the Nodes has its labels and all levels" if nodes else "no Node is given"
+            why = "no Node has its labels and all level labels" if nodes else "there are no Nodes"
             yield Hit(
                 flavor,
                 ("spec", "topologyName"),
-                f"{why}: pods have no place in {flavor.topology_name}, whatever quota is free; give its Nodes, as "
-                "kubectl get nodes -o yaml prints them",
+                f"{why}, so no pods can be placed in topology {flavor.topology_name}, even with free quota; add its "
+                "Nodes, for example the output of kubectl get nodes -o yaml",
             )
 
 
-@rule("L22", "error", "A topology request that no domain can meet waits for ever.")
+@rule("L22", "error", "A workload whose topology request exceeds every domain is never admitted.")
 def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
-    """What is asked for in one domain has to fit into one, with nothing else there."""
+    """A pod set that requires one domain must fit into an empty one."""
     if not context.manifest.nodes or not any(True for _ in _placing(context)):
         return
     for workload in context.workloads:
@@ -61,24 +61,28 @@ def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     workload,
                     ("spec", "podSets", position, "topologyRequest"),
-                    f"asks for {counted(pod_set.count, 'pod')} {_place_text(place)}, and even without any workload at "
-                    f"most {most} of them {verb(most, 'have')} a place in {place['topology']}; ask for fewer pods, "
-                    "for less a pod, or for a wider level",
+                    f"requests {counted(pod_set.count, 'pod')} {_place_text(place)}, but even without other workloads "
+                    f"at most {most} {verb(most, 'fit')}; request fewer pods, fewer resources per pod, or a "
+                    "higher level",
                 )
 
 
 def _place_text(place: PlaceFactsView) -> str:
-    return f"in one {place['level']}" if place["mode"] == "required" else f"in topology {place['topology']}"
+    return (
+        f"in one domain of level {place['level']}"
+        if place["mode"] == "required"
+        else f"in topology {place['topology']}"
+    )
 
 
 def _asks(pod_set: PodSet) -> bool:
-    """Whether a pod set asks for a topology itself."""
+    """Return whether a pod set has a topology request."""
     request: dict[str, Any] = pod_set.topology_request or {}
     return any(request.get(name) is not None for name in _EXPLICIT)
 
 
 def _nowhere(context: LintContext, workload: Workload, pod_set: str) -> PlaceFactsView | None:
-    """The best of the flavors that could place a pod set, if it has a place in none, with nothing else there."""
+    """Return the facts of the best flavor if no flavor can place all pods, even without other workloads."""
     engine = context.empty.fork()
     number = engine.submit(workload)
     facts = engine.explain(number)
@@ -90,9 +94,9 @@ def _nowhere(context: LintContext, workload: Workload, pod_set: str) -> PlaceFac
     return max(met, key=lambda place: place["largest_if_empty"])
 
 
-@rule("L23", "error", "A level whose label no node has leaves a topology without domains.")
+@rule("L23", "error", "A topology has no domains if no Node has the label of one of its levels.")
 def level_of_no_node(context: LintContext) -> Iterator[Hit]:
-    """A node is in a topology only with a label for each of its levels."""
+    """A node belongs to a topology only if it has the labels of all levels."""
     known = {label for node in context.manifest.nodes for label in node.labels}
     for topology in context.manifest.topologies if known else ():
         for position, level in enumerate(topology.levels):
@@ -100,14 +104,14 @@ def level_of_no_node(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     topology,
                     ("spec", "levels", position, "nodeLabel"),
-                    f'is "{level}", which is a label of none of the {len(context.manifest.nodes)} Nodes: no node is in '
-                    "the topology; label the nodes, or leave the level out",
+                    f'is "{level}", which is not a label of any of the {len(context.manifest.nodes)} Nodes, so the '
+                    "topology has no domains; label the Nodes, or remove the level",
                 )
 
 
-@rule("L24", "warning", "A node without a label for some level is outside of its topology.")
+@rule("L24", "warning", "A node that lacks the label of a level is not part of its topology.")
 def outside_of_its_topology(context: LintContext) -> Iterator[Hit]:
-    """Its capacity may count as quota, and takes no pod that a topology places."""
+    """The capacity of such a node may be part of the quota, but the topology places no pods on it."""
     known = {label for node in context.manifest.nodes for label in node.labels}
     for node in context.manifest.nodes:
         for flavor, levels in _placing(context):
@@ -116,34 +120,34 @@ def outside_of_its_topology(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     node,
                     ("metadata", "labels"),
-                    f"has the labels of flavor {flavor.name} and none for {', '.join(missing)}: no pod of topology "
-                    f"{flavor.topology_name} goes there",
+                    f"has the labels of flavor {flavor.name}, but not {', '.join(missing)}: topology "
+                    f"{flavor.topology_name} places no pods on it",
                 )
 
 
-@rule("L25", "warning", "A node without allocatable pods takes none that a topology places.")
+@rule("L25", "warning", "A topology places no pods on a node without allocatable pods.")
 def no_pods(context: LintContext) -> Iterator[Hit]:
-    """Each pod takes one of the resource pods, of which a kubelet tells how many there are."""
+    """Each pod uses one unit of the node resource `pods`, which a kubelet reports."""
     for node in context.manifest.nodes:
         if "pods" not in node.allocatable and any(_is_of(node, flavor) for flavor, _ in _placing(context)):
             yield Hit(
                 node,
                 ("status", "allocatable"),
-                "has no pods: the node holds none, however much else is free; give how many it takes, such as 110",
+                "has no entry for pods, so no pods fit on the node; set it to the capacity of the node, such as 110",
             )
 
 
 def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list[str]]:
-    """The flavors of a queue with and without a topology."""
+    """Return the flavors of a queue with a topology, and those without one."""
     quotas = (one for group in queue.resource_groups for one in group.flavors)
     named = [one.name for one in quotas if one.name in context.flavors]
     placing = [name for name in named if context.flavors[name].topology_name is not None]
     return placing, [name for name in named if name not in placing]
 
 
-@rule("L26", "error", "A topology request in a queue without a topology is never admitted.")
+@rule("L26", "error", "A workload with a topology request is never admitted by a queue without a topology.")
 def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
-    """Whoever asks for a topology gets no flavor without one."""
+    """A pod set with a topology request can only use flavors with a topology."""
     for queue in context.queues:
         placing, others = _mixture(context, queue)
         for workload in context.workloads_of(queue) if others and not placing else ():
@@ -152,37 +156,37 @@ def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
                     yield Hit(
                         workload,
                         ("spec", "podSets", position, "topologyRequest"),
-                        f"asks for a topology, and no flavor of {queue.name} has one: it is never admitted; give "
-                        f"{others[0]} a topologyName, or take the request away",
+                        f"requests a topology, but no flavor of {queue.name} has one, so the workload is never "
+                        f"admitted; set topologyName of {others[0]}, or remove the request",
                     )
 
 
-@rule("L27", "note", "Of flavors with and without a topology, pods without a request get only the latter.")
+@rule("L27", "note", "Pods without a topology request cannot use flavors with a topology if the queue has others.")
 def with_and_without(context: LintContext) -> Iterator[Hit]:
-    """Only where all flavors of a queue have a topology do all pods ask for one."""
+    """Kueue adds an implicit topology request only if all flavors of the queue have a topology."""
     for queue in context.queues:
         placing, others = _mixture(context, queue)
         if placing and others:
             yield Hit(
                 queue,
                 ("spec", "resourceGroups"),
-                f"has {', '.join(placing)} with a topology and {', '.join(others)} without: pods that ask for none are "
-                "kept out of the former, and those that do out of the latter",
+                f"has {', '.join(placing)} with a topology and {', '.join(others)} without one: pods without a "
+                "topology request cannot use the former, and pods with one cannot use the latter",
             )
 
 
-@rule("L28", "warning", "Pods beyond the last whole slice are placed nowhere.")
+@rule("L28", "warning", "The pods of an incomplete slice get no topology assignment.")
 def beyond_the_last_slice(context: LintContext) -> Iterator[Hit]:
-    """Kueue places whole slices, and admits a pod set whose count is no multiple of their size without the rest."""
+    """Kueue places complete slices only, but admits a pod set whose count is not a multiple of the slice size."""
     for workload in context.workloads:
         for position, pod_set in enumerate(workload.pod_sets):
             request = pod_set.topology_request or {}
             layers = request.get("podsetSliceRequiredTopologyConstraints") or ()
             size = layers[0].get("size") if layers else request.get("podSetSliceSize")
-            if size and pod_set.count % size:
+            if size and (rest := pod_set.count % size):
                 yield Hit(
                     workload,
                     ("spec", "podSets", position, "count"),
-                    f"is {pod_set.count}, in slices of {size}: {pod_set.count % size} of the pods get no place, and "
-                    "the workload is admitted all the same; make it a multiple",
+                    f"is {pod_set.count}, in slices of {size}: {counted(rest, 'pod')} {verb(rest, 'get')} "
+                    f"no topology assignment, but the workload is admitted; use a multiple of {size}",
                 )

@@ -1,4 +1,4 @@
-"""What is asked for, and decides nothing here though Kueue may look at it."""
+"""Settings of Kueue that kueuepy does not model."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,13 @@ from kueuepy.profiles import DEFAULTS
 from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 
-@rule("L20", "note", "Some of what Kueue looks at is not modelled.")
+@rule("L20", "note", "A feature gate that kueuepy does not model has no effect.")
 def not_modelled(context: LintContext) -> Iterator[Hit]:
-    """Some feature gates change nothing here."""
+    """Find feature gates that differ from their default but have no effect in kueuepy."""
     configuration = context.configuration or Configuration()
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():
         if name not in EFFECTIVE_GATES and on != defaults.get(name, on):
-            yield Hit("Configuration", ("featureGates", name), "is not modelled: nothing here is decided otherwise")
+            yield Hit(
+                "Configuration", ("featureGates", name), "is not modelled and does not change decisions of kueuepy"
+            )

@@ -1,4 +1,4 @@
-"""Documents of early versions of the API, and what they meant in the releases that they were written for."""
+"""Rules about objects of early API versions, whose meaning has changed."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.upgrade.early import EARLY, as_then, early_rules
 
 
-@rule("L29", "note", "A document of an early version of the API may have meant something else in its release.")
+@rule("L29", "note", "An object of an early API version may have had another meaning in the releases of that version.")
 def meant_something_else(context: LintContext) -> Iterator[Hit]:
-    """A ClusterQueue of which the rules of then leave something out; v1beta1 is looked at as in v0.6."""
+    """Find ClusterQueues with fields that early releases ignored; for v1beta1, the release is v0.6."""
     manifest = context.manifest
     version = min(manifest.versions, default="")
     release = EARLY.get(version)
@@ -22,5 +22,5 @@ def meant_something_else(context: LintContext) -> Iterator[Hit]:
         then = as_then(cluster, release, left_out=[other.name for other in rules if other is not early])
         for queue, before in zip(manifest.cluster_queues, then.cluster_queues, strict=True):
             if queue != before:
-                text = f"documents of {version} were written for releases such as {release}: {early.what}"
-                yield Hit(queue, (), f"{text}; `kueuepy upgrade --from {release}` tells what is decided otherwise")
+                text = f"{version} is the API version of releases such as {release}: {early.what}"
+                yield Hit(queue, (), f"{text}; `kueuepy upgrade --from {release}` lists the decisions that differ")

@@ -1,4 +1,4 @@
-"""Rules on workloads that their queue can never admit."""
+"""Rules about workloads that their queue can never admit."""
 
 from collections.abc import Iterator
 
@@ -12,9 +12,9 @@ from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, 
 _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
 
 
-@rule("L7", "warning", "A nominal quota of 0 for one resource keeps a workload from reclaiming the others.")
+@rule("L7", "warning", "A nominal quota of 0 for one resource prevents reclaiming quota of other resources.")
 def requested_but_zero(context: LintContext) -> Iterator[Hit]:
-    """Reclaim needs every requested resource to be within nominal quota."""
+    """A workload can only reclaim quota if all its requests are within the nominal quota."""
     for queue in context.queues:
         if queue.preemption.reclaim_within_cohort == "Never":
             continue
@@ -29,28 +29,28 @@ def requested_but_zero(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     queue,
                     ("spec", "resourceGroups", position),
-                    f"has a nominal quota of {', '.join(full)} but none of {resource}, which {workload.key} asks for "
-                    f"too: with {resource} it would borrow, and then it cannot reclaim the rest",
+                    f"has a nominal quota of {', '.join(full)} but none of {resource}, which {workload.key} also "
+                    f"requests: the workload must borrow {resource}, and a borrowing workload cannot reclaim quota",
                 )
 
 
 def _nominal(context: LintContext, queue: ClusterQueue, group: ResourceGroup, resource: str) -> int:
-    """The nominal quota of a resource over all flavors of a group."""
+    """Return the nominal quota of a resource, summed over all flavors of a group."""
     cells = context.cells(queue)
     return sum(cells[flavor.name, resource].nominal for flavor in group.flavors if (flavor.name, resource) in cells)
 
 
 def _asking(context: LintContext, queue: ClusterQueue, resources: list[str]) -> Iterator[tuple[Workload, str]]:
-    """The workloads of a queue that ask for one of these resources."""
+    """Yield the workloads of a queue that request one of these resources, each with the resource."""
     for workload in context.workloads_of(queue):
         for pod_set in workload.pod_sets:
             requests = _requests(context, pod_set)
             yield from ((workload, resource) for resource in resources if requests.get(resource))
 
 
-@rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue for ever.")
+@rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue indefinitely.")
 def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
-    """At the head of a StrictFIFO queue it stays, and what comes after it waits."""
+    """Such a workload stays at the head of the queue, and all workloads behind it stay pending."""
     for queue in context.queues:
         if queue.queueing_strategy != "StrictFIFO":
             continue
@@ -60,13 +60,13 @@ def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     workload,
                     ("spec",),
-                    f"is never admitted, even by an empty cluster ({reason}), and blocks all that comes after it in "
+                    f"is never admitted, even by an empty cluster ({reason}), and blocks all workloads behind it in "
                     f"{queue.name}, which is StrictFIFO",
                 )
 
 
 def _alone(context: LintContext, workload: Workload) -> str:
-    """Why a workload is not admitted by a cluster in which nothing runs; empty if it may be."""
+    """Return why a cluster without other workloads does not admit a workload, or an empty text if it may."""
     engine = context.empty.fork()
     number = engine.submit(workload)
     engine.settle()
@@ -75,9 +75,9 @@ def _alone(context: LintContext, workload: Workload) -> str:
     return f"{found[1]}: {found[2]}" if found and not found[0] and found[1] in _NEVER else ""
 
 
-@rule("L13", "warning", "A pod set gets each resource from one flavor, never from two together.")
+@rule("L13", "warning", "A pod set cannot combine quota of several flavors for one resource.")
 def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
-    """What is enough in all may still be too little in each flavor."""
+    """Find pod sets that fit into the sum of all flavors, but not into any single flavor."""
     for queue in context.queues:
         for workload in context.workloads_of(queue):
             for position, pod_set in enumerate(workload.pod_sets):
@@ -87,14 +87,14 @@ def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
                         yield Hit(
                             workload,
                             ("spec", "podSets", position),
-                            f"asks for {Quantity.format(resource, requests[resource])} of {resource} in all, "
-                            f"more than any one flavor of {queue.name} can have, though no more than all together; "
+                            f"requests {Quantity.format(resource, requests[resource])} of {resource} in total, which "
+                            f"exceeds the capacity of each flavor of {queue.name}, but not their sum; "
                             "split it into several pod sets",
                         )
 
 
 def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:
-    """A resource of a group of which only several flavors together have what is asked for."""
+    """Return a resource whose request only fits into several flavors together, or an empty text."""
     for resource in group.covered_resources:
         asked = requests.get(resource, 0)
         had = [context.capacity.largest(queue.name, (flavor.name, resource)) for flavor in group.flavors]
@@ -104,7 +104,7 @@ def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requ
 
 
 def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
-    """What one pod asks for."""
+    """Return the requests of one pod."""
     found: dict[str, int] = pod_requests(
         pod_set.template,
         runtime_classes=context.manifest.runtime_classes,
@@ -113,9 +113,9 @@ def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
     return found
 
 
-@rule("L18", "note", "A job that names no queue is none of Kueue's.")
+@rule("L18", "note", "Kueue does not manage a job without a queue name.")
 def left_alone(context: LintContext) -> Iterator[Hit]:
-    """It runs at once, beside all quotas, unless manageJobsWithoutQueueName is on."""
+    """Without manageJobsWithoutQueueName, such a job starts immediately and uses no quota."""
     manifest = context.manifest
     found = unmanaged(
         manifest.jobs,
@@ -128,5 +128,5 @@ def left_alone(context: LintContext) -> Iterator[Hit]:
     for job, why in found:
         if why is not Unmanaged.OWNER:
             name = object_name(job)
-            message = f"Kueue leaves it alone, as {why.value}: it counts against no quota"
+            message = f"is not managed by Kueue, because {why.value}; it uses no quota"
             yield Hit(name, ("metadata",), message, places.get(name, ""))

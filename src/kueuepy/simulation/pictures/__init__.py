@@ -1,1 +1,1 @@
-"""Pictures of a run: what is shown (`shown`, `data`), and how matplotlib, altair and plain SVG show it."""
+"""Charts of a run: their data (`shown`, `data`, `jobs`), and renderers for matplotlib, altair and plain SVG."""

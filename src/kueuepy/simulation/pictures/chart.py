@@ -1,4 +1,4 @@
-"""Pictures with altair: charts to go on with, of at most 5,000 rows each."""
+"""Charts with altair, of at most 5,000 rows each."""
 
 from __future__ import annotations
 
@@ -27,17 +27,24 @@ def _altair() -> Any:
 
 
 class Charts:
-    """The pictures of a run as charts of altair, whose theme makes them light or dark; tooltips tell values.
+    """The charts of a run as altair charts.
 
-    What is borrowed is paler than what is a queue's own, as altair has no hatching.
+    The altair theme selects light or dark colours, and tooltips show values. Borrowed quota has a lighter colour than a
+    queue's own quota, because altair has no hatching.
     """
 
     def __init__(self, run: Recorded) -> None:
-        """Takes what a run has recorded."""
+        """Create the charts of a recorded run."""
         self._run = run
 
     def usage(self, flavor_resource: str | None = None) -> Any:
-        """What ClusterQueues use of a `flavor/resource`, stacked; paler is what they borrow, the line what is there.
+        """Draw the usage of a flavor and resource, stacked by ClusterQueue.
+
+        Lighter areas are borrowed quota, and the line is the nominal quota.
+
+        Args:
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+                highest utilisation.
 
         Raises:
             StateError: The usage was not recorded.
@@ -46,38 +53,38 @@ class Charts:
         return chart(data.usage(self._run, flavor_resource, _PIECES))
 
     def queue(self) -> Any:
-        """How many jobs wait, stacked by ClusterQueue."""
+        """Draw the number of waiting jobs over time, stacked by ClusterQueue."""
         return chart(data.queue(self._run, _PIECES))
 
     def shares(self) -> Any:
-        """The weighted share of each ClusterQueue over time; ticks are admissions and evictions."""
+        """Draw the weighted share of each ClusterQueue over time; ticks mark admissions and evictions."""
         return chart(data.shares(self._run, _PIECES))
 
     def waits(self, by: str = "queue") -> Any:
-        """The part of jobs that waited for so long or less, by `queue` or any column of jobs."""
+        """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs."""
         return chart(jobs.waits(self._run, by))
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0) -> Any:
-        """The first runs from a second on, in lanes; paler is what was lost by an eviction."""
+        """Draw the runs of the first `jobs_` jobs from second `start` on; lighter parts were lost by an eviction."""
         return chart(jobs.gantt(self._run, flavor, jobs_, start))
 
     def preemptions(self) -> Any:
-        """Who evicted whom, and how often."""
+        """Draw the number of evictions by ClusterQueue of victim and preemptor."""
         return chart(jobs.preemptions(self._run))
 
     def slowdown_by_size(self, resource: str | None = None) -> Any:
-        """Bounded slowdowns by what jobs ask for."""
+        """Draw the median and 95th percentile of the bounded slowdown by the size of jobs."""
         return chart(jobs.slowdown_by_size(self._run, resource))
 
 
 @singledispatch
 def chart(shown: Shown) -> Any:
-    """The chart of what is shown."""
+    """Return the altair chart of some data."""
     raise NotImplementedError
 
 
 def _base(columns: dict[str, Any], title: str) -> Any:
-    """A chart on these columns, which go to it as Arrow where pyarrow is there."""
+    """Return an empty chart with the columns as its data."""
     arrays = {name: values if isinstance(values, list) else np.asarray(values) for name, values in columns.items()}
     altair = _altair()
     return altair.Chart(altair.Data(values=Columns(arrays).rows()), title=title, width=_WIDTH, height=_HEIGHT)
@@ -154,7 +161,7 @@ def _lines(shown: Lines) -> Any:
 
 
 def _pieces(bar: Bar) -> list[tuple[float, float, int, str, str, str]]:
-    """A run, or what of it is kept and what an eviction has lost."""
+    """Split an evicted run into the part whose progress was kept and the part that was lost."""
     ends = [(bar.begin, bar.lost_from, "kept"), (bar.lost_from, bar.end, "lost")]
     ends = ends if bar.cut else [(bar.begin, bar.end, "kept")]
     return [(begin, end, bar.lane, bar.queue, bar.name, kind) for begin, end, kind in ends]
@@ -173,7 +180,7 @@ def _bars(shown: Bars) -> Any:
         .encode(
             x=altair.X("from:Q", title=shown.x, scale=altair.Scale(nice=False)),
             x2="to:Q",
-            y=altair.Y("lane:O", title="concurrent runs", axis=altair.Axis(labels=False, ticks=False)),
+            y=altair.Y("lane:O", title="Concurrent runs", axis=altair.Axis(labels=False, ticks=False)),
             color=_colours(altair, shown.queues),
             opacity=altair.Opacity("kind:N", title=None, scale=paler),
             tooltip=["job:N", "name:N", "from:Q", "to:Q", "kind:N"],
@@ -194,7 +201,7 @@ def _matrix(shown: Matrix) -> Any:
         },
         shown.title,
     )
-    where = {"x": altair.X("preemptor:N"), "y": altair.Y("victim:N")}
+    where = {"x": altair.X("preemptor:N", title="Preemptor"), "y": altair.Y("victim:N", title="Victim")}
     colour = altair.Color("evictions:Q", scale=altair.Scale(scheme="cividis"))
     tooltip = ["victim:N", "preemptor:N", "evictions:Q", "hours lost:Q"]
     top = float(shown.counts.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""What the pictures over time show: usage, who waits, shares."""
+"""Data of the charts over time: usage, waiting jobs and shares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, show
 from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
 
 PIECES = 400
-"""Pieces of time: as many as a picture has room for."""
+"""Maximum number of time intervals in a chart."""
 _ABOVE = 1.15
 
 
 def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECES) -> Stack:
-    """Usage of a flavor and resource by ClusterQueue: own quota and borrowed; the line is the nominal quota."""
+    """Return the usage of a flavor and resource by ClusterQueue, and the nominal quota as the limit."""
     flavor_resource = cell_of(run, flavor_resource)
     unit, size = amounts_of(flavor_resource)
     rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
@@ -43,9 +43,9 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
     x, second = time_unit(run.seconds)
     layers = tuple(Layer(name, shown_as(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
     return Stack(
-        f"usage of {flavor_resource}",
+        f"Usage of {flavor_resource}",
         _axis(x),
-        unit,
+        f"Usage ({unit})",
         edges / second,
         layers,
         nominal + of_cohorts(run, flavor_resource) / size,
@@ -53,7 +53,7 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
 
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:
-    """How many jobs wait in each ClusterQueue."""
+    """Return the number of waiting jobs by ClusterQueue."""
     rows = _first_series(run)
     edges = _edges(run, rows, pieces)
     names = colours(run)
@@ -64,11 +64,11 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     x, second = time_unit(run.seconds)
     nothing = np.zeros(len(edges) - 1)
     layers = tuple(Layer(name, shown_as(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
-    return Stack("jobs that wait", _axis(x), "jobs", edges / second, layers)
+    return Stack("Waiting jobs", _axis(x), "Number of jobs", edges / second, layers)
 
 
 def shares(run: Recorded, pieces: int = PIECES) -> Lines:
-    """The weighted share of each ClusterQueue with a colour, and when others were admitted and evicted."""
+    """Return the weighted share of each ClusterQueue with a colour, and the times of admissions and evictions."""
     rows = _first_series(run)
     edges = _edges(run, rows, pieces)
     names = colours(run)
@@ -84,12 +84,12 @@ def shares(run: Recorded, pieces: int = PIECES) -> Lines:
         for at, weight in [_happenings(run, kind, edges)]
         if len(at)
     )
-    unit = "share, thousandths of lendable quota"
-    return Lines("weighted share", _axis(x), unit, tuple(lines), steps=True, marks=marks)
+    unit = "Weighted share (‰ of lendable quota)"
+    return Lines("Weighted share by ClusterQueue", _axis(x), unit, tuple(lines), steps=True, marks=marks)
 
 
 def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The middles of the pieces in which decisions of a kind were, and how many of the most."""
+    """Return the midpoints of the intervals with decisions of a kind, and their numbers relative to the maximum."""
     kinds = run.decisions["kind"] if len(run.decisions) else None
     if kinds is None or kind not in kinds.names:
         return np.zeros(0), np.zeros(0)
@@ -100,7 +100,7 @@ def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[
 
 
 def _axis(unit: str) -> str:
-    return f"{unit} after the first submission"
+    return f"Time after the first submission ({unit})"
 
 
 def _ordered(found: dict[str, Any], names: dict[str, int]) -> list[str]:
@@ -114,7 +114,7 @@ def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
 
 
 def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
-    """By ClusterQueue the rows of its first flavor and resource, for what is the same in all of its cells."""
+    """Return the rows of the first cell of each ClusterQueue, for values that are equal in all its cells."""
     rows: dict[str, NDArray[np.int64]] = {}
     for name, _, places in _series(run):
         rows.setdefault(name, places)
@@ -122,7 +122,7 @@ def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
 
 
 def _edges(run: Recorded, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
-    """The moments at which anything changes, if they are few; else pieces of equal length."""
+    """Return the times of all changes if they are few, otherwise the limits of intervals of equal length."""
     end = run.seconds or 1.0
     places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
     if len(places) <= PIECES * max(1, len(rows)):
@@ -133,8 +133,9 @@ def _edges(run: Recorded, rows: dict[str, Any], pieces: int) -> NDArray[np.float
 
 
 def _means(run: Recorded, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of a value in each piece of time; what is infinite stands a little above all that is not."""
-    begin, values = run.usage["seconds"][rows], run.usage[fact][rows].astype(np.float64)
+    """Return the mean of a value in each interval; infinite values lie slightly above the largest finite one."""
+    usage = exact(run.usage)
+    begin, values = usage["seconds"][rows], usage[fact][rows].astype(np.float64)
     finite = np.isfinite(values)
     if not finite.all():
         values = np.where(finite, values, _ABOVE * values[finite].max(initial=1.0))

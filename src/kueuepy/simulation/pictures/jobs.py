@@ -1,4 +1,4 @@
-"""What the pictures of jobs show: waits, runs in lanes, who evicted whom, slowdowns."""
+"""Data of the charts of jobs: waiting times, runs, evictions and slowdowns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from kueuepy.errors import StateError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import unit
 from kueuepy.simulation.groups import preemptions as evictions_of
 from kueuepy.simulation.pictures.names import colours, groups, shown_as, time_unit
 from kueuepy.simulation.pictures.shown import ALL, MOST_NAMES, Bar, Bars, Line, Lines, Matrix
@@ -27,16 +26,16 @@ _TICKS = (
     (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (6 * 3600.0, "6 h"),
     (86400.0, "1 d"), (7 * 86400.0, "7 d"), (30 * 86400.0, "30 d"), (365 * 86400.0, "1 y"),
 )  # fmt: skip
-_PERCENTILES = ((50, "median", 0), (95, "95 of 100", 5))
+_PERCENTILES = ((50, "median", 0), (95, "95th percentile", 5))
 
 
 def waits(run: Recorded, by: str = "queue") -> Lines:
-    """The part of jobs that waited for so long or less, of all and of each group; a second stands for less."""
+    """Return the cumulative distribution of waiting times, in total and by group; waits below 1 s count as 1 s."""
     values, names = groups(run, by)
     counted = np.asarray(run.jobs["counted"])
     waited = run.jobs["waited"]
     longest = float(waited[counted].max(initial=0.0))
-    lines = [_distribution("all", ALL, waited[counted])]
+    lines = [_distribution("all jobs", ALL, waited[counted])]
     for name, place in names.items():
         own = waited[counted & is_named(values, name)]
         if len(own):
@@ -45,7 +44,15 @@ def waits(run: Recorded, by: str = "queue") -> Lines:
     if rest.any():
         lines.append(_distribution(*shown_as("others", names), waited[rest]))
     ticks = tuple((at, text) for at, text in _TICKS if at <= max(longest, _LEAST) * 2)
-    return Lines("waits", "waited", "part of the jobs", tuple(lines), log_x=True, steps=True, ticks=ticks)
+    return Lines(
+        "Distribution of waiting times",
+        "Waiting time",
+        "Fraction of jobs",
+        tuple(lines),
+        log_x=True,
+        steps=True,
+        ticks=ticks,
+    )
 
 
 def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
@@ -57,7 +64,7 @@ def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
 
 
 def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: float = 0.0) -> Bars:
-    """The first runs of jobs from a moment on, in lanes: the lowest that is free."""
+    """Return the runs of the first jobs after a time, each in the lowest free lane."""
     if not len(run.runs):
         raise StateError("picture: needs the runs; record them with Recording(runs=True)")
     runs, names = run.runs, colours(run)
@@ -74,12 +81,12 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
         begin, lost = float(runs["reserved"][row]), float(runs["lost"][row])
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
     number = len(set(runs["job"][kept].tolist()))
-    title = f"the first {counted(number, 'job')} that got quota" + (f" on {flavor}" if flavor is not None else "")
-    return Bars(title, f"{x} after the first submission", tuple(bars))
+    title = f"First {counted(number, 'job')} with quota" + (f" on {flavor}" if flavor is not None else "")
+    return Bars(title, f"Time after the first submission ({x})", tuple(bars))
 
 
 def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> list[int]:
-    """The rows of the runs of so many jobs, in the order in which they began."""
+    """Return the rows of the runs of the first jobs, in the order of their starts."""
     runs = run.runs
     chosen = runs["reserved"] >= start
     if flavor is not None:
@@ -97,7 +104,7 @@ def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> l
 
 
 def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
-    """The lowest lane that is free when a run begins, in the order in which they do."""
+    """Return the lowest free lane for each run, in the order of their starts."""
     free: list[int] = []
     taken: list[tuple[float, int]] = []
     found = []
@@ -111,12 +118,12 @@ def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
 
 
 def preemptions(run: Recorded) -> Matrix:
-    """Who evicted whom, by ClusterQueue: how often, and what was lost, in hours of what was held."""
+    """Return the number of evictions by ClusterQueue of victim and preemptor, and the resource-hours lost."""
     table = evictions_of(run)
     cells = [name for name in table.names if name.startswith("lost_hours ")]
     totals: dict[tuple[str, str], list[float]] = {}
     for row in range(len(table)):
-        pair = (table["victim"][row] or "", table["preemptor"][row] or "nobody")
+        pair = (table["victim"][row] or "", table["preemptor"][row] or "no preemptor")
         found = totals.setdefault(pair, [0.0, 0.0])
         found[0] += float(table["count"][row])
         found[1] += float(sum(table[cell][row] for cell in cells[:1]))
@@ -126,7 +133,7 @@ def preemptions(run: Recorded) -> Matrix:
         place = _place(victim, rows), _place(preemptor, columns)
         counts[place] += count
         hours[place] += lost
-    return Matrix("evictions: victim and preemptor", tuple(rows), tuple(columns), counts, hours)
+    return Matrix("Evictions by victim and preemptor", tuple(rows), tuple(columns), counts, hours)
 
 
 def _place(name: str, names: list[str]) -> int:
@@ -134,7 +141,7 @@ def _place(name: str, names: list[str]) -> int:
 
 
 def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
-    """The names with most evictions, sorted; the rest as others."""
+    """Return the names with most evictions, sorted, and `others` for the rest."""
     sums: dict[str, float] = dict.fromkeys(names, 0.0)
     for pair, (count, _) in totals.items():
         sums[pair[side]] += count
@@ -145,13 +152,13 @@ def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: in
 
 
 def _asked(run: Recorded, resource: str | None) -> NDArray[np.float64]:
-    """How much of a resource, or how many pods, each job asks for."""
+    """Return the requested amount of a resource, or the number of pods, of each job."""
     pods: NDArray[np.float64] = run.jobs["pods"]
-    return pods * run.jobs[resource] / unit(f"/{resource}") if resource else pods * 1.0
+    return pods * run.jobs[resource] if resource else pods * 1.0
 
 
 def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
-    """The bounded slowdown of jobs by what they ask for, in powers of two: of the middle one, and of 95 of 100."""
+    """Return the median and 95th percentile of the bounded slowdown, by request rounded up to a power of two."""
     names = [name for name in run.jobs.names if is_resource(name)]
     resource = resource or next((name for name in names if "/" in name), names[0] if names else None)
     slow = run.jobs["bounded_slowdown"]
@@ -165,5 +172,5 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
         y = np.array([own[-(-len(own) * percent // 100) - 1] for own in values])
         lines.append(Line(name, place, 2.0**sizes, y))
     numbers = ", ".join(f"{2**size:,}: {int((counted & (power == size)).sum()):,}" for size in sizes.tolist())
-    asked = f"{resource or 'pods'} of a job, up to a power of two (number of jobs: {numbers or 'none'})"
-    return Lines("slowdown by size", asked, "bounded slowdown", tuple(lines), log_x=True, log_y=True, points=True)
+    asked = f"Request of {resource or 'pods'} per job, up to a power of two (number of jobs: {numbers or 'none'})"
+    return Lines("Slowdown by job size", asked, "Bounded slowdown", tuple(lines), log_x=True, log_y=True, points=True)

@@ -1,4 +1,4 @@
-"""Who is shown under a name and a colour of its own, and the units in which people read."""
+"""Names and colours of the queues in a chart, and the units of its axes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _GIB = 2**30
 
 
 def colours(run: Recorded) -> dict[str, int]:
-    """The ClusterQueues that have a colour of their own: whose jobs ask for most.
+    """Return the ClusterQueues with a colour of their own, which are those whose jobs request most, and their places.
 
-    What jobs ask for does not depend on the policy, so that a queue has one colour under all of them.
+    Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
     return _largest(run.jobs["cluster_queue"], work(run))
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
-    """A column of jobs as names, and the places of those that are shown."""
+    """Return a column of jobs as names, and the colour places of the names that the chart shows."""
     if by in ("queue", "cluster_queue"):
         return run.jobs["cluster_queue"], colours(run)
     values = run.jobs[by]
@@ -39,7 +39,7 @@ def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
 
 
 def work(run: Recorded) -> Any:
-    """By job, the part of all that is asked for; 1 each if jobs ask for nothing."""
+    """Return the fraction of all requested work of each job, summed over resources; 1 each if jobs request nothing."""
     jobs = run.jobs
     runtime = np.nan_to_num(jobs["runtime"])
     found = np.zeros(len(jobs))
@@ -58,20 +58,25 @@ def _largest(names: Categorical, weight: Any) -> dict[str, int]:
 
 
 def shown_as(name: str, places: dict[str, int]) -> tuple[str, int]:
-    """The name under which something is shown, and the place of its colour."""
+    """Return the legend name of a group and the place of its colour."""
     return (name, places[name]) if name in places else ("others", OTHERS)
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """In what a span is counted, and how many seconds that is."""
+    """Return the unit in which to show a time span, and its length in seconds."""
     return next((name, size) for name, size, most in _UNITS if seconds <= most)
 
 
 def cell_of(run: Recorded, flavor_resource: str | None) -> str:
-    """The flavor and resource that are meant: named, a resource that only one flavor has, or what is used most.
+    """Find the flavor and resource to show.
+
+    Args:
+        run: The run.
+        flavor_resource: `flavor/resource`, or a flavor or resource that occurs once. `None` selects the pair with the
+            highest utilisation.
 
     Raises:
-        InvalidSpecError: There is none of the name, or several.
+        InvalidSpecError: The name matches no flavor and resource, or several.
     """
     used = _used(run)
     if flavor_resource is None:
@@ -91,7 +96,7 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
 
 
 def _used(run: Recorded) -> dict[str, float]:
-    """By flavor and resource, what all ClusterQueues used."""
+    """Return the usage of all ClusterQueues by flavor and resource."""
     cells = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
     return dict.fromkeys(run.totals["nominal"], 0.0) | sums(
         (flavor_resource, used) for flavor_resource, (used, *_) in cells
@@ -99,7 +104,7 @@ def _used(run: Recorded) -> dict[str, float]:
 
 
 def amounts_of(flavor_resource: str) -> tuple[str, float]:
-    """What an axis of this resource counts, and how many of a table's units make one."""
+    """Return the display unit of a resource, and the number of internal units in one."""
     resource = flavor_resource.partition("/")[2]
     if resource == "cpu":
         return "cores", 1000.0

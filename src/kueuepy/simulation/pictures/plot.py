@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: Axes to go on with; nothing is shown or saved by itself."""
+"""Charts with matplotlib; the functions return Axes and do not show or save them."""
 
 from __future__ import annotations
 
@@ -26,22 +26,26 @@ def _pyplot() -> Any:
 
 
 class Plots:
-    """The pictures of a run as Axes of matplotlib; each takes `ax`, and makes a figure without it.
+    """The charts of a run as matplotlib Axes.
 
-    Colours of text and lines are those of matplotlib's style, so that a dark style gives a dark picture:
+    Each method draws on `ax`, or on a new figure without it, and returns the Axes. Text and lines use the colours of
+    the current matplotlib style. For a dark chart, use
     `with matplotlib.style.context("dark_background"): result.plot.usage()`.
     """
 
     def __init__(self, run: Recorded) -> None:
-        """Takes what a run has recorded."""
+        """Create the charts of a recorded run."""
         self._run = run
 
     def usage(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
-        """What ClusterQueues use of a `flavor/resource`, stacked; hatched is what they borrow, the line what is there.
+        """Draw the usage of a flavor and resource, stacked by ClusterQueue.
+
+        Hatched areas are borrowed quota, and the line is the nominal quota.
 
         Args:
-            flavor_resource: The flavor and resource; a resource of one flavor; what is used most without it.
-            ax: Axes to draw on.
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+                highest utilisation.
+            ax: Axes to draw on; by default those of a new figure.
 
         Raises:
             StateError: The usage was not recorded.
@@ -50,32 +54,32 @@ class Plots:
         return draw(data.usage(self._run, flavor_resource), ax)
 
     def queue(self, *, ax: Any = None) -> Any:
-        """How many jobs wait, stacked by ClusterQueue."""
+        """Draw the number of waiting jobs over time, stacked by ClusterQueue."""
         return draw(data.queue(self._run), ax)
 
     def shares(self, *, ax: Any = None) -> Any:
-        """The weighted share of each ClusterQueue over time; ticks below are admissions, those above evictions."""
+        """Draw the weighted share of each ClusterQueue; ticks mark admissions (bottom) and evictions (top)."""
         return draw(data.shares(self._run), ax)
 
     def waits(self, by: str = "queue", *, ax: Any = None) -> Any:
-        """The part of jobs that waited for so long or less, by `queue` or any column of jobs."""
+        """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs."""
         return draw(jobs.waits(self._run, by), ax)
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
-        """The first runs from a second on, in lanes: a white end is an eviction, hatched is what was lost with it."""
+        """Draw the runs of the first `jobs_` jobs from second `start` on, with evictions and hatched lost progress."""
         return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
 
     def preemptions(self, *, ax: Any = None) -> Any:
-        """Who evicted whom, and how often."""
+        """Draw the number of evictions by ClusterQueue of victim and preemptor."""
         return draw(jobs.preemptions(self._run), ax)
 
     def slowdown_by_size(self, resource: str | None = None, *, ax: Any = None) -> Any:
-        """Bounded slowdowns by what jobs ask for."""
+        """Draw the median and 95th percentile of the bounded slowdown by the size of jobs."""
         return draw(jobs.slowdown_by_size(self._run, resource), ax)
 
 
 def draw(shown: Shown, ax: Any = None) -> Any:
-    """Draws on these Axes, or on new ones; returns them."""
+    """Draw on the given Axes or on those of a new figure, and return them."""
     ax = axes_of(ax)
     ax.set_title(shown.title, loc="left")
     _draw(shown, ax)
@@ -83,7 +87,7 @@ def draw(shown: Shown, ax: Any = None) -> Any:
 
 
 def axes_of(ax: Any = None) -> Any:
-    """These Axes, or those of a new figure.
+    """Return the given Axes or those of a new figure.
 
     Raises:
         UnsupportedError: matplotlib is not installed.
@@ -127,7 +131,7 @@ def _stack(shown: Stack, ax: Any) -> None:
 
 
 def _held(values: Any) -> Any:
-    """The value of each piece at its beginning, and the last one at its end, too."""
+    """Return the value of each interval at its start, and the last value again at the end."""
     return np.append(values, values[-1:])
 
 
@@ -174,7 +178,7 @@ def _style(line: Line) -> dict[str, Any]:
 
 
 def _scale(shown: Lines, ax: Any) -> None:
-    """Axes that are logarithmic or not, and their ticks."""
+    """Set the scales and ticks of the axes."""
     if shown.log_x:
         ax.set_xscale("log", base=2 if shown.points else 10)
     if shown.log_y:
@@ -190,7 +194,7 @@ def _scale(shown: Lines, ax: Any) -> None:
 
 
 def _draw_evicted(bars: list[Bar], ax: Any) -> None:
-    """What was lost is hatched, and the ends are marked."""
+    """Hatch the lost parts of evicted runs, and mark their ends."""
     if not bars:
         return
     paper = ax.get_facecolor()
@@ -217,21 +221,21 @@ def _bars(shown: Bars, ax: Any) -> None:
     _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
-    _name(ax, shown.x, "concurrent runs")
+    _name(ax, shown.x, "Concurrent runs")
     _legend(ax)
 
 
 @_draw.register
 def _matrix(shown: Matrix, ax: Any) -> None:
-    ax.set_xlabel("preemptor")
-    ax.set_ylabel("victim")
+    ax.set_xlabel("Preemptor")
+    ax.set_ylabel("Victim")
     if not shown.rows:
-        ax.text(0.5, 0.5, "nobody was evicted", ha="center", va="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, "No evictions", ha="center", va="center", transform=ax.transAxes)
         ax.set_xticks([])
         ax.set_yticks([])
         return
     image = ax.imshow(shown.counts, cmap="cividis", aspect="auto", vmin=0)
-    ax.figure.colorbar(image, ax=ax, label="evictions")
+    ax.figure.colorbar(image, ax=ax, label="Evictions")
     ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=45, ha="right")
     ax.set_yticks(range(len(shown.rows)), shown.rows)
     top = float(shown.counts.max()) or 1.0

@@ -1,8 +1,8 @@
-"""What a picture shows, already aggregated: as few points as an eye can tell apart, whatever draws them."""
+"""Aggregated data of a chart, independent of the library that draws it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#a6972b", "#7a68b3")
-"""Eight colours that readers with any colour vision can tell apart, on white and on black (after Okabe and Ito)."""
+"""Eight colours distinguishable with any colour vision, on white and on black (after Okabe and Ito)."""
 MOST_NAMES = 12
-"""Names of their own; the rest is `others`."""
+"""Maximum number of groups with a name of their own; the rest is `others`."""
 OTHERS, ALL = -1, -2
-"""Places instead of a colour: what is summed up, and what stands for everybody."""
+"""Special colour places: the sum of the remaining groups, and all jobs."""
 _GREY = "#8a8f98"
 _TINT = 0.45
 
 
 def colour_of(place: int) -> str:
-    """The colour of a name by its place; from the ninth on, a lighter one of the first."""
+    """Return the colour of a place; from the ninth on, lighter variants of the first eight."""
     if place < 0:
         return _GREY
     colour = PALETTE[place % len(PALETTE)]
@@ -30,8 +30,12 @@ def colour_of(place: int) -> str:
     return "#" + "".join(f"{round(part + (255 - part) * _TINT):02x}" for part in parts)
 
 
+Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
+"""The range of the axis of x, and that of the axis of y."""
+
+
 class Layer(msgspec.Struct, frozen=True):
-    """A band of a stack: in each piece of time, what is its own and, above it, what is borrowed."""
+    """A layer of a stacked chart: own and, above it, borrowed quota in each time interval."""
 
     name: str
     colour: int
@@ -40,15 +44,15 @@ class Layer(msgspec.Struct, frozen=True):
 
 
 class Stack(msgspec.Struct, frozen=True):
-    """Bands on top of each other over time, and a line of what there is.
+    """Data of a stacked chart over time with an optional limit line.
 
     Attributes:
-        title: What is shown.
-        x: What the time axis counts.
-        y: What the other one counts.
-        edges: Where pieces of time begin; one more than there are.
-        layers: From the bottom up.
-        limit: In each piece, what there is; empty for none.
+        title: Title of the chart.
+        x: Label of the time axis.
+        y: Label of the other axis.
+        edges: Limits of the time intervals; one more than there are intervals.
+        layers: The layers from bottom to top.
+        limit: The limit in each interval; empty for no limit line.
     """
 
     title: str
@@ -57,15 +61,16 @@ class Stack(msgspec.Struct, frozen=True):
     edges: Any
     layers: tuple[Layer, ...]
     limit: Any = ()
+    ends: Ends | None = None
 
     @property
     def has_borrowed(self) -> bool:
-        """Whether anybody borrows."""
+        """Whether any layer has borrowed quota."""
         return any(bool(layer.borrowed.any()) for layer in self.layers)
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line, or the corners of steps."""
+    """A line, or the points of a step function."""
 
     name: str
     colour: int
@@ -74,7 +79,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """What happened in each piece of time: where, and how much of the most that there was, from 0 to 1."""
+    """Marks of events: the times, and the number of events relative to the maximum, from 0 to 1."""
 
     name: str
     x: Any
@@ -82,7 +87,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """Lines in one frame; `steps`: a value holds until the next; `ticks`: places of the x axis that have a name."""
+    """Data of a line chart; with `steps`, a value holds until the next; `ticks` are labelled values of the x axis."""
 
     title: str
     x: str
@@ -94,10 +99,11 @@ class Lines(msgspec.Struct, frozen=True):
     points: bool = False
     marks: tuple[Mark, ...] = ()
     ticks: tuple[tuple[float, str], ...] = ()
+    ends: Ends | None = None
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A run of a job in a lane; from `lost_from` on its progress was lost, and `cut` says that it was evicted."""
+    """A run of a job in a lane; `cut` marks an eviction, which lost the progress from `lost_from` on."""
 
     lane: int
     begin: float
@@ -110,7 +116,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Bars(msgspec.Struct, frozen=True):
-    """Runs of jobs over time, in lanes."""
+    """Data of a Gantt chart: runs of jobs in lanes."""
 
     title: str
     x: str
@@ -118,18 +124,18 @@ class Bars(msgspec.Struct, frozen=True):
 
     @property
     def queues(self) -> dict[str, int]:
-        """The colours of those that are there."""
+        """The colour place of each queue in the chart."""
         found = {bar.queue: bar.colour for bar in self.bars}
         return dict(sorted(found.items(), key=lambda pair: (pair[1] < 0, pair[1])))
 
     @property
     def lanes(self) -> int:
-        """How many lanes there are."""
+        """Number of lanes."""
         return max((bar.lane for bar in self.bars), default=-1) + 1
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Counts by row and column, and what each of them cost."""
+    """Data of a matrix: counts by row and column, and the resource-hours lost."""
 
     title: str
     rows: tuple[str, ...]
@@ -138,7 +144,7 @@ class Matrix(msgspec.Struct, frozen=True):
     hours: Any
 
     def text(self, row: int, column: int) -> str:
-        """A count as it is read; nothing for none."""
+        """Format a count for display; an empty text for 0."""
         count = int(self.counts[row, column])
         return f"{count:,}" if count else ""
 
@@ -147,7 +153,7 @@ Shown = Stack | Lines | Bars | Matrix
 
 
 def corners(line: Line) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The corners of steps: each value holds until the next place, the last one for none."""
+    """Return the corner points of a step function, in which each value holds until the next x."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     return np.repeat(line.x, 2)[1:], np.repeat(line.y, 2)[:-1]

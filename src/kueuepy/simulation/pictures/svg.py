@@ -1,12 +1,14 @@
-"""Pictures as plain SVG, without a library: for HTML and the command line, in the colours of the page around them."""
+"""Charts as plain SVG, drawn without a library, for HTML and files; text takes the colour of the page."""
 
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
@@ -16,6 +18,7 @@ from kueuepy.simulation.pictures.shown import (
     ALL,
     Bar,
     Bars,
+    Ends,
     Line,
     Lines,
     Mark,
@@ -52,7 +55,7 @@ _SHOWN: dict[str, Callable[..., Shown]] = {
     "slowdown_by_size": jobs.slowdown_by_size,
 }
 NAMES = tuple(_SHOWN)
-"""The pictures that there are."""
+"""The names of all charts."""
 _PIECES = 240
 
 
@@ -79,24 +82,52 @@ class PictureOptions(TypedDict, total=False):
 
 
 def drawn(run: Recorded, name: str, **options: Any) -> Picture:
-    """A picture of a run by its name.
+    """Draw a chart of a run.
+
+    Args:
+        run: The run.
+        name: Name of the chart, one of `NAMES`.
+        options: Options of the chart, such as `cell` of `usage`.
+
+    Raises:
+        InvalidSpecError: There is no chart of this name.
+        StateError: The chart needs a table that was not recorded.
+    """
+    return svg(_shown(run, name, options))
+
+
+def drawn_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Picture]:
+    """Return the same picture of several runs, whose axes have the same units and ranges.
 
     Raises:
         InvalidSpecError: There is none of the name.
         StateError: It needs a table that was not recorded.
     """
+    found = []
+    for run in runs:
+        twin = copy(run)
+        twin.seconds = max(one.seconds for one in runs)
+        found.append(_shown(twin, name, options))
+    ends = [_ends(one) for one in found if isinstance(one, Stack | Lines)]
+    if len(ends) < len(found):
+        return [svg(one) for one in found]
+    across, rising = ((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*ends, strict=True))
+    return [svg(msgspec.structs.replace(one, ends=(across, rising))) for one in found]
+
+
+def _shown(run: Recorded, name: str, options: dict[str, Any]) -> Any:
     if name not in _SHOWN:
         raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(_SHOWN)}')
     if name in ("usage", "queue", "shares"):
-        options.setdefault("pieces", _PIECES)
-    return svg(_SHOWN[name](run, **options))
+        options = {"pieces": _PIECES, **options}
+    return _SHOWN[name](run, **options)
 
 
 _Ends = tuple[float, float]
 
 
 class _Frame:
-    """The frame of a picture: from values to pixels, and the axes around."""
+    """The frame of a chart: converts values to pixels, and draws the axes."""
 
     def __init__(
         self, x: tuple[float, float], y: tuple[float, float], logs: tuple[bool, bool] = (False, False)
@@ -116,7 +147,7 @@ class _Frame:
         return np.round(_TOP + _HEIGHT * (1 - (exact - low) / ((high - low) or 1)), 1)
 
     def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = ()) -> str:
-        """The frame, its ticks, and what the axes count."""
+        """Draw the axes, their ticks and labels."""
         bottom = _TOP + _HEIGHT
         body = [f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _WIDTH}" fill="none" stroke="currentColor"/>']
         for at, text in ticks or self._ticks(0):
@@ -144,7 +175,7 @@ class _Frame:
 
 
 def _step(wanted: float) -> float:
-    """The least of 1, 2 or 5 times a power of ten that is as large."""
+    """Return the smallest of 1, 2 or 5 times a power of ten that is at least as large."""
     if wanted <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(wanted))
@@ -152,7 +183,7 @@ def _step(wanted: float) -> float:
 
 
 def svg(shown: Shown) -> Picture:
-    """The picture of what is shown; it takes the colour of text from the page."""
+    """Draw data as SVG; text takes the colour of the surrounding page."""
     body, legend = _draw(shown)
     rows = "".join(_entry(place, *entry) for place, entry in enumerate(legend[:_MOST_LABELS]))
     height = max(_TOP + _HEIGHT + _BELOW, _TOP + 18 * len(legend[:_MOST_LABELS]) + 10)
@@ -167,7 +198,7 @@ def svg(shown: Shown) -> Picture:
 
 
 def _entry(place: int, name: str, colour: str, look: str) -> str:
-    """A line of the legend; its look is `box`, `hatch`, `line` or `dash`."""
+    """Draw an entry of the legend; `look` is `box`, `hatch`, `line` or `dash`."""
     x, y = _LEFT + _WIDTH + 18, _TOP + 18 * place
     if look in ("box", "hatch"):
         mark = f'<rect x="{x}" y="{y}" width="16" height="11" fill="{colour}"/>'
@@ -195,13 +226,30 @@ def _hatched(number: int, colour: str) -> str:
     )
 
 
+def _ends(shown: Stack | Lines) -> Ends:
+    """Return the range of both axes that one picture needs."""
+    if isinstance(shown, Stack):
+        empty = [np.zeros(len(shown.edges) - 1)]
+        sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or empty, axis=0)
+        top = max(float(sums.max(initial=0.0)), float(np.max(shown.limit, initial=0.0))) * 1.05 or 1.0
+        return (float(shown.edges[0]), float(shown.edges[-1])), (0.0, top)
+    lines = [line for line in shown.lines if len(line.x)]
+    xs = np.concatenate([np.zeros(0), *(line.x for line in lines)])
+    ys = np.concatenate([np.zeros(0), *(line.y for line in lines)])
+    low = float(xs.min()) if len(xs) else 1.0
+    high = float(xs.max()) if len(xs) else 1.0
+    if low == high:
+        low, high = (low / 2, high * 2) if shown.log_x else (low, low + 1)
+    top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
+    bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
+    return (low, high), (bottom, top)
+
+
 @_draw.register
 def _stack(shown: Stack) -> tuple[str, _Legend]:
-    sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or [np.zeros(len(shown.edges) - 1)], axis=0)
-    top = max(float(sums.max(initial=0.0)), float(np.max(shown.limit, initial=0.0))) * 1.05 or 1.0
-    frame = _Frame((float(shown.edges[0]), float(shown.edges[-1])), (0.0, top))
+    frame = _Frame(*(shown.ends or _ends(shown)))
     x = np.repeat(frame.right(shown.edges), 2)[1:-1]
-    below = np.zeros(len(sums))
+    below = np.zeros(len(shown.edges) - 1)
     body, patterns, legend = [], [], []
     for layer in shown.layers:
         colour = colour_of(layer.colour)
@@ -228,7 +276,7 @@ def _stack(shown: Stack) -> tuple[str, _Legend]:
 
 
 def _points(x: Any, y: Any) -> str:
-    """Corners as text; those in the middle of a straight line are left out."""
+    """Format points for SVG, without those in the middle of a straight line."""
     kept = np.ones(len(x), bool)
     if len(x) > 2:  # noqa: PLR2004 - both ends stay
         flat = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
@@ -239,21 +287,14 @@ def _points(x: Any, y: Any) -> str:
 @_draw.register
 def _lines(shown: Lines) -> tuple[str, _Legend]:
     lines = [line for line in shown.lines if len(line.x)]
-    xs = np.concatenate([np.zeros(0), *(line.x for line in lines)])
-    ys = np.concatenate([np.zeros(0), *(line.y for line in lines)])
-    low = float(xs.min()) if len(xs) else 1.0
-    high = float(xs.max()) if len(xs) else 1.0
-    if low == high:
-        low, high = (low / 2, high * 2) if shown.log_x else (low, low + 1)
-    top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
-    bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
-    frame = _Frame((low, high), (bottom, top), (shown.log_x, shown.log_y))
+    (low, high), rising = shown.ends or _ends(shown)
+    frame = _Frame((low, high), rising, (shown.log_x, shown.log_y))
     body = [_line(line, frame, steps=shown.steps) for line in lines] + [_mark(mark, frame) for mark in shown.marks]
     legend = [(line.name, _ink(line), "dash" if line.colour >= _DASHED else "line") for line in lines]
     legend += [(mark.name, _MARKS[mark.name][2], "line") for mark in shown.marks]
     inside = [tick for tick in shown.ticks if low <= tick[0] <= high]
     if shown.points:
-        inside = [(at, f"{at:g}") for at in np.unique(xs).tolist()]
+        inside = [(at, f"{at:g}") for at in sorted({at for line in lines for at in line.x.tolist()})]
     return "".join(body) + frame.axes(shown.x, shown.y, inside), legend
 
 
@@ -293,11 +334,11 @@ def _bars(shown: Bars) -> tuple[str, _Legend]:
     )
     if any(bar.cut for bar in shown.bars):
         legend += [("evicted", "currentColor", "line"), ("lost", "#8a8f98", "hatch")]
-    return pattern + "".join(body) + frame.axes(shown.x, "concurrent runs"), legend
+    return pattern + "".join(body) + frame.axes(shown.x, "Concurrent runs"), legend
 
 
 def _bar(bar: Bar, frame: _Frame, height: float) -> str:
-    """A run in its lane; of one that was evicted what was lost is hatched, and its end is marked."""
+    """Draw a run in its lane; if it was evicted, hatch the lost part and mark the end."""
     x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
     y, colour = _TOP + bar.lane * height, colour_of(bar.colour)
     size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
@@ -312,11 +353,11 @@ def _bar(bar: Bar, frame: _Frame, height: float) -> str:
 @_draw.register
 def _matrix(shown: Matrix) -> tuple[str, _Legend]:
     if not shown.rows:
-        return f'<text x="{_LEFT}" y="{_TOP + 20}">nobody was evicted</text>', []
+        return f'<text x="{_LEFT}" y="{_TOP + 20}">No evictions</text>', []
     left, top = _LEFT + 60, _TOP + 24
     wide = (_WIDTH + _LEGEND - 80) / max(len(shown.columns), 4)
     high = (_HEIGHT - 10) / max(len(shown.rows), 4)
-    body = [f'<text x="{left}" y="{_TOP}">preemptor →</text>']
+    body = [f'<text x="{left}" y="{_TOP}">Preemptor →</text>']
     for column, name in enumerate(shown.columns):
         x = left + (column + 0.5) * wide
         body.append(f'<text x="{x:g}" y="{top - 6}" text-anchor="middle">{escape(_short(name, wide))}</text>')
@@ -330,7 +371,7 @@ def _matrix(shown: Matrix) -> tuple[str, _Legend]:
 
 
 def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
-    """How often one evicted another, in a field as dark as it was often."""
+    """Draw the number of evictions of one pair; the darker the field, the more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
     ink = ' fill="#fff"' if part > _DARK else ""

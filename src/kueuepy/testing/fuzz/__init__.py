@@ -1,16 +1,17 @@
-"""Random calls on Schedulers and Journals, and random documents: whatever comes, what is promised holds.
+"""Fuzzing of kueuepy: random calls on Schedulers and Journals, and random documents.
 
-`python -m kueuepy.testing.fuzz --steps 1000000 --seed 1` does that many steps: calls of every kind, refused ones
-included, changes of every kind of object, rings of cohorts, questions, forks, saved states, backups, full disks, and
-kills in the midst of a write. After each the engine's invariants hold, and a Scheduler that was saved, killed and read
-again is, to the last byte, the one that just went on. `--documents 1000000` reads mutated manifests in every way.
+`python -m kueuepy.testing.fuzz --steps 1000000 --seed 1` runs that number of steps. The steps include calls of every
+kind (also calls that are rejected), changes of every kind of object, cyclic cohorts, questions, forks, saved states,
+backups, full disks, and processes that are killed during a write. After each step, the engine's invariants are checked.
+A Scheduler that was saved, killed and recovered must have exactly the same saved state as one that was not interrupted.
+`--documents 1000000` parses that number of malformed manifests with all parsers.
 
-What comes follows from the seed and the number of the step. A failing run prints a script that repeats it.
+The seed and the number of a step determine its actions. A failing run prints a script that reproduces the failure.
 
-| name | is |
+| name | purpose |
 | --- | --- |
-| `run`, `repeat`, `BrokenInvariant` | many steps; those of a finding, once more; what was found |
-| `hold` | a document, read in every way |
+| `run`, `repeat`, `BrokenInvariant` | run many steps; repeat the steps of a failure; a failure |
+| `hold` | parse a document with all parsers and compare the results |
 """
 
 from kueuepy.testing.fuzz.documents import hold

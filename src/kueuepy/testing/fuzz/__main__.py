@@ -1,4 +1,4 @@
-"""The command: `python -m kueuepy.testing.fuzz`."""
+"""Fuzz kueuepy with random calls and documents: `python -m kueuepy.testing.fuzz`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from kueuepy.testing.fuzz import documents, steps
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_OFTEN = 10  # seconds between two lines
+_OFTEN = 10  # seconds between two progress reports
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what is asked for; is 1, and prints a script, if something is found."""
+    """Run the command, and return its exit status: 1 if a failure was found and its script was printed."""
     parser = argparse.ArgumentParser(prog="python -m kueuepy.testing.fuzz", description=__doc__)
-    parser.add_argument("--steps", type=int, default=0, help="how many calls on Schedulers and Journals")
-    parser.add_argument("--documents", type=int, default=0, help="how many mutated manifests")
-    parser.add_argument("--seed", type=int, default=1, help="what all choices follow from (1)")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first step (0)")
+    parser.add_argument("--steps", type=int, default=0, help="number of steps on Schedulers and Journals (0)")
+    parser.add_argument("--documents", type=int, default=0, help="number of malformed manifests (0)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random number generator (1)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first step (0)")
     options = parser.parse_args(arguments)
     if options.steps <= 0 and options.documents <= 0:
-        parser.error("say how many: --steps, --documents, or both")
+        parser.error("one of --steps and --documents must be greater than 0")
     found = steps.run(options.steps, options.seed, first=options.first, tell=_progress("steps"))
     script = found.script if found else documents.run(options.documents, options.seed, tell=_progress("documents"))
     if script:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _progress(what: str) -> Callable[[int], None]:
-    """Reports progress on standard error periodically."""
+    """Return a function that reports progress on standard error every 10 seconds."""
     told = began = time.monotonic()
 
     def tell(done: int) -> None:

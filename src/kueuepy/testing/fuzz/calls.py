@@ -1,4 +1,4 @@
-"""Random calls on a Scheduler: which one comes at a step follows from the seed, the step and the state alone."""
+"""Random calls on a Scheduler, determined by the seed, the step and the state."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Call(NamedTuple):
     options: Mapping[str, Any] = {}
 
     def on(self, scheduler: Scheduler) -> str:
-        """Does it, and tells what came of it: what it returned, or the KueueError that it raised.
+        """Execute the call, and return its result, or the KueueError that it raised, as text.
 
         Raises:
-            InternalError: The engine found a fault of its own.
+            InternalError: The engine found a bug.
         """
         try:
             found = getattr(scheduler, self.method)(*self.args, **self.options)
@@ -48,30 +48,30 @@ class Call(NamedTuple):
         return repr(found.decisions if isinstance(found, Cycle) else found)
 
     def __str__(self) -> str:
-        """As Python, on a Scheduler of the name `scheduler`."""
+        """Return the call as Python code for a Scheduler named `scheduler`."""
         options = [f"{name}={value!r}" for name, value in self.options.items()]
         return f"scheduler.{self.method}({', '.join([*map(repr, self.args), *options])})"
 
 
 def chosen_at(seed: int, number: int) -> Random:
-    """What all choices of a step are made with."""
+    """Return the random number generator of a step."""
     return Random(f"{seed}/{number}")  # noqa: S311 - no secret
 
 
 def step(scheduler: Scheduler, seed: int, number: int) -> str:
-    """Does the call that comes at this step; tells what it was."""
+    """Execute the call of a step, and return it as text."""
     call = next_call(scheduler, chosen_at(seed, number), number)
     call.on(scheduler)
     return str(call)
 
 
 def next_call(scheduler: Scheduler, chosen: Random, number: int) -> Call:
-    """The call that comes next; names of new workloads have the number of the step in them."""
+    """Return the next call. The names of new workloads contain the number of the step."""
     return chosen.choices(_MAKERS, _WEIGHTS)[0](scheduler, chosen, number)
 
 
 def answering() -> dict[str, Check]:
-    """Those who answer one of the admission checks, by what a workload is called; the other waits for calls."""
+    """Return the function that answers one of the admission checks. Calls of `set_check` answer the other one."""
     return {CONTROLLER + CHECKS[0]: _answer}
 
 
@@ -96,13 +96,13 @@ def _apply(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
 
 def _remove(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
     found = some_object(chosen)
-    if isinstance(found, _NEEDED) and chosen.random() < _MOSTLY:  # without them most is inactive
+    if isinstance(found, _NEEDED) and chosen.random() < _MOSTLY:  # most queues are inactive without these objects
         found = some_object(chosen)
     return Call("remove", (found,))
 
 
 def _change(scheduler: Scheduler, chosen: Random, number: int) -> Call:
-    """A workload is written: another priority or queue, stopped or let go, pods that ask for something else."""
+    """Change a workload: its priority, queue, activity or pod sets."""
     key = _some(scheduler, chosen)
     if key is None:
         return _submit(scheduler, chosen, number)
@@ -113,7 +113,7 @@ def _change(scheduler: Scheduler, chosen: Random, number: int) -> Call:
 
 
 def _on_one(make: Callable[[str, Random], Call]) -> Callable[[Scheduler, Random, int], Call]:
-    """The call about any workload; a new one comes where there is none."""
+    """Return a function that makes a call for a random workload, or submits one if there is none."""
 
     def call(scheduler: Scheduler, chosen: Random, number: int) -> Call:
         key = _some(scheduler, chosen)
@@ -146,7 +146,7 @@ def _advance(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
 
 
 def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
-    """Mostly one that holds quota is done, now and then any."""
+    """Finish a workload, in most cases one that holds quota."""
     engine = session_of(scheduler).engine
     ids = {key: engine.find(key) for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
     holding = [key for key, at in ids.items() if engine.admission(at) and not engine.condition(at, "Finished")]
@@ -157,7 +157,7 @@ def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
 
 
 def _delete(scheduler: Scheduler, chosen: Random, _: int) -> Call:
-    """Mostly finished ones go, now and then any."""
+    """Delete workloads, in most cases finished ones."""
     table, keys = scheduler.workloads, scheduler.keys()
     done = tuple(key for key, status in zip(table["key"], table["status"], strict=True) if status == "Finished")
     some = done if done and chosen.random() < _MOSTLY else keys

@@ -1,7 +1,7 @@
-"""Disks that are full, and processes that are killed while they write: by the limit that a process has on files.
+"""Simulation of full disks, and of processes that are killed during a write, by a limit on the size of files.
 
-A write that would make a file larger than the limit (`RLIMIT_FSIZE`) writes what still fits, and then fails, or kills
-the process. Which write that is follows from the limit alone.
+A write that would exceed the limit (`RLIMIT_FSIZE`) writes the part that fits. Then it fails, or the process is killed.
+The limit alone determines which write this is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARTS = ("", "-wal")
 
 @contextmanager
 def full(limit: int) -> Iterator[None]:
-    """While no file of this process may grow beyond so many bytes: writes there fail."""
+    """Limit the size of files that this process can write, in bytes; larger writes fail inside the block."""
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
@@ -35,7 +35,7 @@ def full(limit: int) -> Iterator[None]:
 
 
 def copy(path: Path, to: Path) -> None:
-    """What a process leaves behind that is killed now, as another journal."""
+    """Copy the files that a process would leave behind if it were killed now."""
     for source, target in zip(_files(path), _files(to), strict=True):
         target.unlink(missing_ok=True)
         if source.exists():
@@ -43,20 +43,22 @@ def copy(path: Path, to: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Removes a journal, and all that belongs to it."""
+    """Remove a journal and its `-wal`, `-shm` and `-lock` files."""
     for suffix in (*_PARTS, "-shm", "-lock"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def killed(act: Callable[[Callable[[], None]], object], limit: int) -> bool:
-    """Whether a process that does this is killed when it writes beyond the limit; else it is at the end.
+    """Run a function in a child process, and return whether a write beyond the limit kills it.
+
+    The child process ends without closing its files.
 
     Args:
-        act: What it does; it calls what it is given when the limit is to hold.
-        limit: The size that no file may exceed, in bytes.
+        act: The function. It receives another function, which it calls to activate the limit.
+        limit: The maximum size of files, in bytes.
 
     Raises:
-        AssertionError: It fails in another way.
+        AssertionError: The process fails in another way.
     """
 
     def limit_files() -> None:
@@ -70,9 +72,9 @@ def killed(act: Callable[[Callable[[], None]], object], limit: int) -> bool:
         try:
             act(limit_files)
             status = 0
-        except BaseException:  # noqa: BLE001 - it must not come back into the parent's code
+        except BaseException:  # noqa: BLE001 - the child must not return into the parent's code
             traceback.print_exc()
-        os._exit(status)  # nothing is closed in good order
+        os._exit(status)  # files are not closed, as after a crash
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status):
         assert os.WTERMSIG(status) == signal.SIGXFSZ, (

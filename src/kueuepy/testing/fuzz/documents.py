@@ -1,4 +1,4 @@
-"""Mutated manifests: the ways through them agree, and whatever is in them is read or refused."""
+"""Malformed manifests: all parsers must agree, and each document must be either read or rejected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOLD = 1_000
 
 
 def exact(text: str, *, libyaml: bool = True) -> tuple[Any] | None:
-    """The value of a YAML text by the exact reader, in a tuple; `None` where it is refused."""
+    """Return the value of a YAML text from the exact parser, in a tuple; `None` if it is rejected."""
     try:
         return (parse(Text("f.yaml", text.encode()), _NO_LIMITS, strict=True, libyaml=libyaml),)
     except KueueError:
@@ -30,7 +30,7 @@ def exact(text: str, *, libyaml: bool = True) -> tuple[Any] | None:
 
 
 def as_json(text: str) -> tuple[Any] | None:
-    """The same, of a text that is JSON."""
+    """Return the value of a JSON text, in a tuple; `None` if it is rejected."""
     try:
         return (json_value(Text("f.json", text.encode()), _NO_LIMITS, strict=True),)
     except (KueueError, msgspec.DecodeError):
@@ -38,7 +38,7 @@ def as_json(text: str) -> tuple[Any] | None:
 
 
 def fast(text: str | bytes, limits: Limits = _NO_LIMITS) -> tuple[Any] | None:
-    """The same by the fast reader alone; `None` where anything in it must go the exact reader."""
+    """Return the value from the fast parser alone, in a tuple; `None` if a part requires the exact parser."""
     data = text.encode() if isinstance(text, str) else text
     reader = FastReader(Text("f.yaml", data), limits)
     if reader.is_unsupported:
@@ -59,21 +59,21 @@ def fast(text: str | bytes, limits: Limits = _NO_LIMITS) -> tuple[Any] | None:
 
 
 class _UnsupportedError(Exception):
-    """An item is left to the exact reader."""
+    """An item requires the exact parser."""
 
 
 def run(documents: int, seed: int, *, tell: Callable[[int], None] | None = None) -> str:
-    """Reads that many documents in every way.
+    """Parse a number of documents with all parsers.
 
     Returns:
-        A script that repeats what was found first; empty if all holds.
+        A script that reproduces the first failure; an empty string if there is none.
     """
     mutator = Mutator(seed)
     for number in range(1, documents + 1):
         text = mutator.text()
         try:
             hold(text)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+        except Exception as error:  # noqa: BLE001 - any exception is a failure
             what = f"{type(error).__name__}: {error}".replace("\n", " ")
             return f"from kueuepy.testing.fuzz import hold\n\n# document {number}: {what}\nhold({text!r})\n"
         if tell is not None and number % _TOLD == 0:
@@ -82,10 +82,10 @@ def run(documents: int, seed: int, *, tell: Callable[[int], None] | None = None)
 
 
 def hold(text: str) -> None:
-    """Reads a document in every way.
+    """Parse a document with all parsers and compare the results.
 
     Raises:
-        AssertionError: Two ways read it otherwise, or what was read is not what is read once it is written.
+        AssertionError: Two parsers disagree, or writing and reading the result changes it.
     """
     by_events = exact(text)
     assert repr(exact(text, libyaml=False)) == repr(by_events), "the parsers of YAML disagree"

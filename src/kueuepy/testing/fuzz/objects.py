@@ -1,4 +1,4 @@
-"""Random objects of a small world: few names and small numbers, so that quotas are met exactly and limits bite."""
+"""Random objects with few names and small numbers, so that requests match quotas exactly and limits are reached."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import kueuepy.objects as kq
 from kueuepy.cluster import Cluster
-from kueuepy.objects import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +23,10 @@ _LEVELS = ("rack", _HOSTNAME)
 
 
 def configuration(chosen: Random) -> kq.Configuration:
-    """Policies: fair sharing of both kinds, pods that must become ready, gates."""
+    """Return a random Configuration: both kinds of fair sharing, waitForPodsReady, and feature gates."""
     waits = kq.WaitForPodsReady(
-        timeout=120 * SECOND,
-        recovery_timeout=chosen.choice((None, 60 * SECOND)),
+        timeout=120,
+        recovery_timeout=chosen.choice((None, 60)),
         block_admission=chosen.random() < _RARELY,
         requeuing_strategy=kq.RequeuingStrategy(
             timestamp=chosen.choice(("Creation", "Eviction")),
@@ -35,7 +34,7 @@ def configuration(chosen: Random) -> kq.Configuration:
             backoff_limit_count=chosen.choice((None, 2)),
         ),
     )
-    usage = kq.AdmissionFairSharing(usage_half_life_time=chosen.choice((0, 60)) * SECOND)
+    usage = kq.AdmissionFairSharing(usage_half_life_time=chosen.choice((0, 60)))
     return kq.Configuration(
         fair_sharing=_perhaps(chosen, kq.FairSharingConfig()),
         admission_fair_sharing=_perhaps(chosen, usage),
@@ -45,7 +44,7 @@ def configuration(chosen: Random) -> kq.Configuration:
 
 
 def cluster(chosen: Random) -> Cluster:
-    """What a Scheduler starts from: every kind of object, most of which may change and go later."""
+    """Return a random cluster with objects of every kind. Later steps can change and remove most of them."""
     objects: list[kq.Object] = [flavor(chosen, name) for name in _FLAVORS]
     objects += [kq.Topology("room", levels=_LEVELS), *(_check(chosen, name) for name in CHECKS)]
     objects += [kq.Namespace(name) for name in NAMESPACES]
@@ -58,13 +57,13 @@ def cluster(chosen: Random) -> Cluster:
 
 
 def some_object(chosen: Random) -> kq.Object:
-    """An object of any kind, as an administrator may write it."""
+    """Return a random object of any kind."""
     make, name = chosen.choices(_KINDS, _WEIGHTS)[0]
     return make(chosen, chosen.choice(name))
 
 
 def flavor(chosen: Random, name: str) -> kq.ResourceFlavor:
-    """A flavor; one of them has racks."""
+    """Return a ResourceFlavor; the one named `racks` has a topology."""
     if name == "racks":
         return kq.ResourceFlavor(name, node_labels={"pool": "racks"}, topology_name="room")
     taints = (kq.Taint("spot", "true", "NoSchedule"),) if name == "spot" and chosen.random() < _MOSTLY else ()
@@ -72,7 +71,7 @@ def flavor(chosen: Random, name: str) -> kq.ResourceFlavor:
 
 
 def cluster_queue(chosen: Random, name: str) -> kq.ClusterQueue:
-    """A ClusterQueue with policies of all kinds."""
+    """Return a ClusterQueue with random policies."""
     parent = chosen.choice((None, "x", "x", "x", "y", "z"))
     reclaim: Any = chosen.choice(("Never", "LowerPriority", "Any", "Any"))
     borrow = kq.BorrowWithinCohort()
@@ -98,7 +97,7 @@ def cluster_queue(chosen: Random, name: str) -> kq.ClusterQueue:
 
 
 def workload(chosen: Random, name: str) -> kq.Workload:
-    """A workload of one or two pod sets, for one of the LocalQueues."""
+    """Return a workload with one or two pod sets for a random LocalQueue."""
     pod_sets = [_pod_set(chosen, "main")]
     if chosen.random() < _RARELY:
         pod_sets.append(_pod_set(chosen, "more"))
@@ -114,7 +113,7 @@ def workload(chosen: Random, name: str) -> kq.Workload:
 
 
 def job(chosen: Random, name: str) -> dict[str, Any]:
-    """A batch/v1 Job that Kueue starts and stops."""
+    """Return a `batch/v1` Job for a random LocalQueue."""
     labels = {"kueue.x-k8s.io/queue-name": chosen.choice(QUEUES)}
     if chosen.random() < _HALF:
         labels["kueue.x-k8s.io/priority-class"] = chosen.choice(CLASSES)
@@ -149,7 +148,7 @@ def _requests(chosen: Random) -> dict[str, str]:
 def _groups(chosen: Random, *, limited: bool) -> tuple[kq.ResourceGroup, ...]:
     known = _FLAVORS if chosen.random() < _RARELY else _FLAVORS[:2]
     flavors = chosen.sample(known, chosen.randint(1, len(known)))
-    if chosen.random() < _RARELY:  # cpu and memory each have flavors of their own
+    if chosen.random() < _RARELY:  # separate flavors for cpu and memory
         first, second = flavors[:1], [name for name in _FLAVORS if name not in flavors[:1]][:1]
         return (_group(chosen, first, ("cpu",), limited=limited), _group(chosen, second, ("memory",), limited=limited))
     return (_group(chosen, flavors, ("cpu", "memory"), limited=limited),)
@@ -167,7 +166,7 @@ def _group(chosen: Random, flavors: list[str], resources: tuple[str, ...], *, li
 
 
 def _cohort(chosen: Random, name: str) -> kq.Cohort:
-    """A cohort below any cohort, itself and its descendants included: rings come and go."""
+    """Return a cohort whose parent can be any other cohort, so that cycles occur."""
     parent = chosen.choice((None, None, *(other for other in _COHORTS if other != name)))
     groups = _groups(chosen, limited=parent is not None) if chosen.random() < _HALF else ()
     return kq.Cohort(name, parent_name=parent, resource_groups=groups, fair_sharing=_weight(chosen))

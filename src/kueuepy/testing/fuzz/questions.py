@@ -1,4 +1,4 @@
-"""Random questions to a Scheduler; none of them changes anything."""
+"""Random questions to a Scheduler, which do not change it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def ask(scheduler: Scheduler, chosen: Random, number: int) -> str:
-    """Asks something, and tells what.
+    """Ask a random question, and return a description of it.
 
     Raises:
         AssertionError: Two answers contradict each other.
-        InternalError: The engine found a fault of its own.
+        InternalError: The engine found a bug.
     """
     question = chosen.choice(_QUESTIONS)
     keys = scheduler.keys()
-    # A workload that is there, or one that is not.
+    # An existing workload or a new one.
     item: Any = chosen.choice(keys) if keys and chosen.random() < _MOSTLY else workload(chosen, f"q{number}")
     try:
         question(scheduler, item, chosen)

@@ -1,4 +1,4 @@
-"""Many steps, one world after the other; and a script for what they find."""
+"""Run many steps in a sequence of worlds, and create a script for a failure."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 LENGTH = 250
-"""The steps of one world."""
+"""The number of steps in a world."""
 _LONGEST = 300
-"""Seconds that the steps of a world may take; then it hangs, and where is told."""
+"""The maximum time for the steps of a world, in seconds; after that, the stack is printed and the process exits."""
 
 
 class BrokenInvariant(NamedTuple):
-    """Something that does not hold.
+    """A failure.
 
     Attributes:
         seed: The seed.
-        steps: The numbers of the steps that lead there, the last one included.
-        what: What does not hold.
-        error: The error.
+        steps: The numbers of the steps that cause the failure, including the last one.
+        what: A description of the failure.
+        error: The exception.
     """
 
     seed: int
@@ -36,7 +36,7 @@ class BrokenInvariant(NamedTuple):
 
     @property
     def script(self) -> str:
-        """A script that repeats it."""
+        """A script that reproduces the failure."""
         told: list[str] = []
         _run(self.seed, self.steps, told.append)
         lines = [f"# {number}: {text}".replace("\n", " ") for number, text in zip(self.steps, told, strict=False)]
@@ -48,17 +48,17 @@ class BrokenInvariant(NamedTuple):
 def run(
     steps: int, seed: int, *, first: int = 0, tell: Callable[[int], None] | None = None, shorten: bool = True
 ) -> BrokenInvariant | None:
-    """Does that many steps.
+    """Run a number of steps.
 
     Args:
-        steps: How many.
-        seed: What all choices follow from, with the number of the step.
-        first: The number of the first step; a world begins at each multiple of its length.
-        tell: Is told how many are done, after each world.
-        shorten: Whether steps that a finding does not need are left out of it.
+        steps: The number of steps.
+        seed: The seed, which determines all choices together with the number of the step.
+        first: The number of the first step. A world begins at each multiple of its length. Default: 0.
+        tell: A function that is called with the number of finished steps after each world. Default: none.
+        shorten: Whether to remove steps that are not needed for a failure. Default: True.
 
     Returns:
-        What was found first; `None` if all holds.
+        The first failure; `None` if there is none.
     """
     end = first + steps
     while first < end:
@@ -73,7 +73,7 @@ def run(
 
 
 def repeat(seed: int, steps: Sequence[int]) -> None:
-    """Does these steps of one world, prints each, and raises what they find."""
+    """Repeat steps of one world, print each step, and raise the exception of a failure."""
     found = _run(seed, steps, print)
     if found is not None:
         raise found.error
@@ -91,7 +91,7 @@ def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None
                 if tell is not None:
                     tell(told)
             world.close()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+    except Exception as error:  # noqa: BLE001 - any exception is a failure
         return BrokenInvariant(seed, tuple(done), f"{type(error).__name__}: {error}", error)
     finally:
         faulthandler.cancel_dump_traceback_later()
@@ -99,12 +99,12 @@ def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None
 
 
 def _place() -> str | None:
-    """Where no disk has to turn, if there is such a place."""
+    """Return a directory in memory, if the system has one."""
     return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - a directory of its own is made there
 
 
 def _shortened(found: BrokenInvariant) -> BrokenInvariant:
-    """The finding without steps that it does not need, tried in ever smaller parts from the end on."""
+    """Remove ever smaller ranges of steps that are not needed for the failure, and return the result."""
     size = len(found.steps) // 2
     while size:
         for start in _starts(len(found.steps) - 1, size):

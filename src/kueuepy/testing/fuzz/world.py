@@ -1,4 +1,4 @@
-"""A Scheduler that goes on, beside one that is saved, killed, cut off and read again: the two are never told apart."""
+"""Two Schedulers with the same history, one of which is saved, killed and recovered; their states must stay equal."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 class World:
-    """Two Schedulers of one history: one of a Journal, and its twin of none; and a fork that stands still.
+    """Two Schedulers with the same history, one with a Journal and its twin without, and a fork that does not change.
 
-    After each step both are sound, and what they would decide next is the same; at times, and wherever something
-    was read again or asked, they are the same to the last byte. So what a killed process had acknowledged is there, a
-    state that was loaded goes on as the one that was saved, a fork as its original, and a question or a call that is
-    refused changes nothing.
+    After each step, the engine's invariants are checked, and both Schedulers must have the same fingerprint. After each
+    recovery or question, and after every tenth step, their saved states must be identical. This verifies that
+    acknowledged calls survive a killed process, that loaded states and forks behave like their originals, and that
+    questions and rejected calls change nothing.
     """
 
     def __init__(self, seed: int, number: int, folder: Path) -> None:
-        """Starts both with the cluster of this seed and number."""
+        """Create both Schedulers from a random cluster."""
         chosen = chosen_at(seed, -1 - number)
         self._seed, self._folder, self._files = seed, folder, 0
         self._checks = answering() if chosen.random() < _HALF else {}
@@ -43,10 +43,10 @@ class World:
         self._aside: tuple[Scheduler, bytes] | None = None
 
     def step(self, number: int) -> str:
-        """Does what comes at this step, and tells what it was.
+        """Execute a step, and return a description of it.
 
         Raises:
-            AssertionError: Something does not hold any more.
+            AssertionError: A check fails.
         """
         chosen = chosen_at(self._seed, number)
         move = chosen.choices(_MOVES, _WEIGHTS)[0]
@@ -55,11 +55,11 @@ class World:
         return told
 
     def close(self) -> None:
-        """Ends both; the fork has not changed."""
+        """Check that the fork has not changed, and close the Journal."""
         self._release()
         self._journal.close()
 
-    # What may come.
+    # Steps.
 
     def _call(self, chosen: Random, number: int) -> str:
         call = next_call(self._twin, chosen, number)
@@ -137,7 +137,7 @@ class World:
         self._recover(path, underway=call)
         return f"{call}; a process that does it is killed {'by a write' if killed else 'after that'}, limit {limit}"
 
-    # What holds.
+    # Checks.
 
     def _hold(self, *, to_the_byte: bool) -> None:
         for scheduler in (self._twin, self._scheduler):
@@ -157,7 +157,7 @@ class World:
             self._aside = None
 
     def _recover(self, path: Path, *, underway: Call | None = None) -> None:
-        """Goes on with another journal; the call that was under way may have been done, or not."""
+        """Continue with another journal. The call that was interrupted may or may not have been executed."""
         before = self._journal.path
         self._journal = Journal(path, durability="process")
         self._scheduler = self._opened()
