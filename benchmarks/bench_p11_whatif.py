@@ -1,4 +1,4 @@
-"""P11: questions to the state in which the large-scale load is at half time, and forks of it."""
+"""P11: what-if questions about the state of the large-scale load at half of its duration, and forks of this state."""
 
 from collections import Counter
 
@@ -15,12 +15,12 @@ from kueuepy.simulation.perf import Load
 
 QUESTIONS = 10_000
 FORKS = 1_000
-# What the load consists of, and something more urgent than all of it: cpus and priority.
+# CPUs and priority: the three classes of the load, and one with a higher priority than any of them.
 ASKED = ((1, 50), (5, 100), (20, 200), (20, 300))
 
 
 def half_time():
-    """A Scheduler on the state after half of the virtual time that the load takes."""
+    """Return a Scheduler with the state after half of the virtual time of the load."""
     whole = Load(profile(**LARGE)).start()
     while whole.advance():
         pass
@@ -31,7 +31,7 @@ def half_time():
 
 
 def questions(scheduler):
-    """Workloads for every queue, of every kind in turn, each read once."""
+    """Yield questions for every queue, with the classes of `ASKED` in turn."""
     queues = names_of(profile(**LARGE))
     for number in range(QUESTIONS):
         cpu, priority = ASKED[number // len(queues) % len(ASKED)]

@@ -1,8 +1,8 @@
-"""P17: hours of a busy cluster of 1,300 nodes with topology and fair sharing, whose queue never runs dry.
+"""P17: hours of a busy cluster of 1,300 nodes with topology and fair sharing, in which jobs are always waiting.
 
-The shape is that of kubernetes-sigs/kueue#14477: a cycle every 2.4 s, and 536 jobs that wait when the day begins; how
-much jobs ask for is made up, so that about ten come and go a minute. Two hours of it are counted, which is
-what valgrind has the time for; all others are alike.
+The shape follows kubernetes-sigs/kueue#14477: a cycle every 2.4 s, and 536 jobs waiting at the start. The requests are
+synthetic; about ten jobs arrive and ten finish per minute. The benchmark counts two hours, because more would take too
+long under valgrind; the other hours of the day are alike.
 """
 
 import random
@@ -17,13 +17,13 @@ COUNTED = 2 * 3600
 TEAMS, WAITING, A_MINUTE = 10, 536, 9.6
 HALL = kq.Topology("hall", levels=["block", "rack", kq.objects.HOSTNAME_LABEL])
 RUNTIME = 6.85, 0.8
-"""Of the logarithm of seconds: its mean, and how far it goes from it."""
+"""Mean and standard deviation of the natural logarithm of the run time in seconds."""
 ASKED = ((1, 8), (2, 8), (4, 8), (8, 8), (16, 8))
-"""Pods, and GPUs of each, one as likely as the other."""
+"""Number of pods and GPUs per pod of a job; all are equally likely."""
 
 
 def cluster():
-    """Ten teams in one cohort, with the GPUs of 10 blocks of 10 racks of 13 hosts."""
+    """Return a cluster of ten teams in one cohort, with 10 blocks of 10 racks of 13 hosts."""
     hosts = kq.objects.nodes(HALL, (10, 10, 13), labels={"pool": "gpu"}, capacity={GPU: 8})
     quota = {"gpu": {GPU: 8 * len(hosts) // TEAMS}}
     rules = kq.Preemption(reclaim_within_cohort="Any")
@@ -35,7 +35,7 @@ def cluster():
 
 
 def jobs():
-    """Who waits when the day begins, and who comes in it."""
+    """Yield the jobs that wait at the start, then those that arrive later."""
     rng = random.Random(17)  # noqa: S311
     at = [0.0] * WAITING
     while at[-1] < COUNTED:
@@ -50,7 +50,7 @@ def jobs():
 
 
 def prepare():
-    """The day, before it begins."""
+    """Prepare the simulation; return the function that runs it."""
     nothing = kq.sim.Recording(decisions=False, runs=False)
     run = kq.Simulation(cluster(), list(jobs()), clock=kq.sim.Clock("2.4s"), record=nothing)
 

@@ -1,4 +1,4 @@
-"""P1: 30 queues in 5 cohorts, 50 workloads each, all of which fit."""
+"""P1: 30 queues in 5 cohorts with 50 workloads each; all workloads fit."""
 
 from callgrind import CYCLE, measure
 from shapes import engine, fill, run

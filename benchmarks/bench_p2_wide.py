@@ -1,4 +1,4 @@
-"""P2: 1,000 queues in 10 cohorts, 5 workloads each, all of which fit."""
+"""P2: 1,000 queues in 10 cohorts with 5 workloads each; all workloads fit."""
 
 from callgrind import CYCLE, measure
 from shapes import engine, fill, run

@@ -1,4 +1,7 @@
-"""P3: 30 queues in 5 cohorts, 500 workloads each, all of which fit and stay: a head costs no more as they build up."""
+"""P3: 30 queues in 5 cohorts with 500 workloads each; all workloads fit and stay.
+
+The cost of a head must not increase with the number of admitted workloads.
+"""
 
 import sys
 

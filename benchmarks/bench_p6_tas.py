@@ -21,7 +21,7 @@ SIZES = {
     "medium": ((34, 33, 33), 500, 500, 100, 4, "1250m", 2),
     "large": ((17, 17, 16), 1200, 1000, 200, 8, "2500m", 4),
 }
-"""By size: how many of each kind, their interval and run time in milliseconds, priority, pods, request, slice size."""
+"""For each size: counts by kind, interval and run time in milliseconds, priority, pods, CPU request, slice size."""
 
 
 def arrivals():

@@ -1,7 +1,7 @@
 """P7: one cohort of 50 queues holds 5,000 workloads; 500 of higher priority arrive and evict 4 to 10 of them each.
 
-Half of the queues hold more than their nominal quota: arrivals there preempt in their own queue, those in the others
-reclaim first.
+Half of the queues use more than their nominal quota. Arrivals in these queues preempt within their own queue; arrivals
+in the other queues reclaim quota first.
 """
 
 from callgrind import CYCLE, MARK, measure

@@ -1,4 +1,4 @@
-"""S4: two weeks of Philly's log, 12 queues of one cohort, BestEffortFIFO: most heads wait, and wait again."""
+"""S4: two weeks of the Philly log, 12 queues in one cohort, BestEffortFIFO; most heads wait for many cycles."""
 
 import warnings
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""S8: a day of the learning environment, 144 steps on 10 queues at 10 arrivals a step; each moves all quota."""
+"""S8: a day of the learning environment: 144 steps with 10 queues and 10 arrivals per step.
+
+Each step sets the quota of all queues.
+"""
 
 from callgrind import measure
 from time_rl import EPISODE, INTERVAL, game

@@ -1,8 +1,9 @@
-"""Counts the instructions of a piece of the core, and compares them with what was committed.
+"""Count the instructions of a part of the core, and compare them with the committed counts.
 
-A benchmark is a script with a body that runs under valgrind: `measure` starts the script again there, and counts only
-inside the functions that it is told; a call of a marking function begins a new part of the count. Instructions, unlike
-times, are the same on a busy machine; they depend on the compiler, on the C library and, for the yardstick, on Python.
+A benchmark is a script with a body. `measure` starts the script again under valgrind and counts instructions only
+inside the given functions. Each call of a marking function starts a new part of the count. Unlike times, instruction
+counts do not depend on the load of the machine. They depend on the compiler, on the C library and, for the reference
+sort, on Python.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FIGURES = Path(__file__).with_name("figures.json")
 MOST = 1.03
-"""What a figure may grow by before the check fails."""
+"""Largest accepted ratio of a measured count to the committed one."""
 
 CYCLE = "kueue::Engine::RunCycle(*)"
 MARK = "kueue::Fingerprint(*)"
@@ -31,7 +32,7 @@ _INSIDE = "KUEUEPY_BENCH_RESULT"
 
 
 def parts(script: str, functions: list[str], marks: list[str]) -> tuple[list[int], dict[str, int]]:
-    """The instructions of each part of a run of the script's body, and what the body answered."""
+    """Run the body of the script under valgrind; return the instructions of each part, and the result of the body."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "result.json")
         command = [
@@ -60,21 +61,21 @@ def measure(
     functions: list[str],
     marks: list[str] | None = None,
 ) -> None:
-    """Runs the benchmark `script`.
+    """Run the benchmark `script`.
 
     Args:
         script: The file of the benchmark.
-        body: What is measured; it answers with what it did, which must stay as it was committed.
-        figures: From the instructions of each part and the body's answer, what is to be reported. What is named
-            instructions must not grow.
-        functions: The functions in which instructions are counted; everywhere where there are none.
-        marks: The functions whose calls separate the parts.
+        body: The measured function. It returns counts of its work, which must equal the committed ones.
+        figures: A function of the instructions of each part and of the result of the body. It returns the results by
+            name. Results whose names start with "instructions" must not increase.
+        functions: Count only inside these functions; everywhere if empty.
+        marks: Functions whose calls separate the parts.
     """
     if _INSIDE in os.environ:
         Path(os.environ[_INSIDE]).write_text(json.dumps(body()), encoding="utf-8")
         return
     parser = argparse.ArgumentParser(description="Counts instructions under valgrind and compares with figures.json.")
-    parser.add_argument("--record", action="store_true", help="write what is measured into figures.json")
+    parser.add_argument("--record", action="store_true", help="write the results into figures.json")
     record = parser.parse_args().record
     counts, did = parts(script, functions, marks or [])
     found = {"did": did, "figures": figures(counts, did)}

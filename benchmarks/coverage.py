@@ -1,12 +1,12 @@
-"""Coverage of the 95 % intervals of a run: how often they hold what queueing theory says.
+"""Measure the coverage of the 95 % confidence intervals of a run: how often they contain the value of queueing theory.
 
     python benchmarks/coverage.py [--runs 500] [--jobs 20000] [--servers 1 4]
 
 Each run is a simulation of an M/M/c queue at a load of 0.8: Poisson arrivals, exponential runtimes, jobs of one GPU on
-c GPUs, first come, first served. Waits of such a queue depend on each other over hundreds of jobs. 2,000 jobs of
-warm-up do not count. For the mean, the median and the 95th percentile of the wait, the script prints the fraction of
-runs whose interval holds the true value, and how often the interval lies below or above it. It fails where a fraction
-is not from 92 to 98 %, unless the runs are shorter than 20,000 jobs.
+c GPUs, first come, first served. Waits in such a queue are correlated over hundreds of jobs. The first 2,000 jobs are a
+warm-up and are excluded. For the mean, the median and the 95th percentile of the wait, the script prints the fraction
+of runs whose interval contains the true value, and how often the interval lies below or above it. It fails if a
+fraction is outside 92 to 98 %, unless the runs are shorter than 20,000 jobs.
 """
 
 import argparse
@@ -27,7 +27,7 @@ FIGURES = {"wait_mean": None, "wait_p50": 0.5, "wait_p95": 0.95}
 
 
 def truth(servers):
-    """The mean, the median and the 95th percentile of the wait, by Erlang's C; runtimes are 1 s on average."""
+    """Return the mean, median and 95th percentile of the wait by the Erlang C formula; the mean run time is 1 s."""
     offered = servers * LOAD
     last = offered**servers / math.factorial(servers) / (1 - LOAD)
     waits = last / (sum(offered**k / math.factorial(k) for k in range(servers)) + last)
@@ -37,7 +37,7 @@ def truth(servers):
 
 
 def run(servers, jobs, seed):
-    """One simulation of a queue, and its figures."""
+    """Simulate the queue once; return the metrics."""
     rng = np.random.Generator(np.random.PCG64([servers, seed]))
     submit = np.cumsum(rng.exponential(1 / (servers * LOAD), jobs + WARMUP))
     runtime = rng.exponential(1.0, jobs + WARMUP)
@@ -49,7 +49,7 @@ def run(servers, jobs, seed):
 
 
 def coverage(servers, jobs, runs):
-    """By figure, the fraction of runs whose interval holds the truth, lies below it, and lies above it."""
+    """Return, by metric, the fractions of runs whose interval contains the true value, lies below, and lies above."""
     known = truth(servers)
     counts = {name: [0, 0, 0] for name in known}
     for seed in range(runs):

@@ -1,4 +1,4 @@
-"""What is measured: clusters and loads of a given shape, with the public objects."""
+"""Clusters and loads of a given shape, made of the public objects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LARGE = {
         "large": (4, 700, 700, 200, 20),
     },
 }
-"""The load of Kueue's large-scale performance test."""
+"""Load of Kueue's large-scale performance test."""
 
 PREEMPTION = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
 
 
 def engine(cohorts: int, queues: int, nominal_quota: int) -> tuple[Engine, list[str]]:
-    """An engine with so many cohorts of so many queues each, and the names of the queues."""
+    """Return an engine with this number of cohorts, `queues` queues in each cohort, and the names of the queues."""
     made = Engine()
     made.apply(Namespace("default"))
     made.apply(ResourceFlavor("default"))
@@ -37,7 +37,7 @@ def engine(cohorts: int, queues: int, nominal_quota: int) -> tuple[Engine, list[
 
 
 def job(name: str, queue: str, cpu: int, *, priority: int = 0, created: int = 0) -> Workload:
-    """A workload of one pod."""
+    """Return a workload with one pod."""
     return Workload(
         name,
         queue_name=queue,
@@ -49,14 +49,14 @@ def job(name: str, queue: str, cpu: int, *, priority: int = 0, created: int = 0)
 
 
 def fill(made: Engine, queues: list[str], each: int) -> None:
-    """Submits so many workloads of one cpu to each queue, in turn."""
+    """Submit `each` workloads of one CPU to each queue, in turn."""
     for i in range(each):
         for number, queue in enumerate(queues):
             made.submit(job(f"{queue}-{i}", queue, 1, created=i * len(queues) + number))
 
 
 def run(made: Engine, most: int | None = None) -> dict[str, int]:
-    """Cycles, settling after each, until one neither admits nor evicts; what they came to."""
+    """Run cycles until one neither admits nor evicts, at most `most`; return the counts of cycles and decisions."""
     did = {"cycles": 0, "admitted": 0, "evicted": 0}
     while most is None or did["cycles"] < most:
         _, admitted, evicted, _ = made.cycle()
@@ -72,9 +72,12 @@ def run(made: Engine, most: int | None = None) -> dict[str, int]:
 
 
 def profile(cohorts: int, queues: int, classes: dict[str, tuple[int, int, int, int, int]]) -> Profile:
-    """A load profile with the quotas and policies of Kueue's own performance test.
+    """Return a load profile with the quotas and policies of Kueue's performance test.
 
-    A class is its count, its interval of creation and its run time in milliseconds, its priority and its request.
+    Args:
+        cohorts: Number of cohorts.
+        queues: Number of queues in each cohort.
+        classes: For each class: count, creation interval and run time in milliseconds, priority, CPU request.
     """
     sets = tuple(
         WorkloadsSet(
@@ -88,7 +91,7 @@ def profile(cohorts: int, queues: int, classes: dict[str, tuple[int, int, int, i
 
 
 def load(cohorts: int, queues: int, sets: tuple[WorkloadsSet, ...], **shape: Any) -> Profile:
-    """A load profile of these arrivals in each queue, on one flavor; `shape` is that of its topology, if it has one."""
+    """Return a load profile with these arrivals in each queue and one flavor; `shape` describes a topology."""
     each = QueuesSet(
         class_name="cq",
         count=queues,
@@ -102,7 +105,7 @@ def load(cohorts: int, queues: int, sets: tuple[WorkloadsSet, ...], **shape: Any
 
 
 def names_of(made: Profile) -> list[str]:
-    """The names of the queues of a load, in the order in which they are made."""
+    """Return the names of the queues of a load, in the order of their creation."""
     return [
         f"{cohorts.class_name}-{cohort}-{queues.class_name}-{queue}"
         for cohorts in made.cohorts

@@ -1,8 +1,8 @@
-"""A platform that runs for months: rounds of submit, settle, finish and delete, with a thousand workloads alive.
+"""Test that memory and time do not grow over months: rounds of submit, settle, finish and delete with 1,000 workloads.
 
-`python benchmarks/soak.py --rounds 1000000` runs them on one Scheduler, `--journal` on one Journal that is compacted
-now and then. It tells resident memory and the time of a round by tenths of the run, and fails where the last tenth
-needs more than 1.05 times the memory, or 1.1 times the time, of the second.
+`python benchmarks/soak.py --rounds 1000000` uses one Scheduler; `--journal` uses one Journal, compacted every 5,000
+rounds. The script prints the resident memory and the CPU time per round for each tenth of the run. It fails if the last
+tenth needs more than 1.05 times the memory, or 1.1 times the time, of the second tenth.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def cluster() -> Cluster:
-    """Ten queues in a cohort; what is alive fills them by about a half."""
+    """Return ten queues in a cohort; the 1,000 workloads use about half of the quota."""
     flavor = ResourceFlavor("default")
     quotas = {"default": {"cpu": 80, "memory": "600Gi"}}
     queues = [ClusterQueue.of(f"queue-{n}", quotas, cohort_name="all") for n in range(QUEUES)]
@@ -41,7 +41,7 @@ def cluster() -> Cluster:
 
 
 def job(number: int) -> Workload:
-    """A workload with a name of its own; there are 3,500 kinds of them."""
+    """Return a workload with a unique name; there are 3,500 combinations of queue, requests and priority."""
     pod_set = PodSet.of(requests={"cpu": f"{1 + number % 7}00m", "memory": f"{1 + number % 5}Gi"})
     return Workload(f"job-{number}", queue_name=f"queue-{number % QUEUES}", priority=number % 100, pod_sets=(pod_set,))
 
@@ -49,12 +49,12 @@ def job(number: int) -> Workload:
 def soak(
     scheduler: Scheduler, rounds: int, *, now_and_then: Callable[[], None] | None = None
 ) -> dict[str, list[float]]:
-    """Megabytes resident, and microseconds of processor time a round, by tenths of the rounds."""
+    """Return the resident memory in MiB and the CPU time per round in microseconds, for each tenth of the rounds."""
     alive: deque[str] = deque()
     for number in range(ALIVE):
         alive += scheduler.submit(job(number))
     scheduler.settle()
-    told: dict[str, list[float]] = {"resident_mb": [], "round_us": []}
+    measured: dict[str, list[float]] = {"resident_mb": [], "round_us": []}
     number = ALIVE
     for _ in range(10):
         begin = time.process_time()
@@ -68,24 +68,24 @@ def soak(
             number += 1
             if now_and_then is not None and number % COMPACTION == 0:
                 now_and_then()
-        told["round_us"].append((time.process_time() - begin) / (rounds // 10) * 1e6)
+        measured["round_us"].append((time.process_time() - begin) / (rounds // 10) * 1e6)
         gc.collect()
-        told["resident_mb"].append(int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE / 2**20)
-    return told
+        measured["resident_mb"].append(int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE / 2**20)
+    return measured
 
 
-def too_much(told: dict[str, list[float]]) -> list[str]:
-    """What has grown from the second tenth to the last, if anything."""
+def too_much(measured: dict[str, list[float]]) -> list[str]:
+    """Return a message for each measure that grew too much from the second tenth to the last."""
     limits = {"resident_mb": MEMORY, "round_us": TIME}
     return [
         f"{name}: {values[-1]:.1f} in the last tenth, {values[1]:.1f} in the second; at most {limits[name]} times that"
-        for name, values in told.items()
+        for name, values in measured.items()
         if values[-1] > limits[name] * values[1]
     ]
 
 
 def main() -> int:
-    """Runs it, tells the figures as JSON, and is 1 if something grows."""
+    """Run the rounds and print the measures as JSON; return 1 if a measure grew too much."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=1_000_000)
     parser.add_argument("--journal", action="store_true")
@@ -94,12 +94,12 @@ def main() -> int:
         path = Path(folder) / "soak.db"
         with Journal(path, durability="process") if options.journal else nullcontext() as journal:
             if journal is None:
-                told = soak(Scheduler(cluster()), options.rounds)
+                measured = soak(Scheduler(cluster()), options.rounds)
             else:
-                told = soak(journal.scheduler(cluster()), options.rounds, now_and_then=journal.compact)
-                told["file_mb"] = [path.stat().st_size / 2**20]
-    print(json.dumps({name: [round(value, 2) for value in values] for name, values in told.items()}))
-    grown = too_much({name: told[name] for name in ("resident_mb", "round_us")})
+                measured = soak(journal.scheduler(cluster()), options.rounds, now_and_then=journal.compact)
+                measured["file_mb"] = [path.stat().st_size / 2**20]
+    print(json.dumps({name: [round(value, 2) for value in values] for name, values in measured.items()}))
+    grown = too_much({name: measured[name] for name in ("resident_mb", "round_us")})
     for line in grown:
         print(line, file=sys.stderr)
     return 1 if grown else 0

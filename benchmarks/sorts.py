@@ -1,7 +1,7 @@
-"""A virtual run of a load, set beside the yardstick: Python's sort of 2,000,000 random floats.
+"""Compare a run of a load in virtual time with a reference: Python's sort of 2,000,000 random floats.
 
-Kueue's own core took 22 such sorts for the loads of its baseline and of its topology test, and 33 for that of its
-large-scale test.
+Kueue's own core needs the time of 22 such sorts for the loads of its baseline and topology tests, and of 33 for the
+load of its large-scale test.
 """
 
 import random
@@ -12,11 +12,11 @@ from kueuepy._core import Engine
 from kueuepy.simulation.perf import Load
 
 COUNTED = ("workloads", "cycles", "admissions", "evictions", "finished")
-"""What must stay as it was committed."""
+"""Counts that must equal the committed ones."""
 
 
 def sort_marked(mark):
-    """The yardstick, which `mark` makes a part of its own."""
+    """Run the reference sort as a separate part of the count."""
     mark.fingerprint()
     rng = random.Random(1)  # noqa: S311
     values = [rng.random() for _ in range(2_000_000)]
@@ -26,9 +26,12 @@ def sort_marked(mark):
 
 
 def measure_run(script, prepare, reference_sorts=None):
-    """Measures a run: `prepare` gives what runs it and answers with its counts.
+    """Measure a run.
 
-    The reference, if there is one, took `reference_sorts` times the yardstick.
+    Args:
+        script: The file of the benchmark.
+        prepare: Prepares the run; returns a function that runs it and returns its counts.
+        reference_sorts: Time of the run in Kueue's own core, in sorts; `None` if not known.
     """
 
     def body():
@@ -42,13 +45,13 @@ def measure_run(script, prepare, reference_sorts=None):
     def figures(parts, _):
         _, ours, _, sort, _ = parts
         found = {"instructions": ours, "sorts": ours / sort}
-        return found | ({"part of the reference": found["sorts"] / reference_sorts} if reference_sorts else {})
+        return found | ({"fraction of the reference": found["sorts"] / reference_sorts} if reference_sorts else {})
 
     measure(script, body, figures, functions=[], marks=[MARK])
 
 
 def measure_load(script, reference_sorts, profile):
-    """Measures the run of a load."""
+    """Measure the run of a load profile."""
 
     def prepare():
         run = Load(profile).start()

@@ -1,9 +1,9 @@
-"""P13: a dump of 50,000 workloads in kubectl's shape, YAML and JSON, becomes the state of a Scheduler.
+"""P13: import a dump of 50,000 workloads, in the format of kubectl, as YAML and as JSON.
 
     python benchmarks/time_p13_load.py [WORKLOADS]
 
-Under 5 s and 1 GB are asked for. Each load runs in a process of its own, which draws a bar if standard error is a
-terminal. PyYAML, the fastest way without kueuepy, reads a hundredth of the same.
+The target is under 5 s and 1 GB. Each import runs in a process of its own, which shows a progress bar if standard error
+is a terminal. For comparison, PyYAML parses a hundredth of the dump, and the script extrapolates its time.
 """
 
 import json
@@ -51,7 +51,7 @@ def condition(kind, i):
 
 
 def workload(i):
-    """A Workload as Kueue makes it for a Job; one of three is admitted."""
+    """Return a Workload as Kueue creates it for a Job; every third one is admitted."""
     team, name = i % QUEUES, f"job-train-{i}-{i * 2654435761 % 2**20:05x}"
     uid = f"{i:08x}-7c1d-4b5e-9f3a-0242ac120002"
     container = {
@@ -119,7 +119,7 @@ def items(count):
 
 
 def write(folder, count):
-    """The dump as kubectl prints it, in both formats."""
+    """Write the dump as kubectl prints it, as YAML and as JSON; return both paths."""
     paths = folder / "dump.yaml", folder / "dump.json"
     with paths[0].open("w") as text, paths[1].open("w") as data:
         text.write("apiVersion: v1\nitems:\n")
@@ -134,7 +134,7 @@ def write(folder, count):
 
 
 def load(path):
-    """Loads it in this process, and tells what that took."""
+    """Import the dump in this process; print the time, the peak memory and the counts as JSON."""
     times = []
     with taking(times):
         found = import_cluster(path)
@@ -143,12 +143,12 @@ def load(path):
 
 def in_child(path):
     command = [sys.executable, __file__, "--load", str(path)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=os.environ)  # noqa: S603 - our own
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=os.environ)  # noqa: S603 - runs this script
     return json.loads(done.stdout)
 
 
 def pyyaml(folder, count):
-    """The seconds that PyYAML would take for all."""
+    """Return the estimated CPU time of PyYAML for the whole dump, in seconds."""
     sample = folder / "sample.yaml"
     sample.write_text(yaml.dump(list(map(workload, range(count // SAMPLE))), Dumper=yaml.CSafeDumper))
     times = []
@@ -168,8 +168,8 @@ def main(count):
                 sorts.append(rows[-1][1] / yardstick)
             wall, cpu, peak = (middle([row[i] for row in rows]) for i in (0, 1, 2))
             print(f"{path.name}, {path.stat().st_size / 10**6:,.0f} MB: {rows[0][3]}")
-            print(f"  {wall} s, of the processor {cpu} s or {middle(sorts)} sorts; at most {peak} kB")
-        print(f"PyYAML: {pyyaml(Path(name), count):.0f} s of the processor for the YAML alone")
+            print(f"  {wall} s wall time, {cpu} s CPU time or {middle(sorts)} sorts; peak memory {peak} kB")
+        print(f"PyYAML: {pyyaml(Path(name), count):.0f} s CPU time to parse the YAML")
 
 
 if __name__ == "__main__":

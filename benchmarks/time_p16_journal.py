@@ -1,8 +1,8 @@
-"""P16: the 1,000 queues of P2 with a journal: decisions a second, each cycle durable by one sync before it is told.
+"""P16: the 1,000 queues of P2 with a journal: decisions per second, with one sync per cycle before it returns.
 
     python benchmarks/time_p16_journal.py [ROUNDS]
 
-At least 50,000 a second with `durability="power"` are asked for.
+The target is at least 50,000 decisions per second with `durability="power"`.
 """
 
 import sys
@@ -33,7 +33,7 @@ def objects():
 
 
 def cycles(mode, cluster, jobs):
-    """What the cycles took until nobody waited, and how many decisions they came to."""
+    """Run cycles until no workload waits; return their time and the number of decisions."""
     with ExitStack() as stack:
         scheduler = Scheduler(cluster)
         if mode != "none":
@@ -60,7 +60,7 @@ def main(rounds):
             found[mode].append((decisions / took.wall, decisions / took.cpu, decisions / took.cpu * yardstick.cpu))
     for mode, rows in found.items():
         wall, cpu, sorts = (middle(list(column)) for column in zip(*rows, strict=True))
-        print(f"durability {mode}: {wall} decisions a second, {cpu} a second of the processor, {sorts} a sort")
+        print(f"durability {mode}: {wall} decisions per second, {cpu} per second of CPU time, {sorts} per sort")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""S8: steps of the learning environment a second, on 10 queues at 10 arrivals a step.
+"""S8: steps of the learning environment per second, with 10 queues and 10 arrivals per step.
 
     python benchmarks/time_rl.py [STEPS]
 
-Asked for: 10,000 steps a second on one core. The agent moves quota at random; what it costs to choose is not counted.
-Then the same of 16 environments at once, on one thread and on two, in turns: others may use the machine.
+The target is 10,000 steps per second on one core. The actions are random, and the time to choose them is excluded. The
+script then measures 16 environments at once, on one thread and on two. It alternates between them, because other
+processes may use the machine.
 """
 
 import sys
@@ -23,7 +24,7 @@ PAIRS = 5
 
 
 def jobs_of(seed):
-    """A day of jobs, ten an interval, at a load of about 0.8."""
+    """Return the jobs of a day, ten per interval on average, at a load of about 0.8."""
     rng = np.random.Generator(np.random.PCG64(seed))
     n = 10 * 86400 // INTERVAL
     return kq.Jobs(
@@ -37,7 +38,7 @@ def jobs_of(seed):
 
 
 def game():
-    """What is played: all quota of a cohort may be moved."""
+    """Return cluster, jobs and paths; the paths are the nominal quotas of all queues of a cohort."""
     queues = [kq.ClusterQueue.of(f"q{i}", {"f": {GPU: 12}}, cohort_name="all") for i in range(QUEUES)]
     paths = [f"ClusterQueue/q{i}:quota[f/{GPU}].nominalQuota" for i in range(QUEUES)]
     return kq.Cluster(kq.ResourceFlavor("f"), queues), jobs_of, paths
@@ -57,8 +58,8 @@ def alone(steps):
     stepped = EPISODE * len(stepping)
     spent, begun = (sum(took.cpu for took in times) for times in (stepping, resetting))
     print(
-        f"S8 {stepped / spent:,.0f} steps a second of CPU, {stepped / (spent + begun):,.0f} with {len(resetting)} "
-        f"resets; {spent / stepped / sort().cpu * 1e6:.1f} millionths of a sort a step"
+        f"S8 {stepped / spent:,.0f} steps per second of CPU time, {stepped / (spent + begun):,.0f} with "
+        f"{len(resetting)} resets; {spent / stepped / sort().cpu * 1e6:.1f} millionths of a sort per step"
     )
 
 
@@ -76,8 +77,8 @@ def at_once():
     steps = EPISODE * ENVIRONMENTS
     for threads, times in known.items():
         print(
-            f"   {ENVIRONMENTS} at once on {threads} threads: {middle([steps / took.wall for took in times])} steps a "
-            f"second by the clock, {middle([steps / took.cpu for took in times])} of CPU"
+            f"   {ENVIRONMENTS} at once on {threads} threads: {middle([steps / took.wall for took in times])} steps "
+            f"per second, {middle([steps / took.cpu for took in times])} per second of CPU time"
         )
     pairs = [one.wall / two.wall for one, two in zip(*known.values(), strict=True)]
     print(f"   two threads are {middle(pairs)} times as fast as one")

@@ -1,10 +1,16 @@
-"""S1, S2, S4 to S7 and S9: simulations of whole logs, and reading and handing over their tables.
+"""S1, S2, S4 to S7 and S9: simulate whole logs, and read and convert their tables.
 
     python benchmarks/time_simulation.py [--record] [LOG ...]
 
-Asked for, in seconds of one quiet core: S1 5 (and 1 GiB), S2 3, S4 1, S5 15 µs an admission, S6 0.3, S7 3 for a
-million rows of CSV, S9 0.001 to Arrow and 0.1 to pandas. S4 is Philly's log (`philly.csv.gz`), where it is given; a
-mix of its sizes otherwise. Any other log is read, and told. `--record` writes what was found into `figures.json`.
+The targets, on one core without other load, are:
+
+- S1: 5 s and 1 GiB; S2: 3 s; S4: 1 s; S6: 0.3 s;
+- S5: 15 µs per admission;
+- S7: 3 s for a million rows of CSV;
+- S9: 0.001 s to Arrow and 0.1 s to pandas.
+
+S4 uses the Philly log if `philly.csv.gz` is one of the arguments, and otherwise random jobs with similar sizes. For any
+other log, the script measures only the time to read it. `--record` writes the results into `figures.json`.
 """
 
 import csv
@@ -26,7 +32,7 @@ FIGURES = {}
 
 
 def timed(name, what):
-    """Runs it, tells what it took beside the yardstick, and gives what came of it."""
+    """Call `what`, print its time in seconds and in sorts, and return its result with the CPU time."""
     times = []
     with taking(times):
         found = what()
@@ -34,7 +40,7 @@ def timed(name, what):
     sorts = took.cpu / sort().cpu
     FIGURES[f"{name}: sorts"] = round(sorts, 3)
     FIGURES[f"{name}: seconds"] = round(took.cpu, 4)
-    print(f"{name}: {took.cpu:.3f} s of the processor, {took.wall:.3f} s by the clock, {sorts:.1f} sorts")
+    print(f"{name}: {took.cpu:.3f} s CPU time, {took.wall:.3f} s wall time, {sorts:.1f} sorts")
     return found, took.cpu
 
 
@@ -60,15 +66,15 @@ def main(paths, *, record):
     result, _ = timed(f"S4 {len(philly)} jobs", lambda: kq.simulate(kq.sim.cluster_of(philly), philly))
     print(f"   {result.stats['cycles']} cycles, mean wait {result.kpis.wait_mean / 3600:.1f} h")
     cluster, jobs = crowd(20_000)
-    result, took = timed("S5 a crowd that evicts", lambda: kq.simulate(cluster, jobs, record=NOTHING))
-    print(f"   {took / result.stats['admissions'] * 1e6:.1f} µs for each of {result.stats['admissions']} admissions")
+    result, took = timed("S5 jobs that evict each other", lambda: kq.simulate(cluster, jobs, record=NOTHING))
+    print(f"   {took / result.stats['admissions'] * 1e6:.1f} µs per admission, {result.stats['admissions']} admissions")
     alone, one = lone(20_000)
     timed("S6 compare of 20,000 jobs", lambda: kq.compare(alone, alone, one).figures())
     cluster, frame = steady(1_000_000)
     timed("S1 a million jobs, frame to frames", lambda: frame_to_frames(cluster, frame))
-    print(f"   at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+    print(f"   peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
     table = kq.Jobs.from_frame(frame)
-    result, _ = timed("S2 only figures", lambda: kq.simulate(cluster, table, record=NOTHING))
+    result, _ = timed("S2 metrics only", lambda: kq.simulate(cluster, table, record=NOTHING))
     result = kq.simulate(cluster, table.head(340_000), record=kq.sim.Recording(runs=False, usage=False))
     print(f"   {len(result.decisions)} decisions")
     timed("S9 to Arrow", result.decisions.__arrow_c_stream__)

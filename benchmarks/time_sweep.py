@@ -1,9 +1,10 @@
-"""S3: 100 policies of 50,000 jobs each, figures only, on one thread and on two.
+"""S3: a sweep of 100 policies with 50,000 jobs each, without tables, on one thread and on two.
 
     python benchmarks/time_sweep.py [POLICIES [JOBS [PAIRS]]]
 
-Asked for: 20 s on two threads, which are 1.8 times as fast as one or more: each is tried so often, in turns. The load
-is 30 queues in 3 cohorts, without preemption; the policies are nominal quotas and borrowing limits.
+The target is 20 s on two threads, and at least 1.8 times the speed of one thread. The script alternates between one
+thread and two, PAIRS times. The load is 30 queues in 3 cohorts, without preemption; the policies vary nominal quotas
+and borrowing limits.
 """
 
 import sys
@@ -17,7 +18,7 @@ GPU = "nvidia.com/gpu"
 
 
 def load(n):
-    """Jobs of 1 to 4 GPUs at a load of 0.85, and the cluster that they come to."""
+    """Return a cluster, and `n` jobs of 1 to 4 GPUs at a load of 0.85."""
     rng = np.random.Generator(np.random.PCG64(4))
     names = [f"q{i}" for i in range(30)]
     runtime, size = rng.exponential(1800, n), rng.integers(1, 5, n)
@@ -53,13 +54,13 @@ def main(policies=100, jobs=50_000, pairs=2):
         walls, cpus = ([getattr(took, clock) for took in times] for clock in ("wall", "cpu"))
         sorts = min(walls) / sort().wall
         print(
-            f"S3 {threads} threads: {middle(walls)} s by the clock, {middle(cpus)} s of CPU; at best {sorts:.0f} sorts"
+            f"S3 {threads} threads: {middle(walls)} s wall time, {middle(cpus)} s CPU time; at best {sorts:.0f} sorts"
         )
-        # A machine that has other work gives two threads less than two processors: how much they got is told.
-        print(f"   they had {middle([took.cpu / took.wall for took in times])} processors")
+        # On a busy machine, two threads get less than two processors.
+        print(f"   processors used: {middle([took.cpu / took.wall for took in times])}")
     ratios = [one.wall / two.wall for one, two in zip(*known.values(), strict=True)]
     more = [two.cpu / one.cpu for one, two in zip(*known.values(), strict=True)]
-    print(f"   two threads are {middle(ratios)} times as fast as one, with {middle(more)} times its CPU")
+    print(f"   two threads are {middle(ratios)} times as fast as one, with {middle(more)} times the CPU time")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Times of what waits for the disk, or is too long for valgrind: beside each the yardstick, in the same minute.
+"""Measure times of benchmarks that wait for the disk or take too long under valgrind, relative to a reference sort.
 
-The yardstick is Python's sort of 2,000,000 random floats, 0.36 to 0.40 s where Kueue's own figures were taken. A time
-in sorts can be set beside one of another machine or hour; seconds cannot.
+The reference is Python's sort of 2,000,000 random floats; it took 0.36 to 0.40 s on the machine on which Kueue was
+measured. Times in sorts can be compared between machines; times in seconds cannot.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BUSY = 1.5
-_LARGE = 100  # numbers that need no decimals
+_LARGE = 100  # larger numbers are printed without decimals
 
 
 class Took(NamedTuple):
-    """What something took, in seconds: by the clock, and of the processor."""
+    """Wall time and CPU time, in seconds."""
 
     wall: float
     cpu: float
@@ -29,15 +29,15 @@ class Took(NamedTuple):
 
 @contextmanager
 def taking(times: list[Took]) -> Iterator[None]:
-    """Takes the time of what is inside."""
+    """Append the time of the `with` block to `times`."""
     wall, cpu = time.perf_counter(), time.process_time()
     yield
     times.append(Took(time.perf_counter() - wall, time.process_time() - cpu))
 
 
 def sort() -> Took:
-    """What the yardstick takes now."""
-    rng = random.Random(1)  # noqa: S311 - no secret
+    """Return the time of the reference sort."""
+    rng = random.Random(1)  # noqa: S311 - not used for security
     values = [rng.random() for _ in range(2_000_000)]
     times: list[Took] = []
     with taking(times):
@@ -46,14 +46,14 @@ def sort() -> Took:
 
 
 def middle(times: list[float]) -> str:
-    """The median, and from where to where they went."""
+    """Format the median, the minimum and the maximum."""
     digits = 0 if min(times) > _LARGE else 2
     median, least, most = (f"{time:,.{digits}f}" for time in (statistics.median(times), min(times), max(times)))
     return f"{median} ({least} to {most})"
 
 
 def say_load(name: str) -> None:
-    """How busy the machine is: figures of a busy one say little, but for those of the processor."""
+    """Print the load of the machine, and a warning if it is busy: wall times are then unreliable."""
     load = os.getloadavg()[0]
-    busy = "; it is busy: look at the processor's time and at sorts" if load > _BUSY else ""
+    busy = "; busy, so compare CPU times and sorts only" if load > _BUSY else ""
     print(f"{name}: load {load:.1f} on {os.cpu_count()} processors{busy}")

@@ -1,4 +1,4 @@
-"""The jobs and clusters of the benchmarks of simulation, at any size."""
+"""Jobs and clusters for the simulation benchmarks, of any size."""
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,14 @@ TABLES = kq.sim.Recording(decisions=False, runs=False)
 
 
 def queues(names, nominal, cohort=None, **preemption):
-    """A ClusterQueue of each name with so many GPUs."""
+    """Return a ClusterQueue with `nominal` GPUs for each name."""
     policies = kq.Preemption(**preemption)
     quotas = {"default": {GPU: nominal}}
     return [kq.ClusterQueue.of(n, quotas, cohort_name=cohort and cohort(n), preemption=policies) for n in names]
 
 
 def steady(n):
-    """Jobs of 100 queues without preemption at a load of 0.9, as a frame, and their cluster."""
+    """Return a cluster of 100 queues without preemption, and a DataFrame of `n` jobs at a load of 0.9."""
     rng = np.random.Generator(np.random.PCG64(1))
     names = [f"q{i}" for i in range(100)]
     runtime, size = rng.exponential(600, n), rng.integers(1, 5, n)
@@ -30,13 +30,13 @@ def steady(n):
 
 
 def frame_to_frames(cluster, frame):
-    """S1: from a frame of pandas to those of jobs and usage."""
+    """Run S1: simulate the jobs of a DataFrame; return the result, with jobs and usage as DataFrames."""
     result = kq.simulate(cluster, kq.Jobs.from_frame(frame), record=TABLES)
     return result, result.jobs.to_pandas(), result.usage.to_pandas()
 
 
 def crowd(n):
-    """Jobs of 100 queues in 10 cohorts that evict each other, at a load of 0.95, and their cluster."""
+    """Return a cluster of 100 queues in 10 cohorts with preemption, and `n` jobs at a load of 0.95."""
     rng = np.random.Generator(np.random.PCG64(3))
     names = [f"q{i}" for i in range(100)]
     runtime, size = rng.exponential(3600, n), rng.integers(1, 9, n)
@@ -54,6 +54,6 @@ def crowd(n):
 
 
 def lone(n):
-    """Jobs of one GPU of one queue that has one, at a load of 0.8, and its cluster."""
+    """Return a cluster of one queue with one GPU, and `n` jobs of one GPU at a load of 0.8."""
     jobs = generate.poisson("q", 1.0, kq.sim.Exponential(0.8), {GPU: 1}, n=n)
     return kq.Cluster(kq.ResourceFlavor("default"), queues(["q"], 1)), jobs

@@ -1,4 +1,4 @@
-"""What every test shares: profiles of Hypothesis, and `--regold`."""
+"""Fixtures and options of all tests: profiles of Hypothesis, and `--regold`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kueuepy.manifest import jobkinds
 # Tests share modules: `from oracle.quota import Tree`.
 sys.path.insert(0, str(Path(__file__).parent))
 
-# One seed, one run; an example that fails is printed with the blob that repeats it.
+# Runs are deterministic; a failing example is printed with a blob that reproduces it.
 settings.register_profile("dev", derandomize=True, deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("ci", settings.get_profile("dev"), max_examples=200)
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
@@ -34,7 +34,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture(autouse=True)
 def close_figures():
-    """Matplotlib warns of more than 20 open figures, which tests in one process come to."""
+    """Close all figures, because Matplotlib warns of more than 20 open ones."""
     yield
     if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
         pyplot.close("all")
@@ -42,6 +42,6 @@ def close_figures():
 
 @pytest.fixture
 def own_kinds(monkeypatch):
-    """The kinds of jobs that a test registers are forgotten after it."""
+    """Remove the kinds of jobs that a test registers."""
     monkeypatch.setattr(registry, "_types", dict(registry._types))
     monkeypatch.setattr(jobkinds, "_jobs", dict(jobkinds._jobs))

@@ -1,4 +1,4 @@
-"""Manifests of jobs: the examples as users write them, and a minimal Job."""
+"""Manifests of jobs: typical examples, and a minimal Job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules one at a time: `kueuepy._testing`, which a build has only where it is asked for."""
+"""Access to single rules of the core by `kueuepy._testing`, which only test builds contain."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import pytest
 
 
 def rules() -> Any:
-    """The module; where the installed package is a wheel without it, the test is skipped."""
+    """Return the module; skip the test if the installed package does not contain it."""
     return pytest.importorskip("kueuepy._testing", reason="built without KUEUE_TESTING")

@@ -1,4 +1,4 @@
-"""Small clusters and steps for `replay`, as plain documents: what a test says of them is what matters in it."""
+"""Small clusters and steps for `replay`, as plain documents."""
 
 from kueuepy.replay import replay
 

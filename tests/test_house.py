@@ -1,4 +1,4 @@
-"""The rules of the house: what ARCHITECTURE.md and CONTRIBUTING.md say, enforced."""
+"""The rules of ARCHITECTURE.md and CONTRIBUTING.md, enforced for all sources."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rooms(first: str) -> list[str]:
 
 
 def tracked() -> list[Path]:
-    """Every file of the repository, or of the source archive where there is no repository."""
+    """Return every file of the repository, or of the source archive outside a repository."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         found = [path for part in ("src", "tests", "docs", "cmake") for path in (ROOT / part).rglob("*")]
@@ -55,12 +55,12 @@ def tracked() -> list[Path]:
     return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_every_folder_of_the_core_is_a_declared_room():
+def test_every_folder_of_the_core_is_a_declared_component():
     assert {path.name for path in CPP.iterdir() if path.is_dir()} | {"topology"} == set(rooms("quantity"))
 
 
 @pytest.mark.parametrize("room", rooms("quantity"))
-def test_a_room_of_the_core_uses_no_later_room(room):
+def test_a_component_of_the_core_uses_no_later_component(room):
     order = rooms("quantity")
     later = set(order[order.index(room) + 1 :])
     used = {
@@ -88,7 +88,7 @@ def shared(path: Path) -> str:
 
 
 @pytest.mark.parametrize("room", rooms("quantity"))
-def test_a_function_of_the_core_is_defined_in_the_room_that_declares_it(room):
+def test_a_function_of_the_core_is_defined_in_the_component_that_declares_it(room):
     headers = "".join(shared(path) for path in sorted((CPP / room).glob("*.h")))
     declared = {name for scope, name, *_ in FUNCTION.findall(headers) if not scope}
     elsewhere = set()
@@ -103,7 +103,7 @@ def test_a_function_of_the_core_is_defined_in_the_room_that_declares_it(room):
     assert elsewhere == set()
 
 
-def test_only_the_bindings_know_python():
+def test_only_the_bindings_use_python():
     knows = {
         relative(path)
         for path in CORE_FILES
@@ -144,7 +144,7 @@ def test_the_core_reads_no_clock_and_draws_no_random_number():
     assert [relative(path) for path in core if forbidden.search(code(path))] == []
 
 
-def test_every_file_of_rules_names_what_it_mirrors():
+def test_every_file_with_rules_names_the_files_it_mirrors():
     units: dict[str, str] = {}
     for path in CORE_FILES:
         if path.parent.name in RULES:
@@ -154,7 +154,7 @@ def test_every_file_of_rules_names_what_it_mirrors():
     assert set(units) >= OWN
 
 
-def test_the_list_of_what_is_mirrored_is_up_to_date():
+def test_the_list_of_mirrored_files_is_up_to_date():
     done = subprocess.run([sys.executable, "docs/fidelity.py", "--check"], cwd=ROOT, check=False)
     assert done.returncode == 0, "run `python docs/fidelity.py`"
 
@@ -188,7 +188,7 @@ def imports(path: Path) -> set[str]:
     return (found & set(MODULES)) - {"", module_name(path)}
 
 
-def test_no_file_asks_the_package_itself_which_imports_them_all():
+def test_no_file_imports_from_the_package_root():
     asking = {
         relative(path)
         for path in PYTHON_FILES
@@ -207,12 +207,12 @@ def room_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-def test_every_file_of_the_package_is_in_a_declared_room():
+def test_every_file_of_the_package_is_in_a_declared_component():
     assert {room_of(name) for name in ARROWS} == set(rooms("errors"))
 
 
 @pytest.mark.parametrize("room", rooms("errors"))
-def test_a_room_of_the_package_uses_only_earlier_rooms_and_the_core(room):
+def test_a_component_of_the_package_uses_only_earlier_components_and_the_core(room):
     order = rooms("errors")
     later = set(order[order.index(room) + 1 :]) | ENTRANCES
     used = {(name, other) for name, others in ARROWS.items() if room_of(name) == room for other in others}
@@ -224,13 +224,13 @@ def test_no_two_files_of_the_package_use_each_other():
     left = {name: set(others) for name, others in ARROWS.items()}
     while ends := {name for name, others in left.items() if not others & set(left)}:
         left = {name: others for name, others in left.items() if name not in ends}
-    # What is left is a circle, or uses one.
+    # The remaining modules are in an import cycle or use one.
     while unused := set(left) - {other for others in left.values() for other in others}:
         left = {name: others for name, others in left.items() if name not in unused}
     assert set(left) == set()
 
 
-def test_files_side_by_side_are_not_told_apart_by_a_prefix():
+def test_files_of_a_folder_do_not_share_a_prefix():
     prefixed = {
         relative(path)
         for path in PYTHON_FILES
@@ -255,7 +255,7 @@ _BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.If
 
 
 def cognitive_complexity(node: ast.AST, depth: int = 0) -> int:
-    """How hard a function is to follow: each branch counts one, and one more for each that it is in."""
+    """Return the complexity of a function: each branch counts one plus its nesting depth."""
     total = 0
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.BoolOp):
@@ -269,7 +269,7 @@ def cognitive_complexity(node: ast.AST, depth: int = 0) -> int:
     return total
 
 
-def test_functions_are_short_and_take_few_arguments_by_position():
+def test_functions_are_short_and_have_few_positional_arguments():
     long = {
         (name, node.name, lines) for name, node in FUNCTIONS if (lines := (node.end_lineno or 0) - node.lineno + 1) > 80
     }
@@ -301,7 +301,7 @@ TESTS_OF_TEXT = {
 
 
 def reads_an_error(tree: ast.AST) -> bool:
-    """Whether code asks what the text of an exception that it catches holds, under whatever name."""
+    """Return whether code reads the text of a caught exception, under any name."""
     for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name):
         nodes = [node for statement in handler.body for node in ast.walk(statement)]
         texts = {
@@ -323,25 +323,25 @@ def reads_an_error(tree: ast.AST) -> bool:
 
 
 @pytest.mark.parametrize("code", ["text = str(e)\n  if text.startswith('a'): pass", "print('a' in str(e))"])
-def test_an_error_that_is_read_is_noticed(code):
+def test_reading_a_result_off_an_error_message_is_detected(code):
     assert reads_an_error(ast.parse(f"try:\n  pass\nexcept ValueError as e:\n  {code}"))
 
 
 LIBRARIES = {
     "src/kueuepy/journal/lock.py",  # sqlite3, before Python 3.11
-    "src/kueuepy/live/recorded.py",  # what a real Kueue wrote: only its message names the preemptor
+    "src/kueuepy/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
     "src/kueuepy/objects/readable.py",  # msgspec
 }
 """Where the message of a library is read that tells nothing otherwise."""
 
 
-def test_facts_cross_as_data_and_nobody_reads_them_off_a_message():
+def test_no_code_parses_messages_for_facts():
     texts = {relative(path): path.read_text(encoding="utf-8") for path in PYTHON_FILES}
     reads = {name for name, text in texts.items() if READS_MESSAGE.search(text) or reads_an_error(ast.parse(text))}
     assert reads == LIBRARIES
 
 
-def test_importing_the_package_imports_nothing_of_an_extra():
+def test_importing_the_package_imports_no_extras():
     extras = {"typer", "rich", "pandas", "matplotlib", "hypothesis", "yaml", "numpy", "pyarrow", "altair"}
     script = f"import sys, kueuepy; print(*sorted({extras!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
@@ -363,17 +363,17 @@ FACADES = [
 
 
 @pytest.mark.parametrize("path", FACADES, ids=relative)
-def test_every_name_in_all_is_there_once(path):
+def test_every_name_in_all_exists_once(path):
     module = importlib.import_module(".".join(["kueuepy", *path.parent.relative_to(PACKAGE).parts]))
     assert len(set(module.__all__)) == len(module.__all__)
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
-def test_the_package_offers_all_that_it_imports():
+def test_the_package_exports_all_imported_names():
     assert exported(PACKAGE / "__init__.py") - set(importlib.import_module("kueuepy").__all__) == set()
 
 
-def test_every_package_that_offers_names_says_which():
+def test_every_package_that_exports_names_lists_them_in_all():
     assert [
         relative(path) for path in PYTHON_FILES if path.name == "__init__.py" and exported(path) and path not in FACADES
     ] == []
@@ -384,19 +384,19 @@ def test_files_are_small():
     assert {name for name, count in lines.items() if count > 600} == set()
 
 
-def test_the_guide_names_files_that_are_there():
+def test_the_guide_names_existing_files():
     named = re.findall(r"`(src/[\w./]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert len(named) > 10
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_nothing_is_left_for_later():
+def test_no_todo_comments():
     later = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
     sources = [path for path in tracked() if path.suffix in {".py", ".pyi", ".cc", ".h", ".cmake", ".md"}]
     assert [relative(path) for path in sources if later.search(path.read_text(encoding="utf-8"))] == []
 
 
-def test_the_project_speaks_of_itself_alone():
+def test_no_file_mentions_local_paths_or_tools():
     words = [
         "/wo" + "rk/",
         "/ro" + "ot/",

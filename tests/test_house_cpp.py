@@ -1,4 +1,4 @@
-"""The size of the core's functions: what the house asks of Python's, asked of C++'s."""
+"""The size and complexity of the core's C++ functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def code(text: str) -> str:
 
 
 def functions(text: str) -> list[Function]:
-    """The functions that a file defines, methods within classes included and lambdas not."""
+    """Return the functions that a file defines, including methods and without lambdas."""
     text, found, start, at = code(text), [], 0, 0
     while (brace := re.compile(r"[{};]").search(text, at)) is not None:
         at = brace.end()
@@ -89,7 +89,7 @@ def _count(head: str) -> int:
 
 
 def cognitive_complexity(body: str) -> int:
-    """How hard a body is to follow: each branch counts one, and one more for each pair of braces that it is in."""
+    """Return the complexity of a body: each branch counts one plus its nesting depth."""
     total, depths, last = 0, [0], None
     for found in _BRANCH.finditer(body):
         word = found.group()
@@ -125,7 +125,7 @@ def test_functions_of_the_core_are_found():
     assert {"FlavorAssigner::Assign", "Quota::Rebuild"} <= names
 
 
-def test_functions_of_the_core_are_short_and_take_few_parameters():
+def test_functions_of_the_core_are_short_and_have_few_parameters():
     long = {(path, one.name, one.lines) for path, one in ALL if one.lines > MOST_LINES}
     wide = {(path, one.name, one.parameters) for path, one in ALL if one.parameters > MOST_PARAMETERS}
     assert long == set()

@@ -1,4 +1,4 @@
-"""A platform that admits jobs: an HTTP service on a Scheduler with a journal, which survives being killed."""
+"""An HTTP service that admits jobs with a Scheduler and a journal, and survives being killed."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _STATUS = (
     (ValueError, 400),
     (RecursionError, 400),
 )
-_LARGEST = 3 * 1024 * 1024  # bytes of a body, as Kubernetes' API server takes
-_MOST = 500  # jobs of one post: all of them or none are taken, and meanwhile everybody else waits
-_LONG = 20  # jobs from which on a post counts as a long one
-_HEALTHY = 10.0  # seconds in which a service that is well answers
+_LARGEST = 3 * 1024 * 1024  # largest body in bytes, as in Kubernetes' API server
+_MOST = 500  # jobs per request; a request is atomic, and all other requests wait for it
+_LONG = 20  # a request with more jobs is long
+_HEALTHY = 10.0  # seconds within which a healthy service responds
 
 
 class Platform:
-    """The service's routes, on one Scheduler."""
+    """The routes of the service, for one Scheduler."""
 
     def __init__(
         self,
@@ -59,9 +59,13 @@ class Platform:
         hosts: Sequence[str] = ("localhost", "127.0.0.1"),
         on_change: OnChange = "error",
     ) -> None:
-        """Comes back to what was acknowledged, or starts from the cluster; it is called by one of the names `hosts`.
+        """Restore the state from the journal, or start from the cluster if the journal is empty.
 
-        A journal that holds other objects than the cluster is an error, unless `on_change` is `apply` or `keep`.
+        Args:
+            journal: The journal of the service.
+            cluster: The objects of the service.
+            hosts: Accepted host names of requests.
+            on_change: What to do if the objects of the journal differ from those of the cluster.
         """
         self._journal = journal
         self._hosts = hosts
@@ -70,11 +74,11 @@ class Platform:
         self._desk = Desk(journal, scheduler)
 
     def app(self) -> Starlette:
-        """The service."""
+        """Return the ASGI application."""
         workload = "/workloads/{namespace}/{name}"
         return Starlette(
             lifespan=self._lifespan,
-            # A web page that somebody looks at must not submit jobs, by whatever name it finds this service.
+            # Web pages of other origins must not submit jobs, by whatever host name they reach this service.
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=self._hosts), Middleware(_OwnOrigin)],
             exception_handlers=dict.fromkeys((KueueError, ValueError, RecursionError, HTTPException), self._error),
             routes=[
@@ -92,7 +96,7 @@ class Platform:
         )
 
     async def submit(self, request: Request) -> Response:
-        """A job, a Workload or a row: admitted now, or in line. 201 once it is durable."""
+        """Submit jobs, Workloads or rows; respond 201 once they are durable."""
         body = await _json(request)
         count = len(body) if isinstance(body, list) else 1
         if count > _MOST:
@@ -101,25 +105,25 @@ class Platform:
         return JSONResponse({"workloads": keys, "remarks": keys.remarks}, 201)
 
     async def show(self, request: Request) -> Response:
-        """A workload with its status."""
+        """Return a workload with its status."""
         return JSONResponse(await self._ask(lambda scheduler: to_dict(scheduler.workload(_key(request)))))
 
     async def finish(self, request: Request) -> Response:
-        """The job is done."""
+        """Finish a workload."""
         await self._ask(lambda scheduler: scheduler.finish(_key(request)))
         return Response(status_code=204)
 
     async def delete(self, request: Request) -> Response:
-        """The workload is gone."""
+        """Delete a workload."""
         await self._ask(lambda scheduler: scheduler.delete(_key(request)))
         return Response(status_code=204)
 
     async def explain(self, request: Request) -> Response:
-        """Why the workload waits."""
+        """Explain why a workload is waiting."""
         return PlainTextResponse(str(await self._ask(lambda scheduler: scheduler.explain(_key(request)))))
 
     async def pending(self, request: Request) -> Response:
-        """Who waits in a queue, as Kueue's visibility API tells it."""
+        """Return the pending workloads of a queue, in the format of Kueue's visibility API."""
         place, page = request.path_params, request.query_params
         whose = {"cluster_queue": place["queue"]}
         if "namespace" in place:
@@ -129,7 +133,7 @@ class Platform:
         return JSONResponse(found.manifest())
 
     async def change(self, request: Request) -> Response:
-        """Fields of queues, cohorts and flavors, such as a quota, merged as `kubectl apply` does."""
+        """Change fields of queues, cohorts, flavors or checks, merged as by `kubectl apply`."""
         body = await _json(request)
         manifests = body if isinstance(body, list) else [body]
         kinds = {manifest.get("kind") if isinstance(manifest, dict) else None for manifest in manifests}
@@ -139,12 +143,12 @@ class Platform:
         return Response(status_code=204)
 
     async def metrics(self, _: Request) -> Response:
-        """Everything under the names that Kueue's dashboards know."""
+        """Return Kueue's metrics, with the names that Kueue's dashboards use."""
         text = await self._ask(lambda _: self._watch.metrics_text())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def health(self, _: Request) -> Response:
-        """Whether calls can be made durable."""
+        """Respond 200 if calls can be made durable, and 503 otherwise."""
         failure = self._journal.failure
         try:
             await asyncio.wait_for(self._ask(lambda _: None), _HEALTHY)
@@ -170,7 +174,10 @@ class Platform:
 
 
 class _OwnOrigin:
-    """Refuses what a page of another origin sends: browsers name the origin of everything that may change something."""
+    """Rejects requests of web pages of other origins.
+
+    Browsers send the origin with each request that may change state.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -185,12 +192,12 @@ class _OwnOrigin:
 
 
 async def _json(request: Request) -> Any:
-    """The body, which must be JSON as it is standardised, and not too large.
+    """Return the body of a request, parsed as standard JSON.
 
     Raises:
-        HTTPException: It is too large, or is said to be something else.
-        ValueError: It is no JSON.
-        RecursionError: It is too deep.
+        HTTPException: The body is too large, or its content type is not JSON.
+        ValueError: The body is not valid JSON.
+        RecursionError: The body is nested too deeply.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -204,7 +211,7 @@ async def _json(request: Request) -> Any:
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _key(request: Request) -> str:
@@ -212,19 +219,22 @@ def _key(request: Request) -> str:
 
 
 def main() -> None:
-    """Serves until it is stopped, in whatever way."""
+    """Run the service until it is stopped."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cluster", help="manifests of flavors, queues and cohorts")
-    parser.add_argument("journal", help="the file that remembers; a new one is made")
+    parser.add_argument("cluster", help="manifests of flavors, queues and cohorts: a file or folder")
+    parser.add_argument("journal", help="journal file; created if it does not exist")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument(
-        "--name", action="append", default=["localhost", "127.0.0.1"], help="one more name of this host"
+        "--name",
+        action="append",
+        default=["localhost", "127.0.0.1"],
+        help="additional host name; repeatable",
     )
     parser.add_argument(
         "--on-change",
         choices=("error", "apply", "keep"),
         default="error",
-        help="what to do if the journal holds other objects than the cluster (default: error)",
+        help="what to do if the objects of the journal and of the cluster differ (default: error)",
     )
     given = parser.parse_args()
     with Journal(given.journal) as journal:

@@ -1,8 +1,7 @@
-"""The one thread that talks to the Scheduler: what waits is done together, made durable by one sync, then answered.
+"""The only thread that uses the Scheduler: it processes waiting calls in batches and makes each batch durable.
 
-Time passes for the Scheduler as it passes for the machine since its start, whatever the wall clock is set to meanwhile:
-a clock that jumps ahead, and back, changes nothing. Only at the start the wall clock counts, if it is later than where
-the journal ends.
+The Scheduler's time follows the monotonic clock, so changes of the wall clock have no effect while the service runs. At
+the start, the time is the wall clock or the last time of the journal, whichever is later.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from kueuepy import Scheduler
     from kueuepy.journal import Journal
 
-_PATIENCE = 1.0  # seconds after which time passes for the Scheduler though nobody asks
-_ENOUGH = 10_000  # calls after which a snapshot takes their place
+_PATIENCE = 1.0  # seconds after which the Scheduler's time advances without a call
+_ENOUGH = 10_000  # calls after which the journal is compacted
 
 
 class _Visit(NamedTuple):
@@ -29,19 +28,19 @@ class _Visit(NamedTuple):
     answer: Future[Any]
 
 
-_WAKE = _Visit(lambda _: None, Future())  # in the line only to end the waiting for somebody to come
+_WAKE = _Visit(lambda _: None, Future())  # wakes the thread for a call in the other queue
 
 
 class Desk:
-    """Serves calls in batches, each followed by the cycles that it makes possible.
+    """Processes calls in batches, and runs the cycles that each batch makes possible.
 
-    Of long calls there is one in a batch at most, so that the others wait for one of them and not for all. A call that
-    nobody waits for any more when its turn comes is not made. When the journal cannot be written any more, calls that
-    change something are refused, and the others go on.
+    A batch contains at most one long call, so that short calls wait for only one of them. Calls that were cancelled
+    before their batch are skipped. If the journal cannot be written, calls that change the state are rejected, and
+    other calls still work.
     """
 
     def __init__(self, journal: Journal, scheduler: Scheduler) -> None:
-        """Is closed at first."""
+        """Create a desk, which is closed until `open`."""
         self._journal, self._scheduler = journal, scheduler
         self._line: queue.SimpleQueue[_Visit] = queue.SimpleQueue()
         self._long: queue.SimpleQueue[_Visit] = queue.SimpleQueue()
@@ -50,7 +49,7 @@ class Desk:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Serves as long as it is open, and then those who are still in line."""
+        """Process calls during the `with` block; on exit, process the remaining calls and stop."""
         self._ahead = max(time.time(), self._scheduler.now) - time.monotonic()
         self._thread.start()
         try:
@@ -60,7 +59,7 @@ class Desk:
             self._thread.join()
 
     def ask(self, act: Callable[[Scheduler], Any], *, long: bool = False) -> Future[Any]:
-        """The answer of a call, once it is durable; others need not wait behind it if it is long."""
+        """Return the future result of a call, which is set once the call is durable; `long` marks a long call."""
         visit = _Visit(act, Future())
         if long:
             self._long.put(visit)
@@ -69,11 +68,11 @@ class Desk:
 
     def _serve(self) -> None:
         while not self._closed.is_set() or not (self._line.empty() and self._long.empty()):
-            # Who has gone away by now is not served; who has not can no longer go.
+            # Skip cancelled calls; calls of this batch can no longer be cancelled.
             batch = [visit for visit in self._batch() if visit.answer.set_running_or_notify_cancel()]
             try:
                 answers = self._served(batch)
-            except Exception as error:  # noqa: BLE001 - whatever it is, those in line must hear of it
+            except Exception as error:  # noqa: BLE001 - every caller must get an answer
                 answers = [(None, error)] * len(batch)
             for visit, (result, refusal) in zip(batch, answers, strict=True):
                 if refusal is None:
@@ -82,7 +81,7 @@ class Desk:
                     visit.answer.set_exception(refusal)
 
     def _batch(self) -> list[_Visit]:
-        """All who wait, with one long call at most; after a while, nobody."""
+        """Return all waiting short calls and at most one long call; return no call after the timeout."""
         batch: list[_Visit] = []
         with suppress(queue.Empty):
             if self._long.empty():
@@ -93,7 +92,7 @@ class Desk:
         return [visit for visit in batch if visit is not _WAKE]
 
     def _served(self, batch: list[_Visit]) -> list[tuple[Any, Exception | None]]:
-        """The answers to a batch, when all that it changed is durable."""
+        """Return the results of a batch once its changes are durable."""
         writable = not self._journal.failure
         with self._journal.group() if writable else nullcontext():
             if writable:
@@ -109,5 +108,5 @@ class Desk:
 def _answer(scheduler: Scheduler, visit: _Visit) -> tuple[Any, Exception | None]:
     try:
         return visit.act(scheduler), None
-    except Exception as error:  # noqa: BLE001 - it is the caller's
+    except Exception as error:  # noqa: BLE001 - passed on to the caller
         return None, error

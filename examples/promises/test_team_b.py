@@ -1,8 +1,8 @@
-"""Does team-b always get its nominal quota? Run `pytest examples/promises` and see.
+"""Test whether team-b always gets its nominal quota: run `pytest examples/promises`.
 
-`test_as_it_is` finds ten jobs of a and twelve of b, all at once: each cycle admits one head of each queue, so a has
-borrowed one CPU before b could use it, and nothing takes it back. `test_with_reclaim` finds nothing: with
-`reclaimWithinCohort: Any` b takes back what it lent.
+`test_without_reclaim` finds a counterexample: ten jobs of team-a and twelve jobs of team-b, submitted at once. Each
+cycle admits the head of both queues, so team-a borrows one CPU before team-b can use it, and nothing reclaims it.
+`test_with_reclaim` finds no counterexample: with `reclaimWithinCohort: Any`, team-b reclaims its quota.
 """
 
 from pathlib import Path
@@ -22,8 +22,8 @@ ONE_CPU = (kq.PodSet.of(requests={"cpu": 1}),)
 jobs_of_both = st.tuples(st.integers(0, 25), st.integers(0, 25))
 
 
-def promise(cluster: kq.Cluster, jobs: tuple[int, int]) -> None:
-    """Submits so many one-CPU jobs of each team at once. Then nobody in team-b may be owed anything."""
+def check_nominal_quota(cluster: kq.Cluster, jobs: tuple[int, int]) -> None:
+    """Submit these numbers of one-CPU jobs of both teams, settle, and check that team-b lacks no nominal quota."""
     scheduler = kq.Scheduler(cluster)
     for team, count in zip(("team-a", "team-b"), jobs, strict=True):
         scheduler.submit(kq.Workload(f"{team}-{i}", queue_name=team, pod_sets=ONE_CPU) for i in range(count))
@@ -31,27 +31,27 @@ def promise(cluster: kq.Cluster, jobs: tuple[int, int]) -> None:
     assert not owed(scheduler, "team-b"), scheduler.usage.amounts()
 
 
-@pytest.mark.xfail(reason="the promise is broken by 10 jobs of a and 12 of b", strict=True)
+@pytest.mark.xfail(reason="fails with 10 jobs of team-a and 12 jobs of team-b", strict=True)
 @given(jobs_of_both)
-def test_as_it_is(jobs: tuple[int, int]) -> None:
-    """Without preemption."""
-    promise(CLUSTER, jobs)
+def test_without_reclaim(jobs: tuple[int, int]) -> None:
+    """Test the cluster without preemption."""
+    check_nominal_quota(CLUSTER, jobs)
 
 
 @given(jobs_of_both)
 def test_with_reclaim(jobs: tuple[int, int]) -> None:
-    """With `reclaimWithinCohort: Any` on team-b."""
-    promise(RECLAIMS, jobs)
+    """Test the cluster with `reclaimWithinCohort: Any` on team-b."""
+    check_nominal_quota(RECLAIMS, jobs)
 
 
 class AnyHistory(SchedulerMachine):
-    """Whatever the two teams do, in any order, as long as nobody changes the policies."""
+    """Random sequences of actions of both teams, without changes of the policies."""
 
     clusters = st.just(RECLAIMS)
     edit = None
 
     def workload_lists(self, cluster: kq.Cluster, prefix: str) -> st.SearchStrategy[list[kq.Workload]]:
-        """One-CPU jobs of either team."""
+        """Return a strategy for lists of one-CPU jobs of both teams."""
         names = st.sampled_from([queue.name for queue in cluster.local_queues])
         teams = st.lists(names, min_size=1, max_size=12)
         return teams.map(
@@ -61,7 +61,7 @@ class AnyHistory(SchedulerMachine):
         )
 
     def settled(self) -> None:
-        """What is promised."""
+        """Check, after each settling, that team-b lacks no nominal quota."""
         assert not owed(self.scheduler, "team-b")
 
 

@@ -1,4 +1,4 @@
-"""A stage for stories: a cluster, jobs that come, and what became of them."""
+"""Fixtures for scenarios: a cluster, submitted jobs and the resulting usage."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import kueuepy as kq
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 SECOND = 10**9
 
-# Stories go through more of the core than anything else does. These start other programs, or take minutes there.
+# These tests also run under sanitizers, except those that start programs or take minutes.
 WITHOUT_SANITIZERS = {"test_13_command_line", "test_17_library", "test_18_gaps"}
 
 
@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(items):
 
 
 class Stage:
-    """A Scheduler, with short words for what stories ask."""
+    """A Scheduler with short methods to submit jobs and to read results."""
 
     def __init__(self, cluster, **options):
         self.scheduler = kq.Scheduler(cluster, **options)
@@ -46,12 +46,12 @@ class Stage:
             )
 
     def settle(self):
-        """Cycles and controllers until nothing changes; time passes before, so that later is later."""
+        """Advance the time, then run cycles and controllers until nothing changes."""
         self.scheduler.advance(1)
         return self.scheduler.settle()
 
     def used(self, queue, resource="cpu", flavor=None):
-        """What a queue uses of a resource: cores, bytes or units."""
+        """Return the usage of a queue: cores, bytes or units."""
         cells = self.scheduler._engine.usage()[queue]
         amounts = [n for cell, n in cells.items() if cell == f"{flavor or cell.partition('/')[0]}/{resource}"]
         return sum(amounts) / (1000 if resource == "cpu" else 1)
@@ -60,7 +60,7 @@ class Stage:
         return list(self.scheduler.keys())
 
     def running(self, prefix=""):
-        """The names of the workloads that hold quota, in the order of submission."""
+        """Return the names of the workloads with quota, in the order of submission."""
         names = [key.partition("/")[2] for key in self._keys() if self.is_true(key, "QuotaReserved")]
         return [name for name in names if name.startswith(prefix)]
 
@@ -79,7 +79,7 @@ class Stage:
         return {c.type: (c.status, c.reason) for c in self.scheduler.workload(key).status.conditions}
 
     def waiting(self):
-        """The reason of each workload that waits, by name."""
+        """Return the reason of each pending workload, by name."""
         found = {key: self.conditions(key).get("QuotaReserved", ("", "")) for key in self._keys()}
         return {key.partition("/")[2]: reason for key, (status, reason) in found.items() if status == "False"}
 
@@ -88,7 +88,7 @@ class Stage:
         return self.scheduler.workload(key).status.admission.pod_set_assignments[0].flavors
 
     def evicted(self):
-        """The names of all workloads that were ever evicted."""
+        """Return the names of all workloads that have been evicted."""
         return [
             key.partition("/")[2]
             for key in self._keys()
@@ -98,7 +98,7 @@ class Stage:
 
 @pytest.fixture
 def stage():
-    """A stage on a cluster of these objects."""
+    """Return a function that creates a stage with a cluster of these objects."""
 
     def build(*objects, configuration=None, **options):
         return Stage(kq.Cluster(*objects, configuration=configuration), **options)
@@ -108,7 +108,7 @@ def stage():
 
 @pytest.fixture
 def seed():
-    """A stage on one of the example clusters."""
+    """Return a function that creates a stage with one of the example clusters."""
 
     def build(*names, strict=True):
         return Stage(kq.load([SEEDS / f"{name}.yaml" for name in names], strict=strict))
@@ -118,7 +118,7 @@ def seed():
 
 @pytest.fixture
 def manifest():
-    """An example cluster as it is read."""
+    """Return a function that loads an example cluster."""
 
     def read(*names, strict=True):
         return kq.manifest.load([SEEDS / f"{name}.yaml" for name in names], strict=strict)

@@ -1,4 +1,4 @@
-"""What becomes of the example of a kind of job: its pod sets, its totals, and what starting and stopping it changes."""
+"""Conversion of the example of a kind of job: pod sets, totals, and the patches that start and stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stories of section 10 are about: one ClusterQueue, and what it is asked to do with its workloads."""
+"""Helpers for tests of workload states: one ClusterQueue and short operations on its workloads."""
 
 import kueuepy as kq
 
@@ -9,7 +9,7 @@ CHECKED = [kq.objects.AdmissionCheckStrategyRule("check")]
 
 
 def queue(cpu=9, name="q", **fields):
-    """A ClusterQueue with so many CPUs of its own."""
+    """Return a ClusterQueue with this quota of CPUs."""
     return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
 
 
@@ -19,7 +19,7 @@ def preempting(policy="LowerPriority"):
 
 
 def waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
-    """A configuration in which pods must become ready within so many seconds."""
+    """Return a configuration with this timeout for pods to become ready, in seconds."""
     return kq.Configuration(
         wait_for_pods_ready=kq.objects.WaitForPodsReady(
             timeout=timeout,

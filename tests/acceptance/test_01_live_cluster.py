@@ -1,4 +1,4 @@
-"""Section 1: what kubectl prints of a live cluster is where a Scheduler starts."""
+"""Imports of a live cluster from the output of kubectl (OBJ)."""
 
 import contextlib
 import io
@@ -77,7 +77,7 @@ def test_OBJ_28_yaml_json_and_several_files_give_the_same_state(tmp_path, form):
         (workload("w", queue="lost"), 'there is no ClusterQueue "nowhere" to wait in'),
     ],
 )
-def test_OBJ_28_what_cannot_be_placed_is_listed(what, reason):
+def test_OBJ_28_workloads_without_a_queue_are_listed(what, reason):
     found = import_cluster(dump(local_queue("lost", queue="nowhere"), what))
     (problem,) = found.report.problems
     assert problem.key == "team/w"
@@ -86,7 +86,7 @@ def test_OBJ_28_what_cannot_be_placed_is_listed(what, reason):
 
 
 def _read(terminal):
-    """All that is written to a terminal until it is closed."""
+    """Return everything written to a terminal until it is closed."""
     found = b""
     with contextlib.suppress(OSError):
         while part := os.read(terminal, 4096):
@@ -95,7 +95,7 @@ def _read(terminal):
     return found.decode()
 
 
-def test_OBJ_28_a_terminal_shows_how_far_it_is(tmp_path, monkeypatch):
+def test_OBJ_28_a_terminal_shows_a_progress_bar(tmp_path, monkeypatch):
     path = tmp_path / "dump.json"
     path.write_text(json.dumps(dump(*(workload(f"w{i}") for i in range(200)))))
     ours, theirs = os.openpty()

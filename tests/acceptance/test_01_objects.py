@@ -1,4 +1,4 @@
-"""Objects and API versions, beyond what the example clusters show."""
+"""Objects and API versions, in addition to the example clusters (OBJ)."""
 
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def test_OBJ_11_a_flavor_has_at_most_8_of_each_and_a_topology_needs_a_label():
     assert not validate(kq.ResourceFlavor("f", node_labels={"gpu": "h100"}, topology_name="racks"))
 
 
-def test_OBJ_13_a_local_queue_keeps_its_cluster_queue_and_waits_if_there_is_none(stage):
+def test_OBJ_13_a_local_queue_cannot_change_its_cluster_queue_and_may_be_created_before_it(stage):
     story = stage(kq.ResourceFlavor("default"), kq.ClusterQueue.of("a", {"default": {"cpu": 9}}))
     with pytest.raises(kq.errors.InvalidSpecError, match="clusterQueue"):
         story.scheduler.apply(kq.LocalQueue("a", cluster_queue="b"))
@@ -91,7 +91,7 @@ def test_OBJ_13_a_local_queue_keeps_its_cluster_queue_and_waits_if_there_is_none
     assert story.running() == []
 
 
-def test_OBJ_15_a_cohort_exists_by_its_name_or_with_quotas_of_its_own(stage):
+def test_OBJ_15_a_cohort_is_implicit_or_an_object_with_quota(stage):
     queue = kq.ClusterQueue.of("a", {"default": {"cpu": 0}}, cohort_name="org")
     pool = kq.Cohort("org", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 12}})])
     for cohorts, most in (((), 0), ((pool,), 12)):
@@ -101,7 +101,7 @@ def test_OBJ_15_a_cohort_exists_by_its_name_or_with_quotas_of_its_own(stage):
         assert len(story.running()) == most
 
 
-def test_OBJ_16_a_workload_has_1_to_18_pod_sets_and_its_status_says_what_it_got(stage):
+def test_OBJ_16_a_workload_has_1_to_18_pod_sets_and_its_status_contains_the_admission(stage):
     sets = [kq.PodSet.of(f"set-{number}", requests={"cpu": 1}) for number in range(19)]
     assert validate(kq.Workload("w", pod_sets=sets))
     assert not validate(kq.Workload("w", pod_sets=sets[:18]))
@@ -131,12 +131,12 @@ def test_OBJ_17_the_priority_class_of_a_job_wins_over_that_of_its_pods():
     assert kq.jobs.to_workload(job, priority_classes=classes).priority == 5
 
 
-def test_OBJ_21_one_file_chooses_the_policies(manifest):
+def test_OBJ_21_a_configuration_file_sets_the_policies(manifest):
     assert manifest("003/classical").configuration.fair_sharing is None
     assert manifest("003/fair-sharing").configuration.fair_sharing == kq.FairSharingConfig()
 
 
-def test_OBJ_22_an_unknown_gate_is_an_error_and_LendingLimit_is_one_by_now():
+def test_OBJ_22_an_unknown_feature_gate_is_rejected_and_LendingLimit_is_unknown_now():
     kq.Cluster(configuration=kq.Configuration(feature_gates={"PrioritySortingWithinCohort": False}))
     for gate in ("LendingLimit", "NoSuchGate"):
         with pytest.raises(kq.errors.InvalidSpecError, match=gate):
@@ -163,7 +163,7 @@ spec:
 """
 
 
-def test_OBJ_25_lists_comments_and_kinds_that_do_not_matter_are_taken_as_they_come():
+def test_OBJ_25_lists_and_comments_are_accepted_and_irrelevant_kinds_are_ignored():
     found = kq.manifest.load(_MANY)
     assert found.resource_flavors == (kq.ResourceFlavor("default"),)
     assert found.workloads[0].name.startswith("train-")
@@ -172,7 +172,7 @@ def test_OBJ_25_lists_comments_and_kinds_that_do_not_matter_are_taken_as_they_co
     assert any('Service "web": does not bear on admission; skipped' in note for note in notes)
 
 
-def test_OBJ_26_a_namespace_that_is_not_given_has_the_label_of_its_name(stage):
+def test_OBJ_26_an_undeclared_namespace_has_the_label_of_its_name(stage):
     for name, running in (("default", ["job"]), ("other", [])):
         selector = kq.objects.LabelSelector(match_labels={"kubernetes.io/metadata.name": name})
         queue = kq.ClusterQueue.of("a", {"default": {"cpu": 9}}, namespace_selector=selector)
@@ -248,7 +248,7 @@ _CELL = f"{_GROUP}.flavors[0].resources[0]"
         ),
     ],
 )
-def test_OBJ_23_what_a_cluster_queue_must_not_be(queue, problem):
+def test_OBJ_23_invalid_cluster_queues_are_rejected(queue, problem):
     found = list(map(str, validate(queue)))
 
     assert any(text.startswith(problem) for text in found), found
@@ -273,7 +273,7 @@ def test_OBJ_23_what_a_cluster_queue_must_not_be(queue, problem):
         ),
     ],
 )
-def test_OBJ_23_what_is_just_allowed(queue):
+def test_OBJ_23_extreme_valid_cluster_queues_are_accepted(queue):
     assert not validate(queue)
 
 
@@ -285,7 +285,7 @@ def test_OBJ_23_T_07_field_paths_are_those_of_the_api():
     ]
 
 
-def test_OBJ_23_a_cohort_may_lend_more_than_its_own():
+def test_OBJ_23_a_cohort_may_lend_more_than_its_quota():
     group = kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, lending_limit=2)}})
 
     assert not validate(kq.Cohort("c", parent_name="org", resource_groups=[group]))

@@ -1,4 +1,4 @@
-"""Queueing: who is looked at first, and who waits in the parking lot."""
+"""Queueing: the order of heads, and inadmissible workloads (Q)."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def _queue(name="q", cpu=9, **fields):
 
 
 @pytest.mark.parametrize(("fields", "running"), [({}, ["new"]), ({"queueing_strategy": "StrictFIFO"}, [])])
-def test_Q_01_Q_02_a_head_that_does_not_fit_is_passed_or_blocks(stage, fields, running):
+def test_Q_01_Q_02_a_head_that_does_not_fit_is_skipped_or_blocks_its_queue(stage, fields, running):
     story = stage(DEFAULT, _queue(**fields))
     story.submit("q", 1, {"cpu": 10}, name="old")
     story.submit("q", 1, {"cpu": 3}, name="new")
@@ -26,7 +26,7 @@ def test_Q_01_best_effort_is_the_default():
     assert kq.ClusterQueue("q").queueing_strategy == "BestEffortFIFO"
 
 
-def test_Q_03_priority_goes_before_time(stage):
+def test_Q_03_priority_is_compared_before_creation_time(stage):
     story = stage(DEFAULT, _queue(cpu=1))
     story.submit("q", 1, name="older")
     story.submit("q", 1, name="higher", priority=100)
@@ -66,7 +66,7 @@ def test_Q_06_among_borrowers_priority_or_age_decides(stage, gates, first):
     assert story.running() == [first]
 
 
-def test_Q_08_no_selector_admits_nobody(stage):
+def test_Q_08_a_queue_without_a_selector_admits_no_workload(stage):
     story = stage(DEFAULT, _queue(namespace_selector=None))
     story.submit("q", 1, name="job")
     story.settle()
@@ -75,7 +75,7 @@ def test_Q_08_no_selector_admits_nobody(stage):
 
 
 @pytest.mark.parametrize("event", ["finish in the cohort", "edit of the queue"])
-def test_Q_09_the_inadmissible_return_when_something_changes(stage, event):
+def test_Q_09_inadmissible_workloads_are_queued_again_after_a_change(stage, event):
     story = stage(DEFAULT, _queue("a", 5, cohort_name="c"), _queue("b", 5, cohort_name="c"))
     story.submit("b", 1, {"cpu": 5}, name="sibling")
     story.settle()
@@ -116,7 +116,7 @@ def test_Q_12_a_preemptor_stays_first_while_it_waits(stage):
     assert decision.workload == "default/preemptor"
 
 
-def test_Q_16_quota_that_cannot_be_reclaimed_now_is_kept_for_its_owner(stage):
+def test_Q_16_quota_that_cannot_be_reclaimed_now_is_reserved_for_its_owner(stage):
     story = stage(
         DEFAULT,
         _queue("a", 5, cohort_name="c", preemption=kq.Preemption(reclaim_within_cohort="LowerPriority")),
@@ -145,17 +145,17 @@ def test_Q_17_two_preemptors_may_share_a_victim(stage):
     assert story.running() == ["of-a", "of-b"]
 
 
-def test_Q_23_only_heads_are_judged_one_of_each_queue(stage):
+def test_Q_23_each_cycle_considers_only_the_head_of_each_queue(stage):
     story = stage(DEFAULT, _queue("a", 2), _queue("b", 2))
     story.submit("a", 2, {"cpu": 3})
     story.submit("b", 2)
     judged = [[decision.workload for decision in story.scheduler.cycle()] for _ in range(2)]
 
     assert judged == [["default/a-0000", "default/b-0000"], ["default/b-0001"]]
-    assert story.scheduler.workload("a-0001").status.conditions == ()  # inadmissible with its equal, and never judged
+    assert story.scheduler.workload("a-0001").status.conditions == ()  # inadmissible like its equal, not evaluated
 
 
-def test_Q_25_equals_are_told_apart_by_their_uid(stage):
+def test_Q_25_ties_are_broken_by_uid(stage):
     for uids, first in ((("1", "2"), "a"), (("2", "1"), "b")):
         story = stage(DEFAULT, _queue(cpu=1))
         for name, uid in zip("ab", uids, strict=True):

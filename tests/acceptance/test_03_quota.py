@@ -1,4 +1,4 @@
-"""Quota and cohorts, beyond what the example clusters show."""
+"""Quota and cohorts, in addition to the example clusters (QT)."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def _most(story, queue, count=40, requests=None):
 
 
 @pytest.mark.parametrize(("own", "most"), [({}, 0), ({"gpu-a100": {"cpu": 0}}, 4)])
-def test_QT_07_only_flavors_of_its_own_can_be_borrowed(stage, own, most):
+def test_QT_07_a_queue_can_only_borrow_its_own_flavors(stage, own, most):
     lender = kq.ClusterQueue.of("b", {"gpu-a100": {"cpu": 4}}, cohort_name="c")
     borrower = kq.ClusterQueue.of("a", {"default": {"cpu": 0}, **own}, cohort_name="c")
     story = stage(DEFAULT, kq.ResourceFlavor("gpu-a100"), lender, borrower)
@@ -49,7 +49,7 @@ def test_QT_09_a_borrowing_limit_of_0_is_never_to_borrow(stage):
     assert _most(story, "a") == 8
 
 
-def test_QT_17_a_cohort_may_have_quota_of_its_own(stage):
+def test_QT_17_a_cohort_may_have_quota(stage):
     story = stage(DEFAULT, _pool("hello-cohort", 12), _queue("q", 0, "hello-cohort"))
 
     assert _most(story, "q", 13) == 12
@@ -68,11 +68,11 @@ def _research(stage):
 
 
 @pytest.mark.parametrize(("queue", "most"), [("production", 20), ("of-research", 10)])
-def test_QT_18_QT_19_a_cohort_that_must_not_borrow_lends_all_the_same(stage, queue, most):
+def test_QT_18_QT_19_a_cohort_that_must_not_borrow_can_still_lend(stage, queue, most):
     assert _most(_research(stage), queue) == most
 
 
-def test_QT_18_organisations_that_do_not_borrow_and_a_queue_for_what_is_left(stage):
+def test_QT_18_organisations_that_do_not_borrow_and_a_queue_for_unused_quota(stage):
     closed = kq.ResourceGroup.of({"default": {"cpu": kq.Quota(0, borrowing_limit=0)}})
     organisations = [kq.Cohort(name, parent_name="root", resource_groups=[closed]) for name in ("one", "two")]
     queues = [_queue("of-one", 10, "one"), _queue("of-two", 10, "two"), _queue("special", 0, "root")]
@@ -85,7 +85,9 @@ def test_QT_18_organisations_that_do_not_borrow_and_a_queue_for_what_is_left(sta
 
 
 @pytest.mark.parametrize(("own", "limit", "lent", "others"), [(3, 4, 5, 6), (3, 9, 5, 6), (0, 2, 1, 0), (4, 0, 9, 9)])
-def test_QT_18_the_smaller_of_limit_and_what_is_lent_joins_its_own(stage, own, limit, lent, others):
+def test_QT_18_the_maximum_is_the_quota_plus_the_smaller_of_borrowing_limit_and_lent_quota(
+    stage, own, limit, lent, others
+):
     queues = [
         _queue("a", kq.Quota(own, borrowing_limit=limit)),
         _queue("b", kq.Quota(lent + 2, lending_limit=lent)),
@@ -123,7 +125,7 @@ def test_QT_19_a_cohort_lends_at_most_its_lending_limit(stage, lends, most):
     assert _most(story, "a") == most
 
 
-def test_QT_20_under_a_cycle_of_cohorts_nothing_is_admitted_and_what_runs_goes_on(stage):
+def test_QT_20_below_a_cycle_of_cohorts_nothing_is_admitted_and_running_workloads_continue(stage):
     story = stage(DEFAULT, kq.Cohort("up"), kq.Cohort("down", parent_name="up"), _queue("q", 9, "down"))
     story.submit("q", 1, name="runs")
     story.settle()
@@ -134,7 +136,7 @@ def test_QT_20_under_a_cycle_of_cohorts_nothing_is_admitted_and_what_runs_goes_o
     assert story.running() == ["runs"]
 
 
-def test_QT_21_a_smaller_quota_evicts_nobody_and_admits_nobody(stage):
+def test_QT_21_reducing_quota_below_usage_evicts_no_workload_and_admits_none(stage):
     story = stage(DEFAULT, _queue("q", 9, None))
     story.submit("q", 12)
     story.settle()
@@ -152,7 +154,7 @@ def test_QT_21_a_smaller_quota_evicts_nobody_and_admits_nobody(stage):
     assert "q-0009" in story.running()
 
 
-def test_QT_25_what_a_held_queue_has_borrowed_cannot_be_reclaimed(stage):
+def test_QT_25_quota_borrowed_by_a_held_queue_cannot_be_reclaimed(stage):
     for stop, victims in (("Hold", 0), ("None", 12)):
         story = stage(DEFAULT, _queue("a", 9), _queue("b", 12, preemption=kq.Preemption(reclaim_within_cohort="Any")))
         story.submit("a", 21)
@@ -178,7 +180,7 @@ def test_QT_26_the_quotas_of_a_first_cohort(stage):
 
 
 def _dedicated(name, arm, x86, memory):
-    """A queue that keeps its arm nodes to itself, and shares memory and x86."""
+    """Return a queue that lends memory and x86, but not its arm nodes."""
     return kq.ClusterQueue(
         name,
         resource_groups=[

@@ -1,4 +1,4 @@
-"""Flavors: which one a pod set gets, and what it may cost."""
+"""Flavors: assignment, taints, affinity, borrowing and preemption (FL)."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def _queue(name, *flavors, cpu=4, **fields):
         ({"tolerations": [kq.Toleration("spot", "Exists")]}, True),
     ],
 )
-def test_FL_04_the_flavors_own_tolerations_count(stage, fields, fits):
+def test_FL_04_tolerations_of_the_flavor_are_considered(stage, fields, fits):
     story = stage(_flavor("spot", node_taints=SPOT.node_taints, **fields), _queue("q", "spot"))
     story.submit("q", 1, name="job")
     story.settle()
@@ -33,7 +33,7 @@ def test_FL_04_the_flavors_own_tolerations_count(stage, fields, fits):
     assert story.running() == (["job"] if fits else [])
 
 
-def test_FL_04_a_taint_that_only_prefers_keeps_nobody_out(stage):
+def test_FL_04_a_prefer_no_schedule_taint_excludes_no_workload(stage):
     story = stage(_flavor("spot", node_taints=[kq.Taint.of("spot=true:PreferNoSchedule")]), _queue("q", "spot"))
     story.submit("q", 1, name="job")
     story.settle()
@@ -81,7 +81,7 @@ def _term(operator, *values, key="instance-type"):
         ),
     ],
 )
-def test_FL_06_required_affinity_leaves_flavors_out(stage, terms, flavor):
+def test_FL_06_required_affinity_excludes_flavors(stage, terms, flavor):
     story = stage(_flavor("ondemand"), _flavor("spot"), _queue("q", "ondemand", "spot"))
 
     assert _with_affinity(story, *terms) == flavor
@@ -95,7 +95,7 @@ def test_FL_06_labels_are_compared_as_numbers(stage, operator, flavor):
     assert _with_affinity(story, _term(operator, "10", key="generation")) == flavor
 
 
-def test_FL_06_preferred_affinity_is_not_looked_at(stage):
+def test_FL_06_preferred_affinity_is_ignored(stage):
     story = stage(_flavor("ondemand"), _flavor("spot"), _queue("q", "ondemand", "spot"))
 
     assert _with_affinity(story, _term("In", "spot"), preferred=True) == "ondemand"
@@ -123,7 +123,7 @@ def test_FL_10_FL_12_borrowing_may_end_the_search(stage, when, flavor):
         ("TryNextFlavor", 0, ["one", "two"]),
     ],
 )
-def test_FL_10_the_search_ends_at_a_fit_unless_it_borrows_and_another_may_not(stage, when, quota, tried):
+def test_FL_10_the_search_ends_at_a_fit_unless_it_borrows_and_a_later_flavor_may_not(stage, when, quota, tried):
     fungibility = kq.objects.FlavorFungibility(when_can_borrow=when)
     quotas = {"one": {"cpu": quota}, "two": {"cpu": 4}}
     queue = kq.ClusterQueue.of("a", quotas, cohort_name="c", flavor_fungibility=fungibility)
@@ -135,7 +135,7 @@ def test_FL_10_the_search_ends_at_a_fit_unless_it_borrows_and_another_may_not(st
     assert {attempt.mode for attempt in decision.attempts} == {"Fit"}
 
 
-def test_FL_09_labels_that_do_not_tell_nodes_apart_are_found():
+def test_FL_09_flavors_with_overlapping_node_labels_are_reported():
     same = [kq.ResourceFlavor(name, node_labels={"type": "gpu"}) for name in ("a", "b")]
     found = [finding.object for finding in lint(kq.Cluster(same, _queue("q", "a", "b"))) if finding.rule == "L10"]
     apart = lint(kq.Cluster(_flavor("a"), _flavor("b"), _queue("q", "a", "b")))
@@ -182,7 +182,7 @@ def test_FL_13_borrowing_or_preemption_is_preferred(stage, preference, flavor, v
     assert story.flavors("high") == {"cpu": flavor}
 
 
-def test_FL_14_the_worst_resource_decides_how_well_a_flavor_does(stage):
+def test_FL_14_the_worst_resource_determines_the_mode_of_a_flavor(stage):
     queue = kq.ClusterQueue.of("q", {"one": {"cpu": 4, "memory": 4}}, preemption=PREFER)
     story = stage(_flavor("one"), queue)
     story.submit("q", 1, {"cpu": 4, "memory": 1}, name="low")
@@ -196,7 +196,7 @@ def test_FL_14_the_worst_resource_decides_how_well_a_flavor_does(stage):
     assert [attempt.mode for attempt in second.attempts] == ["Preempt"]
 
 
-def test_FL_15_the_search_goes_on_where_it_stopped(stage):
+def test_FL_15_the_flavor_search_continues_where_it_stopped(stage):
     quotas = {flavor: {"cpu": 3, "memory": "600Mi"} for flavor in ("one", "two")}
     groups = [kq.ResourceGroup.of(quotas), kq.ResourceGroup.of({"vendor1": {"gpu": 9}, "vendor2": {"gpu": 9}})]
     fungibility = kq.objects.FlavorFungibility(when_can_preempt="MayStopSearch")
@@ -223,7 +223,7 @@ def test_FL_16_all_pod_sets_or_none(free, running):
     assert [decision.workload for decision in scheduler.settle().admitted] == running
 
 
-def test_FL_17_nothing_asked_of_a_resource_is_no_request_for_it(stage):
+def test_FL_17_a_request_of_zero_counts_as_no_request(stage):
     story = stage(_flavor("one"), _queue("q", "one"))
     story.submit("q", 1, {"cpu": 1, "gpu": 0}, name="none")
     story.submit("q", 1, {"cpu": 1, "gpu": 1}, name="one")
@@ -233,7 +233,7 @@ def test_FL_17_nothing_asked_of_a_resource_is_no_request_for_it(stage):
     assert "resource gpu unavailable in ClusterQueue" in story.condition("one")[1]
 
 
-def test_FL_18_what_is_in_the_way_is_said_in_kueues_words(stage):
+def test_FL_18_obstacles_have_the_messages_of_kueue(stage):
     story = stage(SPOT, _flavor("ondemand"), _queue("q", "spot", "ondemand"))
     story.submit("q", 1, {"cpu": 3}, name="first")
     story.settle()
@@ -246,7 +246,7 @@ def test_FL_18_what_is_in_the_way_is_said_in_kueues_words(stage):
     )
 
 
-def test_FL_18_each_reason_has_its_text(stage):
+def test_FL_18_each_reason_has_its_message(stage):
     story = stage(_flavor("ondemand"), _queue("q", "ondemand"))
     story.submit("q", 1, {"cpu": 3}, name="first")
     story.submit("q", 1, {"cpu": 5}, name="never")
@@ -278,7 +278,7 @@ def test_FL_18_each_reason_has_its_text(stage):
         ),
     ],
 )
-def test_FL_18_the_real_reason_is_found_where_kueue_writes_none(stage, gates, written):
+def test_FL_18_the_reason_is_explained_where_kueue_writes_none(stage, gates, written):
     story = stage(_flavor("one"), _queue("q", "one"), configuration=kq.Configuration(feature_gates=gates))
     story.submit("q", 1, {"cpu": 3}, name="first")
     story.submit("q", 2, {"cpu": 2}, name="waits")
@@ -291,7 +291,7 @@ def test_FL_18_the_real_reason_is_found_where_kueue_writes_none(stage, gates, wr
     assert told.message.endswith("insufficient unused quota for cpu in flavor one, 1 more needed")
 
 
-def test_FL_20_flavors_of_architecture_beside_one_of_memory(stage):
+def test_FL_20_flavors_by_architecture_with_a_separate_flavor_for_memory(stage):
     groups = [
         kq.ResourceGroup.of({"x86": {"cpu": 9}, "arm": {"cpu": 12}}),
         kq.ResourceGroup.of({"default-flavor": {"memory": "84Gi"}}),

@@ -1,4 +1,4 @@
-"""Preemption, beyond what the example clusters show."""
+"""Preemption, in addition to the example clusters (PR)."""
 
 import re
 
@@ -19,7 +19,7 @@ def _queue(name, cpu, policy=None, cohort="c", **fields):
 
 
 def _come(story, queue, *jobs):
-    """Jobs that come, and are looked at, one after the other: name, cpus, priority."""
+    """Submit jobs (name, CPUs, priority) and run a cycle after each."""
     for name, cpu, priority in jobs:
         story.submit(queue, 1, {"cpu": cpu}, name=name, priority=priority)
         story.settle()
@@ -40,7 +40,7 @@ def _within(policy):
         ("LowerOrNewerEqualPriority", 0, 100, 0),
     ],
 )
-def test_PR_03_whom_the_policy_within_a_queue_allows(stage, policy, priority, created, victims):
+def test_PR_03_preemption_candidates_of_within_cluster_queue(stage, policy, priority, created, victims):
     story = stage(DEFAULT, _queue("q", 16, _within(policy), None))
     _come(story, "q", *((f"low-{number:02d}", 1, 0) for number in range(16)))
     story.submit("q", 1, {"cpu": 4}, name="new", priority=priority, created=created)
@@ -80,7 +80,7 @@ def test_PR_06_PR_12_a_borrower_preempts_best_effort_work(stage):
 @pytest.mark.parametrize(
     ("priority", "threshold", "victims"), [(100, 100, 6), (101, 100, 0), (250, 100, 0), (250, None, 6)]
 )
-def test_PR_07_the_threshold_protects_what_is_above_it(stage, priority, threshold, victims):
+def test_PR_07_the_threshold_protects_workloads_of_higher_priority(stage, priority, threshold, victims):
     story = _standard_and_best_effort(stage, threshold)
     _come(story, "b-standard", *((f"victim-{number}", 10, priority) for number in range(10)))
     _come(story, "a-standard", ("std", 60, 300))
@@ -88,7 +88,7 @@ def test_PR_07_the_threshold_protects_what_is_above_it(stage, priority, threshol
     assert len(story.evicted()) == victims
 
 
-def test_PR_08_what_would_exceed_nominal_quota_reclaims_nothing(stage):
+def test_PR_08_a_workload_above_nominal_quota_reclaims_nothing(stage):
     story = stage(DEFAULT, _queue("a", 9), _queue("b", 12, ANY))
     story.submit("a", 21)
     story.settle()
@@ -97,7 +97,7 @@ def test_PR_08_what_would_exceed_nominal_quota_reclaims_nothing(stage):
     assert story.evicted() == []
 
 
-def test_PR_09_only_users_of_the_flavor_that_is_short_are_candidates(stage):
+def test_PR_09_only_workloads_that_use_the_insufficient_flavor_are_candidates(stage):
     flavors = [kq.ResourceFlavor(name, node_labels={"type": name}) for name in ("one", "two")]
     quotas = {"one": {"cpu": 4}, "two": {"cpu": 4}}
     story = stage(*flavors, kq.ClusterQueue.of("q", quotas, preemption=_within("LowerPriority")))
@@ -110,7 +110,7 @@ def test_PR_09_only_users_of_the_flavor_that_is_short_are_candidates(stage):
     assert story.evicted() == ["on-one"]
 
 
-def test_PR_10_others_leave_before_ones_own(stage):
+def test_PR_10_workloads_of_other_queues_are_preempted_before_those_of_the_own_queue(stage):
     policy = kq.Preemption("Any", "LowerPriority")
     story = stage(DEFAULT, _queue("a", 6, policy), _queue("b", 6))
     _come(story, "b", ("other-1", 6, 5), ("other-2", 2, 5))
@@ -120,7 +120,7 @@ def test_PR_10_others_leave_before_ones_own(stage):
     assert story.evicted() == ["other-2"]
 
 
-def test_PR_10_lower_priority_leaves_first_then_the_newest(stage):
+def test_PR_10_lower_priority_is_preempted_first_and_then_the_newest(stage):
     story = stage(DEFAULT, _queue("q", 4, _within("LowerPriority"), None))
     _come(story, "q", ("old-1", 1, 1), ("low", 1, 0), ("old-2", 1, 1), ("newest", 1, 1))
     _come(story, "q", ("first", 1, 9))
@@ -130,7 +130,7 @@ def test_PR_10_lower_priority_leaves_first_then_the_newest(stage):
     assert story.evicted() == ["low", "newest"]
 
 
-def test_PR_11_PR_14_within_its_queue_a_preemptor_may_borrow_all_the_same(stage):
+def test_PR_11_PR_14_a_preemptor_within_its_queue_may_borrow(stage):
     story = stage(DEFAULT, _queue("a", 4, _within("LowerPriority")), _queue("b", 4))
     _come(story, "a", ("low-1", 4, 0), ("low-2", 4, 0), ("high", 4, 10))
 
@@ -138,7 +138,7 @@ def test_PR_11_PR_14_within_its_queue_a_preemptor_may_borrow_all_the_same(stage)
     assert story.used("a") == 8
 
 
-def test_PR_13_PR_15_below_nominal_quota_it_takes_from_all_without_borrowing(stage):
+def test_PR_13_PR_15_below_nominal_quota_it_preempts_all_candidates_without_borrowing(stage):
     policy = kq.Preemption("Any", "LowerPriority")
     story = stage(DEFAULT, _queue("a", 6, policy), _queue("b", 6))
     _come(story, "b", ("b-1", 6, 100), ("b-2", 3, 100))
@@ -149,7 +149,7 @@ def test_PR_13_PR_15_below_nominal_quota_it_takes_from_all_without_borrowing(sta
     assert (story.used("a"), story.used("b")) == (6, 6)
 
 
-def test_PR_16_nobody_leaves_in_vain(stage):
+def test_PR_16_no_workload_is_preempted_unnecessarily(stage):
     story = stage(DEFAULT, _queue("q", 7, _within("LowerPriority"), None))
     _come(story, "q", ("four", 4, 0), ("one", 1, 0), ("two", 2, 0), ("new", 4, 10))
 
@@ -158,7 +158,7 @@ def test_PR_16_nobody_leaves_in_vain(stage):
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=12), st.integers(1, 12))
-def test_PR_17_no_lender_is_pushed_below_its_nominal_quota(borrowed, asked):
+def test_PR_17_no_queue_is_reduced_below_its_nominal_quota(borrowed, asked):
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, _queue("a", 9), _queue("b", 12, ANY)))
     pods = [("a", f"a-{number}", cpu) for number, cpu in enumerate(borrowed)]
     for queue, name, cpu in [*pods, ("b", "own", asked)]:
@@ -172,7 +172,7 @@ def test_PR_17_no_lender_is_pushed_below_its_nominal_quota(borrowed, asked):
     assert after == before or after + 4000 > 9000
 
 
-def test_PR_18_who_is_nearer_in_the_tree_has_the_advantage(stage):
+def test_PR_18_queues_nearer_in_the_cohort_tree_are_preferred(stage):
     limit = [kq.ResourceGroup.of({"default": {"cpu": 6}})]
     story = stage(
         DEFAULT,
@@ -191,7 +191,7 @@ def test_PR_18_who_is_nearer_in_the_tree_has_the_advantage(stage):
     assert story.condition("far-high", "Preempted")[0] == "InCohortReclamation"
 
 
-def test_PR_19_PR_27_every_preemption_says_by_which_rule(stage):
+def test_PR_19_PR_27_every_preemption_has_the_reason_of_its_rule(stage):
     story = stage(DEFAULT, _queue("a", 4), _queue("b", 4, kq.Preemption("Any", "LowerPriority")))
     watch = Watch(story.scheduler)
     _come(story, "a", ("borrower", 8, 0))
@@ -227,7 +227,7 @@ def test_PR_20_the_preemptor_waits_until_its_victim_has_stopped(stage):
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 9), st.integers(0, 2)), max_size=14))
-def test_PR_28_classical_preemption_comes_to_an_end(jobs):
+def test_PR_28_classical_preemption_terminates(jobs):
     policy = kq.Preemption("Any", "LowerPriority", kq.objects.BorrowWithinCohort("LowerPriority", 1))
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, _queue("a", 5, policy), _queue("b", 5, policy)))
     for number, (queue, cpu, priority) in enumerate(jobs):

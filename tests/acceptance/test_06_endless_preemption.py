@@ -1,4 +1,4 @@
-"""Section 6, FS-13: preemption that Kueue's users saw going on for ever; found and reported where it still does."""
+"""Preemption loops that were reported by users of Kueue; those that still occur are detected (FS_13)."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def _queue(name, cpu, weight="1", within="LowerOrNewerEqualPriority"):
 
 
 def _submitted(story, *jobs):
-    """Each job comes a second after the last; what came of the last one."""
+    """Submit jobs one second apart; return the result of the last one."""
     for queue, name, cpu, priority in jobs:
         story.submit(queue, 1, {"cpu": cpu}, name=name, priority=priority)
         settled = story.settle()
@@ -53,8 +53,8 @@ def test_FS_13_the_preemptee_is_admitted_instead_of_the_preemptor(stage, strateg
     assert "default/w-base" in {f"default/{name}" for name in story.running()}
 
 
-def test_FS_13_half_a_loop_each(stage):
-    """#14543 again: two workloads that would preempt each other, though fair sharing was proved to exclude that."""
+def test_FS_13_two_workloads_would_preempt_each_other(stage):
+    """#14543: two workloads would preempt each other, although fair sharing is documented to exclude this."""
     objects = (DEFAULT, _queue("reclaiming", 10), _queue("borrowing", 10))
     one = stage(*objects, configuration=_fair())
     _submitted(one, BASE, BORROWER)
@@ -75,8 +75,8 @@ def test_FS_13_three_workloads_in_a_loop_of_six_cycles(stage):
     assert settled.loop.workloads == ("default/w2", "default/w3", "default/w4")
 
 
-def test_FS_13_two_queues_of_weight_0_take_once(stage):
-    """#6774, #8975: a pool of 8, two jobs of 4 in one queue; the one of lower priority makes room, and that is all."""
+def test_FS_13_two_queues_of_weight_0_preempt_only_once(stage):
+    """#6774, #8975: two jobs of 4 use a pool of 8; only the job of lower priority is preempted."""
     pool = kq.Cohort("loop", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, weight="0", within="Never") for name in "ab"]
     story = stage(DEFAULT, pool, *queues, configuration=_fair())
@@ -85,8 +85,8 @@ def test_FS_13_two_queues_of_weight_0_take_once(stage):
     assert story.running() == ["a1", "b1"]
 
 
-def test_FS_13_guaranteed_and_best_effort_come_to_rest(stage):
-    """#3779: 150m each for two tenants, nothing for best effort; the second job of a tenant borrows, and waits."""
+def test_FS_13_guaranteed_and_best_effort_queues_reach_a_stable_state(stage):
+    """#3779: two tenants have 150m each, best effort has none; the second job of a tenant would borrow, and waits."""
     queues = [_queue("tenant-a", "150m"), _queue("tenant-b", "150m"), _queue("best-effort", 0)]
     story = stage(DEFAULT, *queues, configuration=_fair())
     settled = _submitted(
@@ -96,8 +96,8 @@ def test_FS_13_guaranteed_and_best_effort_come_to_rest(stage):
     assert story.running() == ["a1", "b1"]
 
 
-def test_FS_13_a_queue_without_a_cohort_ends_its_search(stage):
-    """#12541: the second rule never holds against one's own share, and must not try for ever."""
+def test_FS_13_the_search_of_a_queue_without_a_cohort_ends(stage):
+    """#12541: the second rule is never true for the queue's own share, so the search must end."""
     alone = kq.ClusterQueue.of(
         "alone", {"default": {"cpu": 4}}, preemption=kq.Preemption(within_cluster_queue="LowerPriority")
     )
@@ -107,8 +107,8 @@ def test_FS_13_a_queue_without_a_cohort_ends_its_search(stage):
     assert story.running() == ["low", "high"]
 
 
-def test_FS_13_smaller_jobs_of_the_second_queue_find_their_place(stage):
-    """#7101: four jobs of 2 hold a pool of 8; of jobs of 6, 5, 4 and 3 only those are let in that even things out."""
+def test_FS_13_smaller_jobs_of_the_second_queue_are_admitted(stage):
+    """#7101: four jobs of 2 use a pool of 8; of jobs of 6, 5, 4 and 3, those that balance the shares are admitted."""
     pool = kq.Cohort("loop", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, within="LowerPriority") for name in ("p1", "p2")]
     story = stage(DEFAULT, pool, *queues, configuration=_fair(FINAL))

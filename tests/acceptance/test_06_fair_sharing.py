@@ -1,4 +1,4 @@
-"""Section 6: fair sharing between ClusterQueues and Cohorts."""
+"""Fair sharing between ClusterQueues and Cohorts (FS)."""
 
 import math
 
@@ -42,7 +42,7 @@ def _preemptions(settled):
     return len(settled.preempted)
 
 
-def test_FS_01_a_configuration_turns_it_on():
+def test_FS_01_the_configuration_enables_fair_sharing():
     text = (
         "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
         "fairSharing:\n  preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]\n"
@@ -52,7 +52,7 @@ def test_FS_01_a_configuration_turns_it_on():
 
 
 @pytest.mark.parametrize(("weight", "share", "rounded"), [("1", 250, 250), ("2", 125, 125), ("0", math.inf, 2**63 - 1)])
-def test_FS_02_FS_03_the_share_is_what_is_borrowed_of_what_is_lendable_by_the_weight(stage, weight, share, rounded):
+def test_FS_02_FS_03_the_share_is_borrowed_over_lendable_quota_divided_by_the_weight(stage, weight, share, rounded):
     story = stage(DEFAULT, _queue("a", 10, weight=weight), _queue("b", 10), configuration=_fair())
     story.submit("a", 15)
     story.settle()
@@ -70,7 +70,7 @@ def test_FS_02_the_status_rounds_up(stage):
     assert (found["share"], found["rounded"]) == (1000 / 3, 334)
 
 
-def test_FS_04_the_smaller_share_goes_first(stage):
+def test_FS_04_the_head_with_the_smaller_share_is_considered_first(stage):
     story = stage(DEFAULT, _pool("k", 5), _queue("a", 0), _queue("b", 0), configuration=_fair())
     story.submit("a", 3)
     story.submit("b", 1)
@@ -81,7 +81,7 @@ def test_FS_04_the_smaller_share_goes_first(stage):
     assert [d.workload for d in cycle.admitted] == ["default/b-next"]
 
 
-def test_FS_04_who_does_not_borrow_goes_first(stage):
+def test_FS_04_a_head_that_does_not_borrow_is_considered_first(stage):
     story = stage(DEFAULT, _queue("a", 0, weight="1000"), _queue("b", 2), configuration=_fair())
     story.submit("b", name="b-first")
     story.settle()
@@ -90,7 +90,7 @@ def test_FS_04_who_does_not_borrow_goes_first(stage):
     assert [d.workload for d in story.scheduler.cycle().admitted] == ["default/b-next"]
 
 
-def test_FS_04_of_equal_shares_the_higher_priority_and_then_the_older_goes_first(stage):
+def test_FS_04_with_equal_shares_priority_and_then_age_decide(stage):
     story = stage(DEFAULT, _pool("k", 1), *(_queue(name, 0) for name in "abc"), configuration=_fair())
     story.submit("a", name="young", created=9)
     story.submit("b", name="old", created=1)
@@ -100,7 +100,7 @@ def test_FS_04_of_equal_shares_the_higher_priority_and_then_the_older_goes_first
         story.scheduler.finish(name)
 
 
-def test_FS_05_the_preemptors_share_is_at_most_the_others_after_its_loss(stage):
+def test_FS_05_less_than_or_equal_to_final_share(stage):
     story = stage(DEFAULT, _pool("k", 8), _queue("a", 0), _queue("b", 0), configuration=_fair(FINAL))
     story.submit("a", 1, {"cpu": 8}, name="whole")
     story.settle()
@@ -109,7 +109,7 @@ def test_FS_05_the_preemptors_share_is_at_most_the_others_after_its_loss(stage):
     assert _compared(story, "six") == [(750, 1000, 0, False)]
 
 
-def test_FS_05_equal_shares_are_enough_after_the_loss(stage):
+def test_FS_05_equal_final_shares_allow_preemption(stage):
     story = stage(DEFAULT, _pool("k", 8), _queue("a", 0), _queue("b", 0), configuration=_fair(FINAL))
     story.submit("a", 2, {"cpu": 4})
     story.settle()
@@ -118,7 +118,7 @@ def test_FS_05_equal_shares_are_enough_after_the_loss(stage):
     assert len(story.scheduler.cycle()[0].targets) == 1
 
 
-def test_FS_06_equal_shares_are_not_enough_before_the_loss(stage):
+def test_FS_06_equal_initial_shares_do_not_allow_preemption(stage):
     story = stage(DEFAULT, _pool("k", 8), *(_queue(name, 0) for name in "abc"), configuration=_fair(INITIAL))
     for queue, cpu in (("a", 4), ("b", 2), ("c", 2)):
         story.submit(queue, 1, {"cpu": cpu})
@@ -128,7 +128,7 @@ def test_FS_06_equal_shares_are_not_enough_before_the_loss(stage):
     assert isinstance(story.scheduler.cycle()[0], kq.Pending)
 
 
-def test_FS_06_the_preemptors_share_is_below_the_others_before_its_loss(stage):
+def test_FS_06_less_than_initial_share(stage):
     story = stage(DEFAULT, _pool("k", 8), _queue("a", 0), _queue("b", 0), configuration=_fair(INITIAL))
     story.submit("a", 1, {"cpu": 8}, name="whole")
     story.settle()
@@ -139,12 +139,12 @@ def test_FS_06_the_preemptors_share_is_below_the_others_before_its_loss(stage):
 
 
 @pytest.mark.parametrize("strategies", [(FINAL,), (INITIAL,), (FINAL, INITIAL)])
-def test_FS_07_legal_lists(strategies):
+def test_FS_07_valid_lists_of_strategies(strategies):
     assert kq.Cluster(configuration=_fair(*strategies)).configuration.fair_sharing.preemption_strategies == strategies
 
 
 @pytest.mark.parametrize("strategies", [(INITIAL, FINAL), (FINAL, FINAL), ()])
-def test_FS_07_other_lists_are_refused(strategies):
+def test_FS_07_other_lists_of_strategies_are_rejected(strategies):
     with pytest.raises(kq.errors.InvalidSpecError, match="preemptionStrategies"):
         kq.Cluster(configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig(strategies)))
 
@@ -180,7 +180,7 @@ def test_FS_09_story_of_300_gpus_at_a_tenth(stage):
     ("policies", "important", "regular", "preempted"),
     [(POLICIES, 30, 10, 10), (kq.Preemption(), 20, 20, 0)],
 )
-def test_FS_10_weights_of_cohorts_count_where_queues_may_preempt(stage, policies, important, regular, preempted):
+def test_FS_10_cohort_weights_apply_if_queues_may_preempt(stage, policies, important, regular, preempted):
     story = stage(
         DEFAULT,
         _pool("root", 40),
@@ -199,7 +199,7 @@ def test_FS_10_weights_of_cohorts_count_where_queues_may_preempt(stage, policies
 
 
 @pytest.mark.parametrize(("on", "verdict"), [(True, kq.Preempting), (False, kq.Pending)])
-def test_FS_11_within_its_nominal_quota_a_queue_may_always_preempt(stage, on, verdict):
+def test_FS_11_a_queue_within_its_nominal_quota_may_always_preempt(stage, on, verdict):
     def queue(name, cpu, gpu):
         quotas = {"default": {"cpu": cpu, "gpu": gpu}}
         return kq.ClusterQueue.of(name, quotas, cohort_name="k", preemption=POLICIES)
@@ -215,7 +215,7 @@ def test_FS_11_within_its_nominal_quota_a_queue_may_always_preempt(stage, on, ve
 
 
 @pytest.mark.parametrize("strategies", [(FINAL,), (INITIAL,), (FINAL, INITIAL)])
-def test_FS_12_zero_to_eight_becomes_four_to_four(stage, strategies):
+def test_FS_12_usage_changes_from_eight_to_zero_to_four_each(stage, strategies):
     story = stage(DEFAULT, _queue("a", 0), _queue("b", 0), _queue("sh", 8), configuration=_fair(*strategies))
     story.submit("a", 8)
     story.settle()
@@ -224,7 +224,7 @@ def test_FS_12_zero_to_eight_becomes_four_to_four(stage, strategies):
     assert (story.used("a"), story.used("b"), _preemptions(settled), settled.loop) == (4, 4, 4, None)
 
 
-def test_FS_12_classical_preemption_stays_at_eight_to_zero(stage):
+def test_FS_12_with_classical_preemption_usage_stays_eight_to_zero(stage):
     story = stage(DEFAULT, _queue("a", 0), _queue("b", 0), _queue("sh", 8))
     story.submit("a", 8)
     story.settle()
@@ -234,10 +234,10 @@ def test_FS_12_classical_preemption_stays_at_eight_to_zero(stage):
 
 
 @pytest.mark.parametrize(("weight", "valid"), [("0", True), ("0.5", True), ("2", True), ("-1", False), ("1n", False)])
-def test_FS_14_a_weight_is_0_or_above_a_billionth(weight, valid):
+def test_FS_14_a_weight_is_0_or_more_than_a_billionth(weight, valid):
     weighed = kq.FairSharing(weight)
     objects = (DEFAULT, _queue("a", 1, weight=weight), kq.Cohort("k", fair_sharing=weighed))
-    door = kq.LocalQueue("a", cluster_queue="a", fair_sharing=weighed)  # of which Kueue checks nothing
+    door = kq.LocalQueue("a", cluster_queue="a", fair_sharing=weighed)  # which Kueue does not validate
     assert kq.load(kq.dump(kq.Cluster(DEFAULT, _queue("a", 1), door))).local_queues == (door,)
     if valid:
         assert kq.load(kq.dump(kq.Cluster(*objects))) == kq.Cluster(*objects)

@@ -1,4 +1,4 @@
-"""Section 7: admission fair sharing between the LocalQueues of a ClusterQueue."""
+"""Admission fair sharing between the LocalQueues of a ClusterQueue (AF)."""
 
 import msgspec
 import pytest
@@ -43,7 +43,7 @@ def _consumed(story, queue, resource="cpu"):
     return float(story.scheduler._engine.consumed()[f"default/{queue}"][resource])
 
 
-def test_AF_01_local_queues_take_turns_by_their_usage(stage):
+def test_AF_01_local_queues_alternate_by_usage(stage):
     story = _stage(stage, 3600, 10, {"cpu": 9})
     story.submit("lq-a", 3, {"cpu": 3})
     story.settle()
@@ -54,7 +54,7 @@ def test_AF_01_local_queues_take_turns_by_their_usage(stage):
     assert [d.workload for d in story.settle().admitted] == ["default/b-first"]
 
 
-def test_AF_02_AF_03_usage_decays_towards_what_runs_after_an_entry_penalty(stage):
+def test_AF_02_AF_03_usage_decays_towards_current_usage_after_an_entry_penalty(stage):
     story = _stage(stage, 10, 10, {"cpu": 4})
     story.submit("lq-a", 1, {"cpu": 4}, name="runs")
     story.scheduler.settle()
@@ -73,7 +73,7 @@ def test_AF_02_a_week_of_half_life_and_samples_of_five_minutes(stage):
     assert _consumed(story, "lq-a") / 1000 == pytest.approx(3.4376e-4, rel=1e-4)
 
 
-def test_AF_02_usage_falls_by_half_in_every_half_life_once_nothing_runs(stage):
+def test_AF_02_usage_halves_in_every_half_life_without_running_workloads(stage):
     story = _stage(stage, 600, 300, {"cpu": 8})
     story.scheduler.settle()
     story.scheduler.advance(10)
@@ -93,7 +93,7 @@ def test_AF_02_usage_falls_by_half_in_every_half_life_once_nothing_runs(stage):
         assert story.scheduler._engine.consumed()["default/lq-a"] == {"cpu": consumed}
 
 
-def test_AF_02_without_a_half_life_nothing_is_remembered(stage):
+def test_AF_02_without_a_half_life_past_usage_is_ignored(stage):
     story = _stage(stage, 0, 300, {"cpu": 6})
     story.submit("lq-a", 1, {"cpu": 6}, name="runs")
     story.settle()
@@ -105,7 +105,7 @@ def test_AF_02_without_a_half_life_nothing_is_remembered(stage):
     assert [row["key"] for row in story.scheduler.queues.rows()] == ["default/a-next", "default/b-next"]
 
 
-def test_AF_03_the_penalty_is_due_with_the_quota_and_is_settled_once(stage):
+def test_AF_03_the_penalty_is_added_with_the_reservation_and_removed_once(stage):
     story = _stage(stage, 10, 10, {"cpu": 8}, checks=["check"])
     story.submit("lq-a", 1, {"cpu": 4}, name="runs")
     story.scheduler.settle()
@@ -116,7 +116,7 @@ def test_AF_03_the_penalty_is_due_with_the_quota_and_is_settled_once(stage):
         assert story.scheduler._engine.consumed()["default/lq-a"] == {"cpu": "2.000000000"}
 
 
-def test_AF_03_who_never_starts_owes_nothing(stage):
+def test_AF_03_a_workload_that_never_starts_has_no_penalty(stage):
     story = _stage(stage, 10, 10, {"cpu": 8}, checks=["check"])
     story.submit("lq-a", 1, {"cpu": 4}, name="runs")
     story.scheduler.settle()
@@ -140,7 +140,7 @@ def test_AF_04_usage_counts_cores_and_bytes(stage, weights, local_weight, usage)
 @pytest.mark.parametrize(
     ("weights", "first"), [({}, "b"), ({"cpu": 2.0, "memory": 1.0}, "b"), ({"memory": 1 / 2**30}, "a")]
 )
-def test_AF_04_memory_counts_in_bytes_unless_it_is_weighed(stage, weights, first):
+def test_AF_04_memory_counts_in_bytes_without_a_resource_weight(stage, weights, first):
     story = _stage(stage, 3600, 10, {"cpu": 100, "memory": "100Gi"}, weights=weights)
     story.submit("lq-a", 1, {"cpu": 10, "memory": "2Gi"}, name="memory")
     story.submit("lq-b", 1, {"cpu": 80, "memory": "1Gi"}, name="cpu")
@@ -164,7 +164,7 @@ def test_AF_05_usage_is_divided_by_the_weight_of_the_local_queue(stage, local_we
 
 
 @pytest.mark.parametrize(("by_usage", "victim"), [(True, "mine"), (False, "low")])
-def test_AF_06_the_heaviest_local_queue_loses_first_whatever_its_priority(stage, by_usage, victim):
+def test_AF_06_the_local_queue_with_most_usage_is_preempted_first_whatever_its_priority(stage, by_usage, victim):
     lower = kq.Preemption(within_cluster_queue="LowerPriority")
     story = _stage(stage, 3600, 10, {"cpu": 6}, preemption=lower)
     if not by_usage:
@@ -181,7 +181,7 @@ def test_AF_06_the_heaviest_local_queue_loses_first_whatever_its_priority(stage,
     assert decision.targets == (kq.answers.Target(f"default/{victim}", "InClusterQueue", "cq"),)
 
 
-def test_AF_07_decayed_usage_is_followed_for_each_local_queue():
+def test_AF_07_decayed_usage_is_recorded_for_each_local_queue():
     usage = kq.objects.AdmissionFairSharing(100, 10, {})
     queue = kq.ClusterQueue.of("cq", {"default": {"cpu": 4}}, admission_scope="UsageBasedAdmissionFairSharing")
     doors = [kq.LocalQueue(f"lq-{name}", cluster_queue="cq") for name in "ab"]

@@ -1,7 +1,7 @@
-"""Admission checks, by the numbers.
+"""Admission checks: states, retries, delays and updates (AC).
 
-No answers of a running Kueue are recorded for retry delays, for checks of some flavors only, and for what checks add to
-pod sets. Those tests rest on its source:
+There are no recordings of Kueue for retry delays, for checks of some flavors, and for pod set updates. These tests are
+based on its source:
 
 - AC-02: `pkg/workload/workload.go:AdmissionChecksForWorkload`,
   `pkg/util/admissioncheck/admissioncheck.go:NewAdmissionChecks`,
@@ -101,7 +101,7 @@ def test_AC_01_rejection_deactivates_for_good(stage):
     assert (story.used("q", flavor="default"), story.scheduler.cycle().idle) == (0, True)
 
 
-def test_AC_02_a_check_of_some_flavors_is_asked_of_those_only(stage):
+def test_AC_02_a_check_for_some_flavors_applies_only_to_those(stage):
     flavors = [kq.ResourceFlavor(name, node_labels={"type": name}) for name in ("spot", "reserved")]
     quotas = {"spot": {"cpu": 4}, "reserved": {"cpu": 4}}
     story = stage(*flavors, *_checks("all", "some"), _queue(("all",), ("some", ("reserved",)), quotas=quotas))
@@ -117,7 +117,7 @@ def test_AC_02_a_check_of_some_flavors_is_asked_of_those_only(stage):
     assert [story.is_true(key, "Admitted") for key in listed] == [True, False]
 
 
-def test_AC_02_while_no_flavor_is_assigned_only_checks_of_all_flavors_are_listed(stage):
+def test_AC_02_without_assigned_flavors_only_checks_for_all_flavors_are_listed(stage):
     quotas = {"default": {"cpu": 1}, "other": {"cpu": 1}}
     rules = ("all",), ("some", ("other",))
     story = stage(DEFAULT, kq.ResourceFlavor("other"), *_checks("all", "some"), _queue(*rules, quotas=quotas))
@@ -127,7 +127,7 @@ def test_AC_02_while_no_flavor_is_assigned_only_checks_of_all_flavors_are_listed
     assert [c.name for c in story.scheduler.workload("big").status.admission_checks] == ["all"]
 
 
-def test_AC_02_a_check_that_is_needed_no_more_is_forgotten(stage):
+def test_AC_02_an_obsolete_check_is_removed(stage):
     story = stage(DEFAULT, *_checks("a", "b"), _queue(("a",), ("b",)))
     story.submit("q", name="w")
     story.settle()
@@ -150,7 +150,7 @@ def test_AC_02_a_check_that_is_needed_no_more_is_forgotten(stage):
         ),
     ],
 )
-def test_AC_03_a_queue_whose_check_is_missing_or_inactive_admits_nobody(stage, change, reason):
+def test_AC_03_a_queue_with_a_missing_or_inactive_check_admits_no_workload(stage, change, reason):
     (check,) = _checks("check")
     story = stage(DEFAULT, check, _queue(("check",)))
     change(story, check)
@@ -195,7 +195,7 @@ UPDATE = {
 }
 
 
-def test_AC_04_what_a_check_adds_to_pod_sets_is_merged_into_the_start_of_the_job(stage):
+def test_AC_04_pod_set_updates_of_a_check_are_merged_into_the_job(stage):
     flavor = kq.ResourceFlavor("default", node_labels={"type": "default"})
     story = stage(flavor, *_checks("a", "b"), _queue(("a",), ("b",)))
     (key,) = story.scheduler.submit(_job(disk="ssd"))
@@ -214,7 +214,7 @@ def test_AC_04_what_a_check_adds_to_pod_sets_is_merged_into_the_start_of_the_job
 @pytest.mark.parametrize(
     "other", [{"nodeSelector": {"pool": "old"}}, {"labels": {"l": "x"}}, {"annotations": {"a": "x"}}]
 )
-def test_AC_04_updates_that_contradict_each_other_do_not_start(stage, other):
+def test_AC_04_conflicting_updates_prevent_the_start(stage, other):
     story = stage(DEFAULT, *_checks("a", "b"), _queue(("a",), ("b",)))
     (key,) = story.scheduler.submit(_job())
     story.settle()
@@ -228,7 +228,7 @@ def test_AC_04_updates_that_contradict_each_other_do_not_start(stage, other):
     assert story.condition(key, "Finished") == ("FailedToStart", str(caught.value))
 
 
-def test_AC_04_an_update_that_contradicts_the_job_does_not_start(stage):
+def test_AC_04_an_update_that_conflicts_with_the_job_prevents_the_start(stage):
     story = _one_check(stage)
     (key,) = story.scheduler.submit(_job(pool="mine"))
     story.settle()
@@ -270,8 +270,8 @@ def test_AC_05_a_delayed_retry_keeps_its_quota_until_the_delay_is_over(stage):
     assert (_state(story, "w").retry_count, _state(story, "w").requeue_after_seconds) == (1, 30)
 
 
-def test_AC_05_a_delay_for_who_was_deactivated_is_none(stage):
-    """Kueue writes the time and deletes it, in turns, until it has come: nothing is left of it in the end."""
+def test_AC_05_a_deactivated_workload_has_no_delay(stage):
+    """Kueue writes and deletes the time repeatedly until it is reached; in the end, the field is absent."""
     story = _one_check(stage)
     story.submit("q", name="w")
     story.settle()
@@ -284,7 +284,7 @@ def test_AC_05_a_delay_for_who_was_deactivated_is_none(stage):
     assert story.conditions("w")["Requeued"] == ("False", "DeactivatedDueToAdmissionCheck")
 
 
-def test_AC_05_of_several_delays_the_longest_counts_and_retries_are_counted(stage):
+def test_AC_05_the_longest_of_several_delays_applies_and_retries_are_counted(stage):
     story = stage(DEFAULT, *_checks("a", "b"), _queue(("a",), ("b",)))
     story.submit("q", name="w")
     story.settle()
@@ -303,7 +303,7 @@ def test_AC_05_of_several_delays_the_longest_counts_and_retries_are_counted(stag
     assert [_state(story, "w", name).retry_count for name in "ab"] == [None, 3]
 
 
-def test_AC_05_who_was_sent_back_queues_behind_who_came_meanwhile(stage):
+def test_AC_05_a_retried_workload_queues_behind_workloads_created_during_its_delay(stage):
     story = stage(DEFAULT, *_checks("check"), _queue(("check",), quotas={"default": {"cpu": 1}}))
     story.submit("q", name="first")
     story.settle()
@@ -352,7 +352,7 @@ def test_AC_06_failures_are_retried_after_60_120_and_240_seconds_then_rejected(s
     assert story.conditions("w")["Evicted"] == ("True", "DeactivatedDueToAdmissionCheck")
 
 
-def test_AC_06_the_wait_has_a_cap(stage):
+def test_AC_06_the_backoff_has_a_maximum(stage):
     story = _provisioned(stage, delay=0, fails=lambda _, attempt: attempt < 8, backoff_limit=9)
     story.submit("q", name="w")
     story.settle()
@@ -375,7 +375,7 @@ def test_AC_06_the_wait_has_a_cap(stage):
         (kq.sim.CheckAnswer("Retry", requeue_after=60), ("False", "UnsatisfiedAdmissionChecks")),
     ],
 )
-def test_AC_08_a_function_of_the_workload_answers(stage, answer, outcome):
+def test_AC_08_a_python_function_answers_a_check(stage, answer, outcome):
     asked = []
 
     def decide(workload):
@@ -390,7 +390,7 @@ def test_AC_08_a_function_of_the_workload_answers(stage, answer, outcome):
     assert set(asked) == {("w", "q")}
 
 
-def test_AC_08_a_function_that_sends_everybody_back_at_once_is_a_loop(stage):
+def test_AC_08_a_function_that_always_retries_without_delay_is_reported_as_a_loop(stage):
     story = _one_check(stage, checks={CONTROLLER: lambda _: "Retry"})
     story.submit("q", name="w")
     settled = story.settle()
@@ -399,7 +399,7 @@ def test_AC_08_a_function_that_sends_everybody_back_at_once_is_a_loop(stage):
     assert not settled.finished
 
 
-def test_AC_08_only_controllers_that_are_given_answer_and_forks_ask_them_too(stage):
+def test_AC_08_only_the_given_controllers_answer_and_forks_call_them_too(stage):
     other = kq.AdmissionCheck("other", controller_name="example.com/other")
     story = stage(
         DEFAULT, *_checks("check"), other, _queue(("check",), ("other",)), checks={CONTROLLER: lambda _: "Ready"}
@@ -415,7 +415,7 @@ def test_AC_08_only_controllers_that_are_given_answer_and_forks_ask_them_too(sta
     assert not story.is_true("w", "Admitted")
 
 
-def test_AC_08_an_answer_that_is_none_of_the_states_is_refused(stage):
+def test_AC_08_an_invalid_check_state_is_rejected(stage):
     story = _one_check(stage, checks={CONTROLLER: lambda _: "Maybe"})
     story.submit("q", name="w")
     with pytest.raises(kq.errors.InvalidSpecError, match="Maybe"):

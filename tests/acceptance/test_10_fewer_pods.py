@@ -1,6 +1,6 @@
-"""Reclaimable pods and elastic slices, by the numbers.
+"""Reclaimable pods and elastic slices (WL_06, WL_07).
 
-No answers of a running Kueue are recorded for either. These tests rest on its source:
+There are no recordings of Kueue for either. These tests are based on its source:
 
 - WL-06: `pkg/workload/workload.go:totalRequestsFromPodSets,totalRequestsFromAdmission`,
   `pkg/webhooks/workload_webhook.go:validateReclaimablePodsUpdate`, `pkg/controller/core/workload_controller.go:Update`
@@ -16,7 +16,7 @@ import kueuepy as kq
 from .life import DEFAULT, preempting, queue
 
 
-def test_WL_06_of_four_pods_one_is_done_and_three_are_held(stage):
+def test_WL_06_one_of_four_pods_is_reclaimed_and_three_keep_quota(stage):
     story = stage(DEFAULT, queue(4))
     story.submit("q", name="w", pods=4)
     story.settle()
@@ -29,7 +29,7 @@ def test_WL_06_of_four_pods_one_is_done_and_three_are_held(stage):
     assert story.running() == ["w", "next"]
 
 
-def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
+def test_WL_06_reclaimable_pods_cannot_decrease_with_reserved_quota(stage):
     story = stage(DEFAULT, queue(4))
     story.submit("q", name="w", pods=4)
     story.scheduler.reclaim("w", 2)
@@ -44,7 +44,7 @@ def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
     assert story.used("q") == 0
 
 
-def test_WL_06_of_a_part_that_was_admitted_only_what_goes_below_it_is_free(stage):
+def test_WL_06_with_partial_admission_only_pods_below_the_admitted_count_release_quota(stage):
     story = stage(DEFAULT, queue(9))
     story.submit("q", name="w", pods=20, min_count=5)
     story.settle()
@@ -54,7 +54,7 @@ def test_WL_06_of_a_part_that_was_admitted_only_what_goes_below_it_is_free(stage
     assert story.used("q") == 7
 
 
-def test_WL_06_a_workload_that_comes_back_asks_for_what_is_left(stage):
+def test_WL_06_a_requeued_workload_requests_only_its_remaining_pods(stage):
     story = stage(DEFAULT, queue(4, preemption=preempting()))
     story.submit("q", name="w", pods=4)
     story.settle()
@@ -67,7 +67,7 @@ def test_WL_06_a_workload_that_comes_back_asks_for_what_is_left(stage):
     assert (story.running(), story.used("q")) == (["w", "high"], 5)
 
 
-def test_WL_06_without_the_gate_they_count_for_nothing(stage):
+def test_WL_06_without_the_feature_gate_reclaimable_pods_are_ignored(stage):
     configuration = kq.Configuration(feature_gates={"ReclaimablePods": False})
     story = stage(DEFAULT, queue(4), configuration=configuration)
     story.submit("q", name="w", pods=4)
@@ -93,7 +93,7 @@ def _elastic(stage, **quotas):
     return story
 
 
-def test_WL_07_from_3_to_10_only_7_more_are_needed(stage):
+def test_WL_07_scaling_from_3_to_10_needs_quota_for_7(stage):
     story = _elastic(stage, one=10)
     story.scheduler.submit(_slice("s2", 10, "s1", uid="u2", labels={"kueue.x-k8s.io/job-uid": "j"}))
     story.settle()
@@ -105,7 +105,7 @@ def test_WL_07_from_3_to_10_only_7_more_are_needed(stage):
     )
 
 
-def test_WL_07_the_flavor_stays(stage):
+def test_WL_07_scaling_up_keeps_the_flavor(stage):
     story = _elastic(stage, one=3, two=100)
     story.scheduler.submit(_slice("s2", 10, "s1"))
     story.settle()
@@ -114,7 +114,7 @@ def test_WL_07_the_flavor_stays(stage):
     assert "could not assign two flavor since the original workload is assigned: one" in story.condition("s2")[1]
 
 
-def test_WL_07_down_in_place_and_up_by_what_is_held_then(stage):
+def test_WL_07_scaling_down_is_in_place_and_scaling_up_needs_the_difference(stage):
     story = _elastic(stage, one=4)
     story.submit("q", name="waits", requests={"cpu": 3})
     story.settle()
@@ -129,7 +129,7 @@ def test_WL_07_down_in_place_and_up_by_what_is_held_then(stage):
     assert (story.running(), story.used("q")) == (["s2"], 4)
 
 
-def test_WL_07_the_replaced_slice_counts_as_gone_for_who_comes_later_in_the_cycle(stage):
+def test_WL_07_a_replaced_slice_is_not_counted_for_later_heads_of_the_cycle(stage):
     queues = [kq.ClusterQueue.of(name, {"one": {"cpu": 5}}, cohort_name="c") for name in ("q", "r")]
     story = stage(kq.ResourceFlavor("one"), *queues)
     story.scheduler.submit(_slice("s1", 3))
@@ -138,5 +138,5 @@ def test_WL_07_the_replaced_slice_counts_as_gone_for_who_comes_later_in_the_cycl
     story.submit("r", name="other", requests={"cpu": 7})
     story.scheduler.cycle()
 
-    # 5 of the slice and 7 more are 12 of 10: the slice that goes is taken off although only 2 were added for it.
+    # The slice of 5 and the new one of 7 need 12 of 10: the replaced slice is subtracted although only 2 were added.
     assert (story.used("q"), story.used("r")) == (5, 7)

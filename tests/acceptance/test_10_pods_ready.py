@@ -1,11 +1,11 @@
-"""Pods that do not get ready: timeouts, backoffs, limits and blocked admission, by the numbers.
+"""Workloads whose pods do not become ready: timeouts, backoffs, limits and blocked admission (WL_04, WL_05).
 
-No answers of a running Kueue are recorded for blockAdmission. Those tests rest on its source:
+There are no recordings of Kueue for blockAdmission. These tests are based on its source:
 
 - `pkg/scheduler/scheduler.go:waitForPodsReadyIfNeeded`
 - `pkg/cache/scheduler/cache.go:WaitForPodsReady,PodsReadyForAllAdmittedWorkloads`
 - `pkg/cache/scheduler/clusterqueue.go:addOrUpdateWorkload`
-- `pkg/workload/workload.go:GetQueueOrderTimestamp` (the order of those that come back)
+- `pkg/workload/workload.go:GetQueueOrderTimestamp` (the order of requeued workloads)
 """
 
 import msgspec
@@ -39,7 +39,7 @@ def test_WL_04_the_backoff_doubles_from_60_to_3600_seconds(stage):
 @pytest.mark.parametrize(
     ("base", "cap", "delays"), [(10, 25, [10, 20, 25, 25]), (100, 30, [100, 30, 30]), (5, 0, [5, 10, 20])]
 )
-def test_WL_04_base_and_cap_are_the_users_and_the_first_delay_has_no_cap(stage, base, cap, delays):
+def test_WL_04_the_backoff_is_configurable_and_its_first_delay_has_no_maximum(stage, base, cap, delays):
     configuration = waiting_for_pods(10, backoff_base_seconds=base, backoff_max_seconds=cap)
     story = stage(DEFAULT, queue(), configuration=configuration)
     story.submit("q", name="w")
@@ -84,7 +84,7 @@ def test_WL_04_a_limit_of_0_deactivates_at_once(stage):
 
 
 @pytest.mark.parametrize(("recovery", "evicted"), [(None, []), (0, []), (40, ["w"])])
-def test_WL_04_pods_that_fail_have_the_time_to_recover_that_is_set(stage, recovery, evicted):
+def test_WL_04_failed_pods_have_the_configured_recovery_timeout(stage, recovery, evicted):
     story = stage(DEFAULT, queue(), configuration=waiting_for_pods(300, recovery))
     story.submit("q", name="w")
     story.settle()
@@ -102,7 +102,7 @@ def test_WL_04_pods_that_fail_have_the_time_to_recover_that_is_set(stage, recove
     assert story.evicted() == evicted
 
 
-def test_WL_04_pods_that_recover_are_told_apart_from_those_that_start(stage):
+def test_WL_04_recovery_of_pods_is_distinguished_from_startup(stage):
     story = stage(DEFAULT, queue(), configuration=waiting_for_pods())
     story.submit("q", name="w")
     story.settle()
@@ -114,7 +114,7 @@ def test_WL_04_pods_that_recover_are_told_apart_from_those_that_start(stage):
 
 
 @pytest.mark.parametrize(("timestamp", "running"), [("Eviction", ["second"]), ("Creation", ["first"])])
-def test_WL_04_who_was_sent_back_queues_by_the_time_of_its_eviction_or_its_creation(stage, timestamp, running):
+def test_WL_04_an_evicted_workload_queues_by_eviction_or_creation_time(stage, timestamp, running):
     configuration = waiting_for_pods(timestamp=timestamp, backoff_base_seconds=1)
     story = stage(DEFAULT, CHECK, queue(1), configuration=configuration)
     story.submit("q", name="first")
@@ -136,7 +136,7 @@ def _blocking(stage, *queues, gates=None):
     return stage(DEFAULT, *(queues or (queue(name="a"), queue(name="b"))), configuration=configuration)
 
 
-def test_WL_04_block_admission_admits_one_after_the_other(stage):
+def test_WL_04_block_admission_admits_one_workload_at_a_time(stage):
     story = _blocking(stage)
     story.submit("a", 2)
     story.submit("b", 2)
@@ -152,8 +152,8 @@ def test_WL_04_block_admission_admits_one_after_the_other(stage):
 
 
 @pytest.mark.parametrize(("block", "together"), [(False, 2), (True, 1)])
-def test_WL_04_of_two_jobs_of_20_pods_the_second_waits_until_all_pods_of_the_first_have_a_place(stage, block, together):
-    """The nodes have 8429Mi, which hold 26 of the 40 pods; the quota is twice that. Two half started jobs never end."""
+def test_WL_04_the_second_job_of_20_pods_waits_until_all_pods_of_the_first_are_ready(stage, block, together):
+    """The nodes fit only 26 of the 40 pods; the quota is twice that. Two partially started jobs would not finish."""
     queue = kq.ClusterQueue.of("q", {"default": {"memory": "16858Mi"}})
     story = stage(DEFAULT, queue, configuration=waiting_for_pods(300, block=block))
     story.submit("q", 2, pods=20, requests={"memory": "316Mi"}, name="job")
@@ -169,7 +169,7 @@ def test_WL_04_of_two_jobs_of_20_pods_the_second_waits_until_all_pods_of_the_fir
         story.settle()
 
 
-def test_WL_04_who_is_blocked_says_so_and_goes_before_who_comes_later(stage):
+def test_WL_04_a_blocked_workload_reports_it_and_precedes_later_workloads(stage):
     story = _blocking(stage)
     story.submit("a", name="first")
     story.submit("b", name="stale")
@@ -183,7 +183,7 @@ def test_WL_04_who_is_blocked_says_so_and_goes_before_who_comes_later(stage):
     assert _names(story.scheduler.cycle().admitted) == ["stale"]
 
 
-def test_WL_04_who_preempts_is_not_blocked_and_is_put_back_when_the_cycle_goes_on(stage):
+def test_WL_04_a_preemptor_is_not_blocked_and_is_requeued_when_the_cycle_continues(stage):
     story = _blocking(stage, queue(name="a"), queue(2, "b", preemption=preempting()))
     story.submit("b", name="low", requests={"cpu": 2})
     story.settle()
@@ -204,7 +204,7 @@ def test_WL_04_who_preempts_is_not_blocked_and_is_put_back_when_the_cycle_goes_o
     assert _names(story.scheduler.cycle().admitted) == ["high"]
 
 
-def test_WL_04_a_reservation_blocks_as_an_admission_does(stage):
+def test_WL_04_a_quota_reservation_blocks_like_an_admission(stage):
     checked = queue(name="a", admission_checks_strategy=CHECKED)
     story = _blocking(stage, CHECK, checked, queue(name="b"))
     story.submit("a", name="held")
@@ -218,7 +218,7 @@ def test_WL_04_a_reservation_blocks_as_an_admission_does(stage):
     assert story.running() == ["blocked"]
 
 
-def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_goes_on(stage):
+def test_WL_04_a_workload_deleted_during_a_blocked_cycle_is_not_admitted_and_the_cycle_continues(stage):
     story = _blocking(stage, *(queue(name=name) for name in "abcd"))
     for name in "abcd":
         story.submit(name, name=f"w-{name}")
@@ -240,7 +240,7 @@ def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_g
     ]
 
 
-def test_WL_04_a_cycle_waits_at_who_is_gone_meanwhile_and_says_nothing_of_it(stage):
+def test_WL_04_a_blocked_cycle_makes_no_decision_about_a_deleted_workload(stage):
     story = _blocking(stage, *(queue(name=name) for name in "abcd"))
     for name in "abcd":
         story.submit(name, name=f"w-{name}")
@@ -257,7 +257,7 @@ def test_WL_04_a_cycle_waits_at_who_is_gone_meanwhile_and_says_nothing_of_it(sta
     assert _names(story.scheduler.cycle().decisions) == ["w-d"]
 
 
-def test_WL_04_with_fair_sharing_the_next_share_is_counted_with_who_was_admitted(stage):
+def test_WL_04_with_fair_sharing_the_next_share_includes_admitted_workloads(stage):
     configuration = msgspec.structs.replace(waiting_for_pods(block=True), fair_sharing=kq.FairSharingConfig())
     queues = [queue(1, name, cohort_name="c") for name in ("a", "b", "c")]
     story = stage(DEFAULT, *queues, configuration=configuration)
@@ -273,7 +273,7 @@ def test_WL_04_with_fair_sharing_the_next_share_is_counted_with_who_was_admitted
 
 
 @pytest.mark.parametrize("gates", [{}, {"UnadmittedWorkloadsObservability": False}])
-def test_WL_04_a_cycle_that_waits_is_saved_with_everything_else(stage, tmp_path, gates):
+def test_WL_04_a_blocked_cycle_is_part_of_the_saved_state(stage, tmp_path, gates):
     story = _blocking(stage, gates=gates)
     story.submit("a", name="first")
     story.submit("b", name="stale")
@@ -287,7 +287,7 @@ def test_WL_04_a_cycle_that_waits_is_saved_with_everything_else(stage, tmp_path,
     assert again._engine.save() == story.scheduler._engine.save()
 
 
-def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stage):
+def test_WL_05_the_retry_count_is_kept_until_deactivation(stage):
     story = stage(DEFAULT, queue(), configuration=waiting_for_pods())
     story.submit("q", name="w")
     story.settle()
@@ -309,7 +309,7 @@ def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stag
     assert story.condition("w", "Requeued") == ("Reactivated", "The workload was reactivated")
 
 
-def test_WL_19_who_waits_for_the_pods_of_others_is_told_so(stage):
+def test_WL_19_the_reason_of_a_workload_that_waits_for_pods_of_others(stage):
     story = _blocking(stage)
     story.submit("a", name="first")
     story.submit("b", name="w")

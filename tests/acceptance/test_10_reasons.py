@@ -1,4 +1,4 @@
-"""Why a workload waits, one situation for each reason; and what the jobs of a trace need."""
+"""Reasons of pending workloads, one situation each, and dependent jobs (WL_19, WL_20)."""
 
 import msgspec
 import pytest
@@ -9,7 +9,7 @@ from .life import DEFAULT, preempting, queue
 
 
 def _reasons():
-    """A situation for each reason: what there is, and what makes the workload wait."""
+    """A situation for each reason: the objects, and the cause of waiting."""
     on_hold = kq.objects.Condition("QuotaReserved", "False", "OnHold", "Job is on hold", 0)
     typed = kq.ResourceFlavor("default", node_labels={"type": "a"})
     return {
@@ -24,7 +24,7 @@ def _reasons():
 
 
 @pytest.mark.parametrize("reason", _reasons())
-def test_WL_19_why_a_workload_waits_by_itself(stage, reason):
+def test_WL_19_reasons_that_concern_only_the_workload(stage, reason):
     objects, fields = _reasons()[reason]
     story = stage(*objects)
     story.submit("q", name="w", **fields)
@@ -34,7 +34,7 @@ def test_WL_19_why_a_workload_waits_by_itself(stage, reason):
     assert reason in str(story.scheduler.explain("w"))
 
 
-def test_WL_19_why_a_workload_waits_for_others(stage):
+def test_WL_19_reasons_that_concern_other_workloads(stage):
     story = stage(DEFAULT, queue(4, preemption=preempting()), stopping=60)
     story.submit("q", name="first", requests={"cpu": 3})
     story.settle()
@@ -46,7 +46,7 @@ def test_WL_19_why_a_workload_waits_for_others(stage):
     assert story.waiting() == {"small": "WaitingForQuota", "high": "WaitingForPreemptedWorkloads"}
 
 
-def test_WL_19_pending_evaluation_is_what_an_eviction_leaves(stage):
+def test_WL_19_an_evicted_workload_has_the_reason_pending_evaluation(stage):
     story = stage(DEFAULT, queue(1))
     story.submit("q", name="w")
     story.settle()
@@ -61,7 +61,7 @@ def test_WL_19_pending_evaluation_is_what_an_eviction_leaves(stage):
     )
 
 
-def test_WL_19_who_equals_one_that_failed_is_not_looked_at_and_shares_its_reason(stage):
+def test_WL_19_a_workload_equal_to_an_inadmissible_one_is_skipped_with_the_same_reason(stage):
     story = stage(DEFAULT, queue(1))
     story.submit("q", 3)
     story.settle()
@@ -77,7 +77,7 @@ def test_WL_19_who_equals_one_that_failed_is_not_looked_at_and_shares_its_reason
     )
 
 
-def test_WL_20_a_job_that_depends_on_another_is_gated_until_that_one_is_done(stage):
+def test_WL_20_a_dependent_job_is_gated_until_the_other_job_finishes(stage):
     story = stage(DEFAULT, queue(9))
     after = {"kueue.x-k8s.io/admission-gated-by": "example.com/after-prepare"}
     story.submit("q", name="prepare")
@@ -91,7 +91,7 @@ def test_WL_20_a_job_that_depends_on_another_is_gated_until_that_one_is_done(sta
     assert (story.running(), story.used("q")) == (["train"], 8)
 
 
-def test_WL_20_a_job_that_repeats_comes_again_and_again(stage):
+def test_WL_20_a_repeating_job_is_submitted_repeatedly(stage):
     story = stage(DEFAULT, queue(1))
     for number in range(3):
         story.submit("q", name=f"nightly-{number}")

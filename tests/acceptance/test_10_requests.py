@@ -1,6 +1,6 @@
-"""Gated workloads, and what a pod really asks for, by the numbers.
+"""Gated workloads, and the requests of pods (WL_13, WL_14).
 
-No answers of a running Kueue are recorded for LimitRanges and RuntimeClasses. Those tests rest on its source:
+There are no recordings of Kueue for LimitRanges and RuntimeClasses. These tests are based on its source:
 
 - `pkg/workload/resources.go:AdjustResources,ValidateResources,ValidateLimitRange`
 - `pkg/controller/core/workload_controller.go:queueReconcileForPending` (later changes)
@@ -15,7 +15,7 @@ import kueuepy as kq
 from .life import DEFAULT, queue
 
 
-def test_WL_13_a_gated_workload_is_not_queued_until_the_gate_is_gone(stage):
+def test_WL_13_a_gated_workload_is_queued_when_its_gate_is_removed(stage):
     story = stage(DEFAULT, queue(1))
     gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/a,example.com/b"}
     story.submit("q", name="gated", annotations=gate, priority=5)
@@ -36,7 +36,7 @@ def test_WL_13_a_gated_workload_is_not_queued_until_the_gate_is_gone(stage):
     assert story.running() == ["gated"]
 
 
-def test_WL_13_a_gate_is_not_added_later_and_counts_only_with_its_feature_gate(stage):
+def test_WL_13_an_admission_gate_cannot_be_added_later_and_needs_its_feature_gate(stage):
     gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/a"}
     story = stage(DEFAULT, queue(), configuration=kq.Configuration(feature_gates={"AdmissionGatedBy": False}))
     story.submit("q", name="w", annotations=gate)
@@ -50,7 +50,7 @@ def test_WL_13_a_gate_is_not_added_later_and_counts_only_with_its_feature_gate(s
         story.scheduler.apply(msgspec.structs.replace(known, annotations=gate))
 
 
-def test_WL_13_a_gated_workload_without_a_queue_does_not_keep_the_controllers_busy(stage):
+def test_WL_13_a_gated_workload_without_a_queue_does_not_keep_settle_running(stage):
     story = stage(DEFAULT, queue())
     gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/a"}
     story.submit("missing", name="w", annotations=gate)
@@ -100,7 +100,7 @@ PODS = {
 
 
 @pytest.mark.parametrize("rule", PODS)
-def test_WL_14_what_a_pod_asks_for(stage, rule):
+def test_WL_14_pod_requests(stage, rule):
     pod, cpu = PODS[rule]
     limits = kq.objects.LimitRange(
         "l", limits=(kq.objects.LimitRangeItem(type="Container", default_request={"cpu": "250m"}),)
@@ -118,7 +118,7 @@ def _limits(**fields):
     return kq.objects.LimitRange("l", limits=(kq.objects.LimitRangeItem(type="Container", **fields),))
 
 
-def test_WL_14_requests_above_limits_are_refused_in_kueues_words(stage):
+def test_WL_14_requests_above_limits_are_rejected_with_the_message_of_kueue(stage):
     story = stage(DEFAULT, queue())
     pod_set = kq.PodSet.of(requests={"cpu": 2}, limits={"cpu": 1})
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pod_set,)))
@@ -137,7 +137,7 @@ def test_WL_14_requests_above_limits_are_refused_in_kueues_words(stage):
     ("bounds", "words"),
     [({"max": {"cpu": 1}}, "above the limitRange max"), ({"min": {"cpu": 3}}, "below the limitRange min")],
 )
-def test_WL_14_the_namespace_says_how_much_a_container_may_ask_for(stage, bounds, words):
+def test_WL_14_limit_ranges_of_the_namespace_bound_container_requests(stage, bounds, words):
     story = stage(DEFAULT, queue(), _limits(**bounds))
     story.submit("q", name="w", requests={"cpu": 2})
     story.settle()
@@ -151,18 +151,18 @@ def test_WL_14_the_namespace_says_how_much_a_container_may_ask_for(stage, bounds
     )
 
 
-def test_WL_14_a_default_limit_below_the_request_is_seen_by_the_scheduler_only(stage):
+def test_WL_14_a_default_limit_below_the_request_is_detected_only_by_the_scheduler(stage):
     story = stage(DEFAULT, queue(), _limits(default={"cpu": 1}))
     story.submit("q", name="w", requests={"cpu": 2})
     (decision,) = story.scheduler.cycle()
     assert decision.message.startswith("resources validation failed")
     story.scheduler._engine.settle()
 
-    # The workload controller looks at the template as it is written, which has no limit.
+    # The workload controller reads the template as written, which has no limit.
     assert story.condition("w") == ("PendingEvaluation", "Workload is pending evaluation in the scheduling queue")
 
 
-def test_WL_14_a_default_that_changes_counts_for_those_that_wait(stage):
+def test_WL_14_a_changed_default_applies_to_waiting_workloads(stage):
     story = stage(DEFAULT, queue(1), _limits(default_request={"cpu": 2}))
     pod_set = kq.PodSet("main", template={"spec": {"containers": [_container()]}})
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pod_set,)))
@@ -173,7 +173,7 @@ def test_WL_14_a_default_that_changes_counts_for_those_that_wait(stage):
     assert (story.running(), story.used("q")) == (["w"], 1)
 
 
-def test_WL_14_the_overhead_of_a_runtime_class_that_changes_or_goes_counts_for_those_that_wait(stage):
+def test_WL_14_a_changed_or_deleted_runtime_class_applies_to_waiting_workloads(stage):
     heavy = kq.objects.RuntimeClass("sandboxed", overhead={"cpu": 1})
     story = stage(DEFAULT, queue(1), heavy)
     spec = {"containers": [_container(cpu="1")], "runtimeClassName": "sandboxed"}

@@ -1,4 +1,4 @@
-"""The states of a workload, whole jobs and partial admission, by the numbers."""
+"""States of a workload, and partial admission (WL_01 to WL_03)."""
 
 import pytest
 
@@ -72,7 +72,7 @@ def test_WL_02_pod_sets_are_admitted_together(stage):
     assert story.running() == []
 
 
-def test_WL_03_partial_admission_takes_9_of_20(stage):
+def test_WL_03_partial_admission_admits_9_of_20_pods(stage):
     story = stage(DEFAULT, queue(9))
     story.submit("q", name="elastic", pods=20, min_count=5)
     story.settle()
@@ -81,7 +81,7 @@ def test_WL_03_partial_admission_takes_9_of_20(stage):
     assert (assignment.count, story.used("q")) == (9, 9)
 
 
-def test_WL_03_the_full_size_by_preemption_comes_before_less(stage):
+def test_WL_03_preemption_for_the_full_count_is_preferred_to_partial_admission(stage):
     story = stage(DEFAULT, queue(9, preemption=preempting()))
     story.submit("q", name="low", requests={"cpu": 5})
     story.settle()
@@ -93,7 +93,7 @@ def test_WL_03_the_full_size_by_preemption_comes_before_less(stage):
 
 
 @pytest.mark.parametrize(("gates", "running"), [({}, ["elastic"]), ({"PartialAdmission": False}, [])])
-def test_WL_03_without_the_gate_the_minimum_is_dropped(stage, gates, running):
+def test_WL_03_without_the_feature_gate_the_minimum_count_is_ignored(stage, gates, running):
     story = stage(DEFAULT, queue(9), configuration=kq.Configuration(feature_gates=gates))
     story.submit("q", name="elastic", pods=20, min_count=5)
     story.settle()

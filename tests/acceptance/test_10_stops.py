@@ -1,7 +1,7 @@
-"""Stopped queues, inactive workloads, limited time, and when quota is free, by the numbers.
+"""Stopped queues, inactive workloads, execution time limits, and the release of quota (WL_08 to WL_16).
 
-No answers of a running Kueue are recorded for stops of reserved workloads, both queues stopped at once, and jobs
-that take time to stop. Those tests rest on its source:
+There are no recordings of Kueue for stops of reserved workloads, for two stopped queues of one workload, and for jobs
+that take time to stop. These tests are based on its source:
 
 - `pkg/controller/core/workload_controller.go:reconcileOnLocalQueueActiveState,reconcileOnClusterQueueActiveState`
 - `pkg/controller/core/localqueue_controller.go:Update`, `pkg/cache/queue/manager.go:ClusterQueueForWorkload`
@@ -21,7 +21,7 @@ def _local(stop="None"):
     return kq.LocalQueue("q", cluster_queue="q", stop_policy=stop)
 
 
-def test_WL_08_hold_lets_run_and_holds_back(stage):
+def test_WL_08_hold_keeps_running_workloads_and_admits_none(stage):
     story = stage(DEFAULT, queue(9))
     story.submit("q", 12)
     story.settle()
@@ -53,7 +53,7 @@ def test_WL_08_drain_evicts_all_nine_and_refills_one_per_cycle(stage):
     assert story.conditions("q-0000")["Requeued"] == ("True", "ClusterQueueRestarted")
 
 
-def test_WL_09_a_stopped_local_queue_drains_its_own_workloads_only(stage):
+def test_WL_09_a_stopped_local_queue_drains_only_its_workloads(stage):
     others = kq.LocalQueue("other", cluster_queue="q")
     story = stage(DEFAULT, queue(9), _local(), others)
     story.submit("q", 3)
@@ -70,7 +70,7 @@ def test_WL_09_a_stopped_local_queue_drains_its_own_workloads_only(stage):
     assert story.conditions("q-0000")["Requeued"] == ("True", "LocalQueueRestarted")
 
 
-def test_WL_09_hold_lets_run_and_holds_back(stage):
+def test_WL_09_hold_keeps_running_workloads_and_admits_none(stage):
     story = stage(DEFAULT, queue(9), _local())
     story.submit("q", 2)
     story.settle()
@@ -84,7 +84,7 @@ def test_WL_09_hold_lets_run_and_holds_back(stage):
 
 @pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
 @pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue"])
-def test_WL_08_WL_09_a_reservation_is_taken_back_without_an_eviction(stage, kind, policy):
+def test_WL_08_WL_09_a_quota_reservation_is_cancelled_without_an_eviction(stage, kind, policy):
     story = stage(DEFAULT, CHECK, queue(admission_checks_strategy=CHECKED), _local())
     story.submit("q", name="w")
     story.settle()
@@ -101,7 +101,7 @@ def test_WL_08_WL_09_a_reservation_is_taken_back_without_an_eviction(stage, kind
     assert story.running() == ["w"]
 
 
-def test_WL_09_behind_a_held_local_queue_the_cluster_queue_drains_nobody(stage):
+def test_WL_09_draining_a_cluster_queue_skips_workloads_of_a_held_local_queue(stage):
     story = stage(DEFAULT, queue(9), _local())
     story.submit("q", name="w")
     story.settle()
@@ -114,7 +114,7 @@ def test_WL_09_behind_a_held_local_queue_the_cluster_queue_drains_nobody(stage):
     assert (story.running(), story.condition("w", "Evicted")[0]) == ([], "ClusterQueueStopped")
 
 
-def test_WL_10_an_inactive_workload_is_evicted_and_held(stage):
+def test_WL_10_an_inactive_workload_is_evicted_and_not_queued(stage):
     story = stage(DEFAULT, queue(1))
     story.submit("q", name="w")
     story.submit("q", name="next")
@@ -133,7 +133,7 @@ def test_WL_10_an_inactive_workload_is_evicted_and_held(stage):
     assert story.running() == ["w"]
 
 
-def test_WL_11_60_seconds_and_40_more_of_100_then_deactivated(stage):
+def test_WL_11_a_workload_is_deactivated_after_runs_of_60_and_40_of_100_seconds(stage):
     story = stage(DEFAULT, queue(1, preemption=preempting()))
     story.submit("q", name="w", maximum_execution_time_seconds=100)
     story.settle()
@@ -154,7 +154,7 @@ def test_WL_11_60_seconds_and_40_more_of_100_then_deactivated(stage):
     )
 
 
-def test_WL_11_who_ran_out_of_time_stays_inadmissible_when_it_is_active_again(stage):
+def test_WL_11_a_reactivated_workload_without_execution_time_left_stays_inadmissible(stage):
     story = stage(DEFAULT, queue(1))
     story.submit("q", name="w", maximum_execution_time_seconds=10)
     story.settle()
@@ -168,7 +168,7 @@ def test_WL_11_who_ran_out_of_time_stays_inadmissible_when_it_is_active_again(st
     assert story.conditions("w")["Requeued"] == ("False", "DeactivatedDueToMaximumExecutionTimeExceeded")
 
 
-def test_WL_16_the_quota_is_free_when_the_pods_are_gone(stage):
+def test_WL_16_quota_is_released_when_the_pods_are_deleted(stage):
     story = stage(DEFAULT, queue(1, preemption=preempting()), stopping="30s")
     story.submit("q", name="low")
     story.settle()

@@ -1,6 +1,6 @@
-"""Jobs as users write them: batch/v1 Jobs, kinds of one's own, labels, rows of a table.
+"""Jobs as users write them: batch/v1 Jobs, custom kinds, labels, and table rows (IN).
 
-No answers of a running Kueue are recorded for jobs; each test names the sources of Kueue that it rests on.
+There are no recordings of Kueue for jobs; each test names its sources in Kueue.
 """
 
 import msgspec
@@ -66,8 +66,8 @@ def test_IN_02_one_change_starts_a_job_and_one_stops_it(scheduler):
     assert scheduler.stop_patch(key) == {"spec": {"suspend": True, "template": {"metadata": None, "spec": restored}}}
 
 
-def test_IN_02_a_job_that_was_evicted_is_stopped_from_where_it_is(scheduler):
-    """`pkg/controller/jobframework/reconciler.go:stopJob`: what is restored is what the Workload says."""
+def test_IN_02_an_evicted_job_is_stopped_by_a_patch_of_its_current_manifest(scheduler):
+    """`pkg/controller/jobframework/reconciler.go:stopJob`: the template is restored from the Workload."""
     held = kq.jobs.suspend(example("job")[0])
     (key,) = scheduler.submit(held)
     scheduler.settle()
@@ -106,8 +106,8 @@ BY_PATHS = path_kind("Sweep", "example.com/v1", [PodSetPath("trial", "spec.templ
 
 @pytest.mark.usefixtures("own_kinds")
 @pytest.mark.parametrize("kind", [BY_PATHS, _Batch], ids=["paths", "class"])
-def test_IN_03_a_kind_of_ones_own_is_read_from_manifests_and_lives_as_any_other(kind):
-    """`pkg/controller/jobframework/interface.go:GenericJob`: all that Kueue has to know of a kind."""
+def test_IN_03_a_registered_custom_kind_is_read_from_manifests_and_works_like_other_kinds(kind):
+    """`pkg/controller/jobframework/interface.go:GenericJob`: everything that Kueue needs for a kind."""
     (note,) = kq.load([CLUSTER, SWEEP]).notes
     assert "does not bear on admission; skipped" in str(note)
 
@@ -157,7 +157,7 @@ def test_IN_14_the_annotations_of_topologies():
     }
 
 
-def test_IN_14_the_annotation_of_the_first_versions_counts_only_on_request():
+def test_IN_14_the_annotation_of_the_first_versions_is_read_only_on_request():
     """`pkg/controller/jobframework/utils.go:QueueNameForObject`: a label since v0.3."""
     old = minimal_job(annotations={QUEUE: "old"})
     assert kq.jobs.to_workload(old, queue_name_annotation=True).queue_name == "training"

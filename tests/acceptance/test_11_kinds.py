@@ -1,8 +1,8 @@
-"""Every kind of job, from a manifest as its users write it: pod sets, totals, start and stop.
+"""Every kind of job, from a typical manifest: pod sets, totals, start and stop (IN).
 
-No answers of a running Kueue are recorded for jobs. Each test names the sources of Kueue that its numbers rest on; what
-pods are given when they start is `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus`, how they are
-restored `pkg/podset/podset.go:RestorePodSpec`.
+There are no recordings of Kueue for jobs. Each test names its sources in Kueue. The source for started pods is
+`pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus`, and for restored pods
+`pkg/podset/podset.go:RestorePodSpec`.
 """
 
 import pytest
@@ -74,7 +74,7 @@ def test_IN_05_a_ray_cluster_has_at_most_17_groups():
         kq.jobs.to_workload(cluster)
 
 
-def test_IN_05_the_autoscaler_counts_in_the_head():
+def test_IN_05_the_autoscaler_is_part_of_the_head():
     """`pkg/controller/jobs/raycluster/raycluster_webhook.go:validateCreate`, and `common.go` for the sidecar."""
     cluster, _ = example("raycluster")
     cluster["spec"]["enableInTreeAutoscaling"] = True
@@ -86,7 +86,7 @@ def test_IN_05_the_autoscaler_counts_in_the_head():
     assert containers[1]["resources"]["requests"] == {"cpu": "500m", "memory": "512Mi"}
 
 
-def test_IN_06_a_ray_job_also_has_its_submitter():
+def test_IN_06_a_ray_job_also_has_a_submitter():
     """`pkg/controller/jobs/rayjob/rayjob_controller.go:PodSets,RunWithPodSetsInfo`."""
     shown = show("rayjob", keeps=["spec.submitterPodTemplate.spec."])
     assert shown.pod_sets == {
@@ -103,7 +103,7 @@ def test_IN_06_a_ray_job_also_has_its_submitter():
         f"{cluster}.workerGroupSpecs.1.template": "large",
         "spec.submitterPodTemplate": "submitter",
     }
-    # The template that KubeRay would use is written down, so that it can be placed.
+    # The template that KubeRay would use by default is written, so that node selectors can be added.
     container = "spec.submitterPodTemplate.spec.containers.0"
     assert shown.rest == RUNS | {
         f"{container}.name": "ray-job-submitter",
@@ -116,7 +116,7 @@ def test_IN_06_a_ray_job_also_has_its_submitter():
     }
 
 
-def test_IN_06_a_submitter_beside_the_head_counts_in_it():
+def test_IN_06_a_submitter_in_sidecar_mode_is_part_of_the_head():
     """`pkg/controller/jobs/rayjob/rayjob_controller.go:PodSets`: SidecarMode."""
     beside, _ = example("rayjob")
     beside["spec"]["submissionMode"] = "SidecarMode"
@@ -125,7 +125,7 @@ def test_IN_06_a_submitter_beside_the_head_counts_in_it():
     assert pod_sets[0].template["spec"]["containers"][1]["resources"]["requests"] == {"cpu": "500m", "memory": "200Mi"}
 
 
-def test_IN_06_a_ray_service_is_the_cluster_that_serves():
+def test_IN_06_a_ray_service_has_the_pod_sets_of_its_cluster():
     """`pkg/controller/jobs/rayservice/rayservice_controller.go:PodSets,RunWithPodSetsInfo,Suspend`."""
     shown = show("rayservice")
     assert shown.pod_sets == {
@@ -202,7 +202,7 @@ def test_IN_08_tf_jax_and_mpi_have_the_types_of_their_kind(name):
     _shows_its_replicas(name)
 
 
-def test_IN_08_all_types_of_a_tf_job_come_in_the_order_of_the_kind():
+def test_IN_08_the_replica_types_of_a_tf_job_have_a_fixed_order():
     """`pkg/controller/jobs/kubeflow/jobs/tfjob/tfjob_controller.go:OrderedReplicaTypes`."""
     job, _ = example("tfjob")
     (replicas, *_) = job["spec"]["tfReplicaSpecs"].values()
@@ -219,7 +219,7 @@ def test_IN_09_a_train_job_becomes_the_jobset_of_its_runtime():
         "node": (4, {"cpu": "8", "memory": "64Gi"}),
     }
     assert shown.totals == {"cpu": 0.5 + 32, "memory": 256 * 1024, "nvidia.com/gpu": 8}
-    # It starts by a patch of its runtime, which is its own and was empty.
+    # The job starts by a patch of its own, previously empty runtime patches.
     jobs = "spec.runtimePatches.0.trainingRuntimeSpec.template.spec"
     assert shown.places == {
         f"{jobs}.replicatedJobs.0.template.spec.template": "dataset-initializer",
@@ -229,7 +229,7 @@ def test_IN_09_a_train_job_becomes_the_jobset_of_its_runtime():
     assert shown.rest == RUNS | {jobs: None} | names
 
 
-def test_IN_09_the_runtime_of_a_train_job_has_to_be_there():
+def test_IN_09_the_runtime_of_a_train_job_must_exist():
     """`pkg/controller/jobs/trainjob/trainjob_controller.go:getChildJobSet`."""
     manifest, _ = example("trainjob")
     with pytest.raises(kq.errors.NotFoundError, match='"torch-distributed" names no ClusterTrainingRuntime'):
@@ -317,7 +317,7 @@ def test_IN_12_each_replica_of_a_leader_worker_set_is_a_workload():
     assert shown.totals == {"cpu": 2 * (4 + 32), "memory": 2 * (16 + 256) * 1024, "nvidia.com/gpu": 64}
 
 
-def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
+def test_IN_13_each_job_of_a_cron_job_is_queued_separately():
     """`pkg/controller/jobs/job/job_controller.go`: Kueue manages the Jobs that it makes, named as `k8s.io/kubernetes`
     does it: after the minute they are due.
     """
@@ -332,7 +332,7 @@ def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
     assert (pod_set.name, pod_set.count) == ("main", 2)
     used = scheduler._engine.usage()["cluster-total"]
     assert (used["spot/cpu"], used["spot/memory"]) == (2 * 500, 2 * 2**30)
-    # It is not the CronJob that is started and stopped.
+    # The Jobs of a CronJob are started and stopped, not the CronJob.
     held = kq.jobs.suspend(cron_job.jobs()[0].manifest)
     started = kq.jobs.apply_patch(held, scheduler.start_patch(key))
     assert changed(held, started)["spec.suspend"] is False
@@ -342,11 +342,11 @@ def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
 CLASSES = [kq.WorkloadPriorityClass("high", value=1000), kq.objects.PriorityClass("batch-high", value=500)]
 
 
-def test_IN_there_is_an_example_of_every_kind():
+def test_IN_every_kind_has_an_example():
     assert {kind for _, kind in kq.jobs.kinds()} <= {example(name)[0]["kind"] for name in NAMES}
 
 
-def test_IN_the_directory_of_examples_is_a_cluster_that_holds_them_all():
+def test_IN_the_examples_directory_loads_as_one_cluster():
     every_kind = kq.Configuration(feature_gates={"SparkApplicationIntegration": True})
     scheduler = kq.Scheduler(kq.load(EXAMPLES).replace(configuration=every_kind))
     assert (
@@ -357,7 +357,7 @@ def test_IN_the_directory_of_examples_is_a_cluster_that_holds_them_all():
     assert [key.partition("/")[2].partition("-")[0] for key in waiting] == ["jobset"]  # there is no topology
 
 
-def test_IN_11_each_group_of_pods_of_a_cluster_starts_as_one():
+def test_IN_11_each_pod_group_of_a_cluster_is_admitted_as_one_workload():
     """`pkg/controller/jobs/pod/pod_controller.go:Run`: all pods of the group."""
     scheduler = kq.Scheduler(kq.load([CLUSTER, EXAMPLES / "podgroup.yaml", EXAMPLES / "pod.yaml"]))
     scheduler.settle()
@@ -367,7 +367,7 @@ def test_IN_11_each_group_of_pods_of_a_cluster_starts_as_one():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_IN_a_job_that_is_held_back_already_is_not_changed_again(name):
+def test_IN_a_suspended_job_is_not_changed_again(name):
     manifest, related = example(name)
     held = kq.jobs.suspend(manifest, related=related)
     assert kq.jobs.suspend(held, related=related) == held

@@ -1,4 +1,4 @@
-"""Section 12: Kueue's series under Kueue's names, and the figures by which policies are compared."""
+"""Kueue's metrics, and the metrics for comparing policies (VM)."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def _queue(name, cpu, **fields):
 
 
 def _busy(stage):
-    """One queue borrows 2 of 4 cpu, loses them after 10 s, and waits; the Watch saw all of it."""
+    """One queue borrows 2 of 4 CPUs, loses them after 10 s, and waits; the Watch has all events."""
     on = stage(DEFAULT, _queue("a", 2, cohort_name="k"), _queue("b", 2, cohort_name="k"))
     watch = Watch(on.scheduler)
     on.submit("a", 4, created=0)
@@ -32,7 +32,7 @@ def _busy(stage):
     return on, watch
 
 
-def test_VM_05_series_have_the_names_of_kueue(stage):
+def test_VM_05_metrics_have_the_names_of_kueue(stage):
     gates = (
         "LocalQueueMetrics",
         "UnadmittedWorkloadsObservability",
@@ -49,7 +49,7 @@ def _without_role(text):
     return text.replace(',replica_role="standalone"', "")
 
 
-def test_VM_05_waits_evictions_shares_and_usage_have_their_numbers(stage):
+def test_VM_05_metrics_of_waits_evictions_shares_and_usage(stage):
     _, watch = _busy(stage)
     text = watch.metrics_text()
     found = dict(
@@ -65,7 +65,7 @@ def test_VM_05_waits_evictions_shares_and_usage_have_their_numbers(stage):
     evicted = 'cluster_queue="a",priority_class="",reason="Preempted",underlying_cause=""'
     assert found[f"evicted_workloads_total{{{evicted}}}"] == "2"
     assert found['pending_workloads{cluster_queue="a",status="inadmissible"}'] == "2"
-    # Four came at 0 and two at 10; cycles ran at 1 and at 11.
+    # Four jobs arrived at 0 s and two at 10 s; cycles ran at 1 s and 11 s.
     assert found['admission_wait_time_seconds_sum{cluster_queue="a",priority_class=""}'] == "4"
     assert found['admission_wait_time_seconds_sum{cluster_queue="b",priority_class=""}'] == "2"
     assert found['admission_wait_time_seconds_bucket{cluster_queue="a",priority_class="",le="1"}'] == "4"
@@ -73,7 +73,7 @@ def test_VM_05_waits_evictions_shares_and_usage_have_their_numbers(stage):
 
 
 def _compared():
-    """Two queues of 2 cpu share; `a` borrows at once, `b` comes after an hour, and takes its own back, or waits."""
+    """Two queues of 2 CPUs share; `a` borrows at once, `b` submits after an hour and reclaims, or waits."""
     jobs = [{"name": f"a-{n}", "queue": "a", "cpu": 1, "duration": "2h"} for n in range(4)]
     jobs += [{"name": f"b-{n}", "queue": "b", "cpu": 1, "submit": 3600, "duration": "2h"} for n in range(2)]
     clusters = []
@@ -86,7 +86,7 @@ def _compared():
     return kq.compare(*clusters, jobs, names=("wait", "reclaim"))
 
 
-def test_VM_06_figures_of_a_run_in_which_one_waits():
+def test_VM_06_metrics_of_a_run_with_one_waiting_job():
     figures = _compared().kpis["wait"]
     # Four jobs of a run from 0 to 2 h, two of b from 2 h to 4 h.
     assert (figures.jobs, figures.finished, figures.seconds) == (6, 6, 4 * 3600)
@@ -100,7 +100,7 @@ def test_VM_06_figures_of_a_run_in_which_one_waits():
     assert figures.jain == pytest.approx((8 + 4) ** 2 / (2 * (8**2 + 4**2)))
 
 
-def test_VM_06_figures_of_a_run_in_which_two_are_preempted():
+def test_VM_06_metrics_of_a_run_with_two_preemptions():
     figures = _compared().kpis["reclaim"]
     # Two jobs of a lose an hour each, and run from 2 h to 4 h; those of b from 1 h to 3 h.
     assert (figures.finished, figures.seconds) == (6, 4 * 3600)
@@ -114,7 +114,7 @@ def test_VM_06_figures_of_a_run_in_which_two_are_preempted():
     assert figures.jain == pytest.approx((10 + 4) ** 2 / (2 * (10**2 + 4**2)))
 
 
-def test_VM_06_who_still_waits_starves_and_has_no_slowdown():
+def test_VM_06_a_job_waiting_at_the_end_counts_for_the_longest_wait_and_not_for_slowdown():
     jobs = [{"name": "now", "queue": "q", "cpu": 1, "duration": "1h"}, {"name": "never", "queue": "q", "cpu": 9}]
     figures = kq.compare(*[kq.Cluster(DEFAULT, kq.ClusterQueue.of("q", {"default": {"cpu": 1}}))] * 2, jobs).before.kpis
     assert (figures.finished, figures.slowdown, figures.longest_wait) == (1, 1.0, 3600)
@@ -122,7 +122,7 @@ def test_VM_06_who_still_waits_starves_and_has_no_slowdown():
     assert "<table" in figures._repr_html_()
 
 
-def test_VM_06_nothing_has_no_figures():
+def test_VM_06_a_run_without_jobs_has_no_metrics():
     figures = kq.compare(*[kq.Cluster(DEFAULT, kq.ClusterQueue.of("q", {"default": {"cpu": 1}}))] * 2).before.kpis
     assert (figures.jobs, figures.goodput, figures.slowdown, figures.jain) == (0, None, None, None)
     assert (figures.wait_p95, figures.longest_wait, figures.utilisation) == (0, 0, {"default/cpu": 0})

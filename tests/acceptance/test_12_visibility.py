@@ -1,4 +1,4 @@
-"""Section 12: who waits, what queues and Cohorts hold, what happened, and all of it as data."""
+"""Pending workloads, usage of queues and Cohorts, events, and saved states (VM)."""
 
 import json
 
@@ -49,14 +49,14 @@ def test_VM_01_positions_follow_priority_and_count_in_each_local_queue(stage):
     expected = [("two-1", 0, 0), ("one-2", 1, 0), ("one-0", 2, 1), ("two-3", 3, 1)]
     assert _places(pending_workloads(on.scheduler, cluster_queue="q")) == expected
     assert _places(pending_workloads(on.scheduler, local_queue="one")) == [expected[1], expected[2]]
-    on.settle()  # all are inadmissible, and wait at the same places
+    on.settle()  # all are inadmissible, with the same positions
     assert _places(pending_workloads(on.scheduler, cluster_queue="q")) == expected
     assert _places(pending_workloads(on.scheduler, cluster_queue="q", offset=1, limit=2)) == expected[1:3]
     with pytest.raises(NotFoundError):
         pending_workloads(on.scheduler, cluster_queue="none")
 
 
-def test_VM_01_a_thousand_are_listed_unless_more_are_asked_for(stage):
+def test_VM_01_at_most_a_thousand_are_listed_by_default(stage):
     on = stage(DEFAULT, _queue("q", 0))
     on.submit("q", 1005)
     assert len(pending_workloads(on.scheduler, cluster_queue="q").items) == 1000
@@ -65,7 +65,7 @@ def test_VM_01_a_thousand_are_listed_unless_more_are_asked_for(stage):
 
 
 def _borrowing(stage):
-    """12 of a's 9 cpu are reserved, 3 of them wait for a check; 4 more wait for quota."""
+    """`a` has reserved 12 CPUs with a quota of 9, 3 of them wait for a check; 4 more wait for quota."""
     checked = (kq.objects.AdmissionCheckStrategyRule("approval"),)
     approval = kq.AdmissionCheck("approval", controller_name="example.com/approval")
     a = _queue("a", 9, cohort_name="k", admission_checks_strategy=checked)
@@ -78,7 +78,7 @@ def _borrowing(stage):
     return on
 
 
-def test_VM_02_the_status_of_a_cluster_queue_counts_and_adds_up(stage):
+def test_VM_02_the_counts_in_the_status_of_a_cluster_queue(stage):
     status = cluster_queue_status(_borrowing(stage).scheduler)["a"]
     assert (status.pending_workloads, status.reserving_workloads, status.admitted_workloads) == (4, 4, 3)
     assert status.manifest() == {
@@ -95,7 +95,7 @@ def test_VM_02_the_status_of_a_cluster_queue_counts_and_adds_up(stage):
     }
 
 
-def test_VM_02_a_queue_that_is_not_active_says_why(stage):
+def test_VM_02_an_inactive_queue_has_a_reason(stage):
     check = kq.AdmissionCheck("approval", controller_name="example.com/approval")
     checked = _queue("checked", 9, admission_checks_strategy=(kq.objects.AdmissionCheckStrategyRule("approval"),))
     on = stage(DEFAULT, check, checked, _queue("stopped", 9, stop_policy="Hold"), _queue("plain", 9))
@@ -118,7 +118,7 @@ def _used(status):
     return {flavor.name: flavor.resources[0].total for flavor in status.flavors_usage}
 
 
-def test_VM_03_the_status_of_a_local_queue_has_its_part_and_its_flavors(stage):
+def test_VM_03_the_status_of_a_local_queue_has_its_usage_and_flavors(stage):
     flavors = {"spot": {"cpu": 4}, "ondemand": {"cpu": 4}}
     doors = [kq.LocalQueue(name, cluster_queue="q") for name in ("one", "two")]
     lost = kq.LocalQueue("lost", cluster_queue="none")
@@ -149,7 +149,7 @@ def test_VM_03_the_status_of_a_local_queue_has_its_part_and_its_flavors(stage):
     }
 
 
-def test_VM_04_a_cohort_tells_its_share_and_its_subtree(stage):
+def test_VM_04_a_cohort_reports_its_share_and_subtree(stage):
     sharing = kq.Configuration(fair_sharing=kq.FairSharingConfig())
     cohorts = kq.Cohort("all"), kq.Cohort("left", parent_name="all", fair_sharing=kq.FairSharing(weight="2"))
     queues = _queue("a", 0, cohort_name="left"), _queue("b", 8, cohort_name="all")

@@ -1,4 +1,4 @@
-"""Section 13: what the commands rest on in the library."""
+"""Library functions behind the commands (CL)."""
 
 import kueuepy as kq
 
@@ -12,7 +12,7 @@ def _teams(stage):
     return stage(DEFAULT, *queues)
 
 
-def test_CL_03_explain_says_why_a_workload_waits_and_what_would_help(stage):
+def test_CL_03_explain_shows_reasons_and_remedies(stage):
     story = _teams(stage)
     story.submit("team-a", 22)
     story.settle()
@@ -23,7 +23,7 @@ def test_CL_03_explain_says_why_a_workload_waits_and_what_would_help(stage):
     assert "1 cpu became free in ab, or its quota increased by that amount" in text
 
 
-def test_CL_05_who_waits_is_listed_with_positions(stage):
+def test_CL_05_pending_workloads_are_listed_with_positions(stage):
     story = _teams(stage)
     story.submit("team-a", 24)
     story.settle()
@@ -41,7 +41,7 @@ def test_CL_06_a_queue_is_stopped_and_resumed(stage):
     assert len(story.settle().admitted) == 1
 
 
-def test_CL_09_two_policies_differ_in_these_decisions():
+def test_CL_09_compare_lists_the_decisions_that_differ():
     cluster = kq.load(
         kq.dump(
             kq.Cluster(

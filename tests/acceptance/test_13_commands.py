@@ -1,4 +1,4 @@
-"""Commands, by the rows of the feature table; `tests/unit/cli` has the rest."""
+"""Commands by id; `tests/unit/cli` contains the other tests (CL)."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ CLASSICAL, FAIR, QUEUES, JOBS = (
 )
 
 
-def test_CL_01_check_tells_ci_whether_objects_are_right():
+def test_CL_01_the_exit_code_of_check_reports_findings():
     assert main(["check", str(SEEDS / "003" / "team-a-queue.yaml")]) == 0
     assert main(["check", str(SEEDS / "003" / "notebooks.yaml")]) == 3
     assert main(["check", str(SEEDS / "001" / "borrowing-limit.yaml")]) == 1
 
 
-def test_CL_03_explain_says_why_a_workload_waits_and_what_would_help(capsys):
+def test_CL_03_explain_shows_reasons_and_remedies(capsys):
     folder = SEEDS / "002"
     assert main(["explain", "a-4", str(folder / "two-teams.yaml"), str(folder / "jobs.csv")]) == 0
 
@@ -34,7 +34,7 @@ def test_CL_08_convert_writes_old_objects_as_v1beta2(capsys):
         assert kq.load(capsys.readouterr().out) == kq.load(path)
 
 
-def test_CL_09_compare_tells_which_decisions_differ(capsys):
+def test_CL_09_compare_prints_the_decisions_that_differ(capsys):
     arguments = ["--with", QUEUES, "--jobs", JOBS, "--exit-code"]
 
     assert main(["compare", CLASSICAL, FAIR, *arguments]) == 3

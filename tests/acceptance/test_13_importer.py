@@ -1,4 +1,4 @@
-"""Section 13: running pods hold quota, by mapping rules as those of Kueue's importer."""
+"""Quota for running pods by mapping rules like those of Kueue's importer (CL_07)."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kueuepy.visibility import cluster_queue_status
 LIVE = Path(__file__).parents[2] / "examples" / "live"
 
 
-def test_CL_07_running_pods_hold_quota_by_mapping_rules():
+def test_CL_07_running_pods_get_quota_by_mapping_rules():
     classes = {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
@@ -60,14 +60,14 @@ def test_CL_07_running_pods_hold_quota_by_mapping_rules():
     }
 
 
-def test_CL_07_pods_are_left_alone_without_rules():
+def test_CL_07_pods_are_ignored_without_mapping_rules():
     found = import_cluster(dump(pod("first", labels={"src": "a"})))
     assert list(found.report) == []
     assert found.scheduler.keys() == ()
-    assert [pod.name for pod in found.scheduler.cluster.pods] == ["first"]  # it takes room on its node, if it has one
+    assert [pod.name for pod in found.scheduler.cluster.pods] == ["first"]  # uses capacity of its node, if any
 
 
-def test_CL_07_the_command_only_looks_unless_it_is_told_to_save(tmp_path, capsys, monkeypatch):
+def test_CL_07_the_command_writes_nothing_without_the_option_save(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     dump_file, rules = str(LIVE / "dump.yaml"), ["--rules", str(LIVE / "rules.yaml")]
     assert main(["import", dump_file, *rules]) == 3

@@ -1,4 +1,4 @@
-"""Section 14: what a real cluster had, once more under another configuration."""
+"""The state of a real cluster, simulated with another configuration (SI)."""
 
 import kueuepy as kq
 from embedding.dumps import admitted, dump, workload
@@ -16,7 +16,7 @@ def _larger(cpu):
     return kq.ClusterQueue.of("cq", {"default": {"cpu": cpu}})
 
 
-def test_SI_12_a_dump_runs_on_under_other_quotas():
+def test_SI_12_a_dump_is_simulated_with_other_quotas():
     scheduler = import_cluster(_dump()).scheduler
 
     changes = scheduler.whatif(_larger(12)).changes
@@ -25,7 +25,7 @@ def test_SI_12_a_dump_runs_on_under_other_quotas():
     assert scheduler.settle().admitted == ()
 
 
-def test_SI_12_a_dump_runs_on_under_another_configuration():
+def test_SI_12_a_dump_is_simulated_with_another_configuration():
     scheduler = import_cluster(_dump()).scheduler
     gates = kq.Configuration(resources=kq.objects.Resources(exclude_resource_prefixes=("cpu",)))
 

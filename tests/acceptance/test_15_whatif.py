@@ -1,4 +1,4 @@
-"""Section 15: explain, what if, and the largest that would be admitted."""
+"""Explanations, what-if questions and largest counts (WI)."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def _teams(stage, a=None, b=None):
     return stage(DEFAULT, _team("team-a", 9, "36Gi", **(a or {})), _team("team-b", 12, "48Gi", **(b or {})))
 
 
-def test_WI_01_a_waiting_workload_names_amounts_holders_and_what_is_lent(stage):
+def test_WI_01_the_explanation_of_a_waiting_workload_has_amounts_users_and_lent_quota(stage):
     story = _teams(stage)
     story.submit("team-a", 22, POD)
     story.settle()
@@ -41,7 +41,7 @@ def test_WI_01_a_bypassed_workload_gets_the_reasons_of_an_evaluation(stage):
     assert [c.facts for c in twin.find("resource")] == [c.facts for c in seen.find("resource")]
 
 
-def test_WI_02_an_admitted_workload_tells_flavor_loan_and_the_flavors_before(stage):
+def test_WI_02_the_explanation_of_an_admitted_workload_has_flavor_borrowing_and_rejected_flavors(stage):
     quotas = {"spot": {"cpu": 9}, "on-demand": {"cpu": 9}}
     spot = kq.ResourceFlavor("spot", node_taints=[kq.Taint.of("spot=true:NoSchedule")])
     queues = [kq.ClusterQueue.of(name, quotas, cohort_name="k") for name in ("a", "b")]
@@ -57,7 +57,7 @@ def test_WI_02_an_admitted_workload_tells_flavor_loan_and_the_flavors_before(sta
     assert "NoMatchingFlavor" in explanation.find("earlier flavor")[0].text
 
 
-def test_WI_03_a_preemption_tells_the_rule_and_each_candidate(stage):
+def test_WI_03_the_explanation_of_a_preemption_has_the_rule_and_each_candidate(stage):
     policies = kq.Preemption(reclaim_within_cohort="LowerPriority", within_cluster_queue="LowerPriority")
     a = kq.ClusterQueue.of("a", {"default": {"cpu": 4}}, cohort_name="k", preemption=policies)
     story = stage(DEFAULT, a, kq.ClusterQueue.of("b", {"default": {"cpu": 4}}, cohort_name="k"))
@@ -78,7 +78,7 @@ def test_WI_03_a_preemption_tells_the_rule_and_each_candidate(stage):
     assert decision.targets == (kq.answers.Target("default/b-lower", "InCohortReclamation", "b"),)
 
 
-def test_WI_04_a_dry_run_tells_flavor_victims_or_reason(stage):
+def test_WI_04_try_admit_returns_flavors_targets_or_the_reason(stage):
     policies = kq.Preemption(within_cluster_queue="LowerPriority")
     story = stage(DEFAULT, kq.ClusterQueue.of("q", {"default": {"cpu": 4}}, preemption=policies))
     story.submit("q", 1, {"cpu": 3}, name="low", priority=0)
@@ -98,7 +98,7 @@ def test_WI_04_a_dry_run_tells_flavor_victims_or_reason(stage):
     ("a", "b", "largest"),
     [({}, {}, 21), ({"borrow": (1, "4Gi")}, {}, 10), ({}, {"lend": (1, "4Gi")}, 10)],
 )
-def test_WI_05_the_largest_that_would_be_admitted(stage, a, b, largest):
+def test_WI_05_the_largest_count_that_would_be_admitted(stage, a, b, largest):
     story = _teams(stage, a, b)
     job = kq.Workload("w", queue_name="team-a", pod_sets=(kq.PodSet.of(requests=POD),))
     assert story.scheduler.largest_count(job) == largest
@@ -129,7 +129,7 @@ def test_WI_12_whether_a_workload_can_ever_run(stage):
     assert "untolerated taint" in never.find("eligibility")[0].text
 
 
-def test_GAP_18_who_would_have_to_leave_when_a_quota_shrinks(stage):
+def test_GAP_18_workloads_to_evict_before_a_quota_is_reduced(stage):
     story = _teams(stage)
     for i, priority in enumerate((5, 1, 9)):
         story.submit("team-a", 1, {"cpu": 6}, name=f"w{i}", priority=priority)

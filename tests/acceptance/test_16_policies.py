@@ -1,4 +1,4 @@
-"""Section 16: two policies on the same jobs, and how shares go."""
+"""Two policies with the same jobs, and shares over time (SW, PL)."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_SW_02_WI_07_classical_and_fair_sharing_side_by_side(compared):
     }
     assert len(compared.changes) == 14
     assert (compared.before.seconds, compared.after.seconds) == (10800, 10800)
-    # Four jobs of team a ran for a minute in vain.
+    # Four jobs of team a lost their first minute.
     means = {
         queue: [outcome.mean_usage["default-flavor/cpu"] for outcome in pair] for queue, pair in compared.queues.items()
     }

@@ -1,4 +1,4 @@
-"""Section 17: what makes it a library."""
+"""Library qualities: import time, determinism, conversions, robustness and threads (LP)."""
 
 import os
 import subprocess
@@ -50,7 +50,7 @@ def test_LP_02_the_same_input_gives_the_same_bytes():
     assert len(outputs) == 1
 
 
-def test_LP_03_results_are_frozen_and_become_dicts_frames_and_html():
+def test_LP_03_results_are_frozen_and_convert_to_dicts_frames_and_html():
     scheduler = _busy()
     decision = scheduler.settle().decisions[0]
     with pytest.raises(AttributeError):
@@ -74,7 +74,7 @@ def test_LP_03_results_are_frozen_and_become_dicts_frames_and_html():
         ("\x00", "control character"),
     ],
 )
-def test_LP_04_hostile_input_is_refused_with_its_place(text, message):
+def test_LP_04_hostile_input_is_rejected_with_its_location(text, message):
     with pytest.raises(kq.KueueError, match=message):
         kq.load(text + "\n")
 
@@ -82,14 +82,14 @@ def test_LP_04_hostile_input_is_refused_with_its_place(text, message):
 @pytest.mark.parametrize(
     "item", [None, 42, object(), {"nam": "x"}, {"name": "x", "cpu": "lots"}, {"kind": 7}, b"x", [[[1]]]]
 )
-def test_LP_04_what_is_no_workload_is_refused(item):
+def test_LP_04_objects_that_are_not_workloads_are_rejected(item):
     scheduler = _busy()
     with pytest.raises(kq.KueueError):
         scheduler.submit(item)
     assert len(scheduler.keys()) == 12
 
 
-def test_LP_06_schedulers_in_threads_decide_as_one_after_the_other():
+def test_LP_06_schedulers_in_threads_decide_as_in_sequence():
     def run(_):
         scheduler = _busy()
         return repr(scheduler.settle().decisions), scheduler._engine.fingerprint()

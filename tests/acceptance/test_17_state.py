@@ -1,4 +1,4 @@
-"""Section 17: a Scheduler inside a platform: threads, snapshots, callbacks, and state that lasts."""
+"""A Scheduler inside a platform: forks, callbacks, saved states and journals (LP)."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ STEPS = 150
 
 
 def _told(scheduler, seed, numbers):
-    """The states after steps that follow from the seed, as a fingerprint each, and the decisions of a last cycle."""
+    """Return the fingerprints after random steps of this seed, and the decisions of a last cycle."""
     states = []
     for number in numbers:
         step(scheduler, seed, number)
@@ -25,7 +25,7 @@ def _told(scheduler, seed, numbers):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_LP_06_a_fork_goes_on_as_the_original_would(seed):
+def test_LP_06_a_fork_continues_like_the_original(seed):
     origin = kq.Scheduler(cluster())
     _told(origin, seed, range(STEPS))
     forks = [origin.fork() for _ in range(8)]
@@ -36,7 +36,7 @@ def test_LP_06_a_fork_goes_on_as_the_original_would(seed):
     assert found == [_told(origin, seed, range(STEPS, 2 * STEPS))] * 8
 
 
-def test_LP_06_what_a_platform_asks_changes_nothing():
+def test_LP_06_questions_do_not_change_the_state():
     scheduler = kq.Scheduler(cluster())
     _told(scheduler, 5, range(STEPS))
     saved = to_bytes(scheduler)
@@ -46,7 +46,7 @@ def test_LP_06_what_a_platform_asks_changes_nothing():
     assert to_bytes(scheduler) == saved
 
 
-def test_LP_06_admission_checks_call_back_and_a_fork_asks_the_same():
+def test_LP_06_admission_checks_call_functions_and_forks_call_the_same():
     asked = []
 
     def approve(workload):
@@ -63,7 +63,7 @@ def test_LP_06_admission_checks_call_back_and_a_fork_asks_the_same():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_LP_07_what_was_saved_decides_as_what_went_on(tmp_path, seed):
+def test_LP_07_a_restored_state_decides_like_the_original(tmp_path, seed):
     scheduler = kq.Scheduler(cluster())
     _told(scheduler, seed, range(STEPS))
     scheduler.save(tmp_path / "state")
@@ -86,7 +86,7 @@ def test_LP_07_the_state_is_plain_data_with_a_version_and_a_checksum():
         from_bytes(newer)
 
 
-def test_LP_07_a_state_that_is_cut_off_or_changed_is_refused():
+def test_LP_07_a_truncated_or_changed_state_is_rejected():
     data = to_bytes(kq.Scheduler(cluster()))
     for end in range(0, len(data), 97):
         with pytest.raises(InvalidSpecError):
@@ -99,7 +99,7 @@ def test_LP_07_a_state_that_is_cut_off_or_changed_is_refused():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_LP_07_a_journal_comes_back_to_what_it_acknowledged(tmp_path, seed):
+def test_LP_07_a_journal_restores_every_acknowledged_call(tmp_path, seed):
     path = tmp_path / "journal.db"
     unharmed = kq.Scheduler(cluster())
     for part in range(3):

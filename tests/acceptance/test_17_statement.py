@@ -1,4 +1,4 @@
-"""Section 17: what kueuepy is held against, and what it ships to be tested with."""
+"""The test data of the project: first documents, recordings, and fuzzers for users (LP)."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def test_LP_08_every_first_document_loads_and_is_named_by_a_test():
         assert path.stem in tests
 
 
-def test_LP_09_what_it_is_held_against_is_data():
+def test_LP_09_the_recordings_of_kueue_are_data_files():
     found = kq.fidelity()
     assert (found.commit, found.version) == ("ff69552e79", "v0.20-devel")
     assert found.api_versions == ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2")
@@ -72,17 +72,17 @@ def test_LP_09_what_it_is_held_against_is_data():
     }
 
 
-def test_LP_09_the_gates_that_have_an_effect_are_those_that_the_sources_ask_for():
+def test_LP_09_the_list_of_effective_feature_gates_matches_the_sources():
     core = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "cpp").rglob("*.cc"))
     table = (ROOT / "src" / "cpp" / "model" / "config.h").read_text(encoding="utf-8")
     fields = dict(re.findall(r'\{"(\w+)",\s*&FeatureGates::(\w+)', table))
     asked = {name for name, field in fields.items() if re.search(rf"gates\.{field}\b", core)}
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
         asked |= set(re.findall(r'(?:enabled|gate)\((?:\S+, )?"(\w+)"\)', path.read_text(encoding="utf-8")))
-    only_validated = {"ConcurrentAdmission"}  # whose fields are held to its rules, and left out of every decision
+    only_validated = {"ConcurrentAdmission"}  # its fields are validated but affect no decision
     assert {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective} == asked - only_validated
 
 
-def test_LP_09_rows_that_were_replayed_on_kueue_have_tests_of_their_name():
+def test_LP_09_every_row_replayed_on_kueue_has_a_test_with_its_id():
     tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     assert [row for row in kq.fidelity().replayed if row.replace("-", "_") not in tests] == []

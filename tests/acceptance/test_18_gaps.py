@@ -1,4 +1,4 @@
-"""Section 18: what people ask for and nothing else gives."""
+"""Features that Kueue itself does not have (GAP)."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def test_GAP_02_a_job_is_checked_before_it_is_submitted():
     assert scheduler.keys() == ("default/low",)
 
 
-def test_GAP_07_who_holds_it_and_what_would_help(seed):
+def test_GAP_07_the_explanation_has_users_of_quota_and_remedies(seed):
     story = seed("001/team-ab")
     story.submit("team-a-cq", 22)
     story.settle()
@@ -51,7 +51,7 @@ def test_GAP_07_who_holds_it_and_what_would_help(seed):
     ]
 
 
-def test_GAP_07_a_quota_of_0_is_the_culprit():
+def test_GAP_07_a_quota_of_0_is_reported_as_the_cause():
     quotas = {"default": {"cpu": 0, "nvidia.com/gpu": 8}}
     reclaim = kq.Preemption(reclaim_within_cohort="Any")
     queues = [
@@ -69,7 +69,7 @@ def test_GAP_07_a_quota_of_0_is_the_culprit():
     assert (own["name"], own["nominal"]) == ("gpus", 0)
 
 
-def test_GAP_18_drained_until_it_is_within_quota_again():
+def test_GAP_18_a_queue_is_drained_until_it_is_within_quota():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, kq.ClusterQueue.of("q", {"default": {"cpu": 9}})))
     for number in range(9):
         scheduler.submit({"name": f"w{number}", "queue": "q", "cpu": 1})
@@ -90,7 +90,7 @@ def test_GAP_18_drained_until_it_is_within_quota_again():
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_GAP_19_each_rule_has_what_it_finds_and_the_same_put_right(rule):
+def test_GAP_19_each_lint_rule_has_a_faulty_and_a_fixed_example(rule):
     folder = ROOT / "examples" / "lint" / rule.id
     found = lint(kq.manifest.load(folder / "surprising.yaml"))
     assert rule.id in [finding.rule for finding in found]
@@ -125,7 +125,7 @@ def test_GAP_21_hypothesis_finds_that_team_b_misses_its_quota():
 
 
 @pytest.mark.slow
-def test_GAP_21_the_example_of_a_promise_runs():
+def test_GAP_21_the_example_of_a_property_test_runs():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/promises"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert ran.returncode == 0, ran.stdout
@@ -150,7 +150,7 @@ def test_GAP_24_an_old_manifest_decides_as_its_conversion_does(name):
     assert decided[0]
 
 
-def test_GAP_25_a_thousand_times_the_same():
+def test_GAP_25_a_thousand_runs_give_the_same_result():
     cluster = kq.load(SEEDS / "002" / "two-teams-reclaim.yaml")
 
     def run():

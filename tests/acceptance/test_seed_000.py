@@ -1,4 +1,4 @@
-"""The ClusterQueues of v1alpha1: sums, codependent resources, selectors, flavors, cohorts and maxima."""
+"""ClusterQueues of v1alpha1: total quota, codependent resources, selectors, flavors, cohorts and maxima."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def _queue(*resources):
         ({"cpu": 9, "memory": 36 * GI + 1}, False),
     ],
 )
-def test_OBJ_01_the_sum_of_requests_may_reach_9_cpus_and_36Gi_and_no_more(seed, requests, fits):
+def test_OBJ_01_total_requests_are_limited_to_9_cpus_and_36Gi(seed, requests, fits):
     story = seed("000/cluster-total")
     story.submit("main", 1, requests, name="job")
     story.settle()
@@ -52,7 +52,7 @@ def test_OBJ_02_a_maximum_is_a_borrowing_limit(seed, manifest):
         assert story.used(queue) == most
 
 
-def test_OBJ_02_a_maximum_below_the_minimum_is_refused():
+def test_OBJ_02_a_maximum_below_the_minimum_is_rejected():
     with pytest.raises(kq.errors.InvalidSpecError, match="less than min"):
         _queue(_resource("cpu", default="min: 9, max: 8"))
 
@@ -67,14 +67,14 @@ def test_OBJ_03_codependent_resources_become_one_group(manifest):
     ]
 
 
-def test_OBJ_03_flavors_in_another_order_or_shared_in_part_are_refused():
+def test_OBJ_03_flavors_in_another_order_or_shared_partially_are_rejected():
     cpu = _resource("cpu", spot="min: 18", ondemand="min: 9")
     for other in (_resource("memory", ondemand="min: 1", spot="min: 1"), _resource("gpu", spot="min: 1")):
         with pytest.raises(kq.errors.InvalidSpecError, match="same order, or none in common"):
             _queue(cpu, other)
 
 
-def test_OBJ_03_T_09_an_underscore_is_no_name_of_an_object(seed):
+def test_OBJ_03_T_09_an_underscore_is_invalid_in_an_object_name(seed):
     with pytest.raises(kq.errors.InvalidSpecError, match="on_demand"):
         seed("000/codependent")
 
@@ -106,7 +106,7 @@ def test_OBJ_06_a_Queue_of_v1alpha1_is_a_LocalQueue(manifest):
     assert manifest("000/cluster-total").local_queues == (kq.LocalQueue("main", cluster_queue="cluster-total"),)
 
 
-def test_OBJ_12_an_empty_flavor_takes_any_node_selector(seed):
+def test_OBJ_12_an_empty_flavor_matches_any_node_selector(seed):
     story = seed("000/cluster-total")
     story.submit("main", 1, name="job", node_selector={"disk": "ssd", "zone": "a"})
     story.settle()
@@ -157,7 +157,7 @@ def test_FL_04_a_taint_must_be_tolerated_by_the_pods_themselves(seed):
     assert "untolerated taint {spot true NoSchedule <nil>} in flavor spot" in story.condition("plain")[1]
 
 
-def test_QT_05_QT_06_alone_each_team_reaches_21_cpus_and_84Gi(seed):
+def test_QT_05_QT_06_each_team_uses_up_to_21_cpus_and_84Gi_while_the_other_is_idle(seed):
     for queue in ("team-a-cq", "team-b-cq"):
         story = seed("000/team-ab")
         story.submit(queue, 25, {"cpu": 1, "memory": "4Gi"})
@@ -166,7 +166,7 @@ def test_QT_05_QT_06_alone_each_team_reaches_21_cpus_and_84Gi(seed):
         assert story.used(queue, "memory") == 84 * GI
 
 
-def test_Q_07_T_01_the_quota_of_team_b_is_not_ensured(seed):
+def test_Q_07_T_01_the_quota_of_team_b_is_not_guaranteed(seed):
     story = seed("000/team-ab")
     story.submit("team-a-cq", 25)
     story.submit("team-b-cq", 25)

@@ -1,4 +1,4 @@
-"""The ClusterQueues of v1beta1: resource groups, cohorts, limits, preemption, fungibility and stopping."""
+"""ClusterQueues of v1beta1: resource groups, cohorts, limits, preemption, fungibility and stop policies."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_OBJ_07_all_examples_of_v1beta1_load(manifest):
     assert queue.flavor_fungibility == kq.objects.FlavorFungibility("TryNextFlavor", "MayStopSearch")
 
 
-def test_QT_01_five_pods_are_all(seed):
+def test_QT_01_a_quota_of_five_pods_admits_five_pods(seed):
     story = seed("001/cluster-queue")
     story.submit("cluster-queue", 9, {"cpu": 1, "memory": "4Gi"})
     story.settle()
@@ -46,7 +46,7 @@ def test_QT_02_pods_are_counted_by_kueue(seed):
     assert story.condition("six")[0] == "ExceedsMaxQuota"
 
 
-def test_QT_02_sixty_pods_go_where_a_hundred_are_allowed(seed):
+def test_QT_02_sixty_pods_get_the_flavor_with_a_quota_of_a_hundred_pods(seed):
     story = seed("001/resource-groups")
     story.submit("cluster-queue", 1, {"cpu": "100m"}, name="many", pods=60)
     story.settle()
@@ -63,7 +63,7 @@ def test_QT_02_sixty_pods_go_where_a_hundred_are_allowed(seed):
         ({"gpu": 11}, None),
     ],
 )
-def test_QT_03_groups_choose_their_flavors_apart(seed, requests, flavors):
+def test_QT_03_flavors_of_resource_groups_are_independent(seed, requests, flavors):
     story = seed("001/resource-groups")
     story.submit("cluster-queue", 1, requests, name="job")
     story.settle()
@@ -99,7 +99,7 @@ def test_QT_05_QT_22_WI_05_the_largest_count_is_21_or_10_with_a_limit(seed):
     assert seed("001/lending-limit").scheduler.largest_count(job) == 10
 
 
-def test_QT_06_without_a_cohort_a_queue_has_its_own_9(seed):
+def test_QT_06_without_a_cohort_a_queue_uses_up_to_its_quota_of_9(seed):
     story = seed("001/team-ab")
     queue = story.scheduler.cluster.cluster_queues[0]
     story.scheduler.apply(kq.ClusterQueue(queue.name, resource_groups=queue.resource_groups))
@@ -110,7 +110,7 @@ def test_QT_06_without_a_cohort_a_queue_has_its_own_9(seed):
     assert story.used("team-a-cq", "memory") == 36 * GI
 
 
-def test_QT_09_QT_10_one_may_borrow_one_cpu_the_other_without_limit(seed):
+def test_QT_09_QT_10_one_queue_may_borrow_one_cpu_and_the_other_without_limit(seed):
     for queue, most in (("team-a-cq", 10), ("team-b-cq", 21)):
         story = seed("001/borrowing-limit", strict=False)
         story.submit(queue, 25)
@@ -118,7 +118,7 @@ def test_QT_09_QT_10_one_may_borrow_one_cpu_the_other_without_limit(seed):
         assert story.used(queue) == most
 
 
-def test_OBJ_24_T_06_a_covered_resource_without_quota_is_refused_or_taken_as_zero(seed, manifest):
+def test_OBJ_24_T_06_a_covered_resource_without_quota_is_rejected_or_counts_as_zero(seed, manifest):
     with pytest.raises(kq.errors.InvalidSpecError, match="memory"):
         seed("001/borrowing-limit")
 
@@ -127,7 +127,7 @@ def test_OBJ_24_T_06_a_covered_resource_without_quota_is_refused_or_taken_as_zer
 
 
 @pytest.mark.parametrize(("others", "most"), [(0, 10), (11, 10), (12, 9)])
-def test_QT_11_what_is_not_lent_stays_private(seed, others, most):
+def test_QT_11_quota_beyond_the_lending_limit_is_not_lent(seed, others, most):
     story = seed("001/lending-limit")
     story.submit("team-b-cq", others)
     story.settle()
@@ -137,7 +137,7 @@ def test_QT_11_what_is_not_lent_stays_private(seed, others, most):
     assert story.used("team-a-cq") == most
 
 
-def test_QT_11_T_08_the_lender_itself_borrows_everything(seed):
+def test_QT_11_T_08_the_lender_can_borrow_the_whole_quota_of_the_other(seed):
     story = seed("001/lending-limit")
     story.submit("team-b-cq", 25)
     story.settle()
@@ -145,7 +145,7 @@ def test_QT_11_T_08_the_lender_itself_borrows_everything(seed):
     assert story.used("team-b-cq") == 21
 
 
-def test_Q_05_who_fits_nominal_quota_goes_first(seed):
+def test_Q_05_a_head_within_nominal_quota_is_considered_first(seed):
     story = seed("001/team-ab")
     story.submit("team-a-cq", 1, {"cpu": 9}, name="a-old")
     story.settle()
@@ -156,7 +156,7 @@ def test_Q_05_who_fits_nominal_quota_goes_first(seed):
     assert story.running() == ["a-old", "b-new"]
 
 
-def test_Q_07_T_01_the_quota_of_team_b_is_ensured_by_reclaim_only(seed):
+def test_Q_07_T_01_only_reclaim_guarantees_the_quota_of_team_b(seed):
     story = seed("001/team-ab")
     story.submit("team-a-cq", 25)
     story.submit("team-b-cq", 25)
@@ -182,7 +182,7 @@ def test_Q_07_two_large_jobs_and_one_need_no_preemption(seed):
     assert story.evicted() == []
 
 
-def test_PR_05_PR_17_reclaim_takes_what_was_borrowed_and_not_more(seed):
+def test_PR_05_PR_17_reclaim_preempts_only_borrowing_workloads(seed):
     story = seed("001/team-ab-reclaim")
     story.submit("team-a-cq", 21, priority=100)
     story.settle()
@@ -204,7 +204,7 @@ def test_PR_07_T_05_while_borrowing_only_priorities_up_to_the_threshold_are_pree
         assert len(story.evicted()) == evicted
 
 
-def test_FL_12_the_next_flavor_rather_than_borrowing(seed):
+def test_FL_12_the_next_flavor_is_preferred_to_borrowing(seed):
     story = seed("001/fungibility")
     story.submit("team-a-cq", 1, {"cpu": 4}, name="job")
     story.settle()
@@ -218,7 +218,7 @@ def test_FL_12_the_next_flavor_rather_than_borrowing(seed):
     assert story.flavors("job") == {"cpu": "flavor1"}
 
 
-def test_WL_08_QT_25_T_19_a_queue_on_hold_admits_nothing_and_lends_on(seed):
+def test_WL_08_QT_25_T_19_a_held_queue_admits_nothing_and_still_lends(seed):
     story = seed("001/stop")
     story.submit("team-a-cq", 1)
     story.submit("team-b-cq", 25)

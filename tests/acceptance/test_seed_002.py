@@ -1,4 +1,4 @@
-"""Borrowing and lending limits, and two teams that have both."""
+"""Borrowing and lending limits, and two teams with both limits."""
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +34,7 @@ def test_QT_12_QT_13_the_lending_limit_of_each_resource(seed, request_one, resou
     assert story.used("guest", resource) == most
 
 
-def test_QT_13_what_is_never_lent_cannot_be_reached_but_by_its_owner(seed):
+def test_QT_13_quota_that_is_never_lent_is_available_only_to_its_owner(seed):
     story = seed("002/lending-limit")
     story.submit("guest", 1, {GPU: 1}, name="guest")
     story.submit("team", 5, {GPU: 1})
@@ -46,7 +46,7 @@ def test_QT_13_what_is_never_lent_cannot_be_reached_but_by_its_owner(seed):
     assert story.used("team", GPU) == 4
 
 
-def test_QT_14_alone_team_a_reaches_16_and_team_b_20(seed):
+def test_QT_14_while_the_other_is_idle_team_a_uses_16_and_team_b_20(seed):
     for queue, most in (("team-a", 16), ("team-b", 20)):
         story = seed("002/two-teams")
         story.submit(queue, 25)
@@ -54,7 +54,7 @@ def test_QT_14_alone_team_a_reaches_16_and_team_b_20(seed):
         assert story.used(queue) == most
 
 
-def test_QT_14_who_comes_first_keeps_what_it_has(seed):
+def test_QT_14_the_first_team_to_submit_keeps_its_quota(seed):
     story = seed("002/two-teams")
     story.submit("team-a", 25)
     story.settle()
@@ -64,7 +64,7 @@ def test_QT_14_who_comes_first_keeps_what_it_has(seed):
     assert (story.used("team-a"), story.used("team-b")) == (16, 8)
 
 
-def test_QT_14_T_02_at_once_both_end_with_12_and_team_b_misses_its_16(seed):
+def test_QT_14_T_02_if_both_submit_at_once_both_end_with_12_and_team_b_misses_its_16(seed):
     story = seed("002/two-teams")
     story.submit("team-a", 25)
     story.submit("team-b", 25)
@@ -73,7 +73,7 @@ def test_QT_14_T_02_at_once_both_end_with_12_and_team_b_misses_its_16(seed):
     assert (story.used("team-a"), story.used("team-b")) == (12, 12)
 
 
-def test_QT_14_with_reclaim_each_has_its_own_after_four_preemptions(seed):
+def test_QT_14_with_reclaim_each_team_has_its_quota_after_four_preemptions(seed):
     story = seed("002/two-teams-reclaim")
     story.submit("team-a", 25)
     story.submit("team-b", 25)
@@ -106,7 +106,7 @@ def test_QT_15_for_any_nominal_quotas_of_gpus(a, b):
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["team-a", "team-b"]), max_size=60))
-def test_QT_16_no_order_of_arrivals_lets_a_team_into_what_the_other_does_not_lend(arrivals):
+def test_QT_16_in_no_order_of_arrivals_a_team_uses_quota_that_is_not_lent(arrivals):
     def build(name, nominal, borrowing, lending):
         quota = kq.Quota(nominal, borrowing, lending)
         return kq.ClusterQueue.of(name, {"default": {"cpu": quota}}, cohort_name="shared")

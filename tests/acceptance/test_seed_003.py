@@ -1,4 +1,4 @@
-"""Preemption: the three policies, queues that never preempt, and the two global policies."""
+"""Preemption: the three policies, queues that never preempt, and classical preemption or fair sharing."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_PR_03_PR_21_a_higher_priority_evicts_the_newest_of_lower_priority(seed)
     assert story.condition("low-0015", "Preempted")[0] == "InClusterQueue"
 
 
-def test_PR_03_equal_priority_waits(seed):
+def test_PR_03_a_workload_of_equal_priority_waits(seed):
     story = seed("003/team-a-queue")
     _fill(story)
     story.submit("team-a-queue", 1, {"cpu": 4}, name="equal")
@@ -40,7 +40,7 @@ def test_PR_03_equal_priority_waits(seed):
     assert story.condition("equal")[0] == "WaitingForQuota"
 
 
-def test_PR_21_the_policies_of_a_cohort_do_nothing_without_one(seed):
+def test_PR_21_cohort_policies_have_no_effect_without_a_cohort(seed):
     story = seed("003/team-a-queue", "003/non-preemptive-queue", strict=False)
     story.submit("non-preemptive-queue", 1, {"cpu": 16}, name="notebook")
     _fill(story)
@@ -50,13 +50,13 @@ def test_PR_21_the_policies_of_a_cohort_do_nothing_without_one(seed):
     assert "notebook" in story.running()
 
 
-def test_PR_24_never_and_nothing_are_the_same(manifest):
+def test_PR_24_never_is_the_default(manifest):
     (queue,) = manifest("003/non-preemptive-queue").cluster_queues
 
     assert queue.preemption == kq.Preemption()
 
 
-def test_PR_04_T_03_newer_is_told_by_the_order_of_the_queue(stage):
+def test_PR_04_T_03_newer_refers_to_the_queue_order(stage):
     policy = kq.Preemption(within_cluster_queue="LowerOrNewerEqualPriority")
     story = stage(kq.ResourceFlavor("default"), kq.ClusterQueue.of("q", {"default": {"cpu": 2}}, preemption=policy))
     for name, created in (("x-admitted-first", 10), ("y-admitted-second", 0), ("preemptor", 5)):
@@ -68,7 +68,7 @@ def test_PR_04_T_03_newer_is_told_by_the_order_of_the_queue(stage):
 
 
 @pytest.mark.parametrize(("limit", "cpus", "evicted"), [(None, 12, ["notebook"]), (0, 9, [])])
-def test_PR_22_T_04_a_queue_that_preempts_nobody_may_be_preempted_while_it_borrows(seed, limit, cpus, evicted):
+def test_PR_22_T_04_a_queue_that_never_preempts_can_be_preempted_while_it_borrows(seed, limit, cpus, evicted):
     story = seed("003/notebooks")
     if limit is not None:
         quota = {"default-flavor": {"cpu": kq.Quota(9, borrowing_limit=limit)}}
@@ -94,7 +94,7 @@ def test_PR_01_FS_12_the_two_global_policies(seed, policy, ends):
     assert len(settled.preempted) == ends[1]
 
 
-def test_FS_08_T_05_borrow_within_cohort_does_nothing_under_fair_sharing(seed):
+def test_FS_08_T_05_borrow_within_cohort_has_no_effect_with_fair_sharing(seed):
     ends = []
     for borrowing in (kq.objects.BorrowWithinCohort("LowerPriority"), kq.objects.BorrowWithinCohort()):
         story = seed("003/two-queues", "003/fair-sharing")
@@ -114,7 +114,7 @@ def test_FS_08_T_05_borrow_within_cohort_does_nothing_under_fair_sharing(seed):
 
 
 @pytest.mark.parametrize(("limit", "warned"), [(None, True), (0, False)])
-def test_PR_23_a_queue_of_notebooks_that_others_may_preempt_is_warned_of(manifest, limit, warned):
+def test_PR_23_lint_warns_of_a_notebook_queue_that_others_can_preempt(manifest, limit, warned):
     found = manifest("003/notebooks")
     queues = [
         kq.ClusterQueue.of(

@@ -1,4 +1,4 @@
-"""A pool of on-demand and spot nodes of v1alpha2, and the job that waits for it."""
+"""A pool of on-demand and spot nodes in v1alpha2, and a job for it."""
 
 from pathlib import Path
 
@@ -50,14 +50,14 @@ def test_FL_02_QT_23_first_1000_cores_on_demand_then_2000_spot(pool):
     assert "1 more needed" in message
 
 
-def test_FL_03_who_does_not_tolerate_spot_nodes_gets_333_on_demand(pool):
+def test_FL_03_without_the_toleration_333_jobs_run_on_demand(pool):
     _submit(pool, 334)
 
     assert len(pool.running()) == 333
     assert "untolerated taint {spot true NoSchedule <nil>} in flavor spot" in pool.condition("team-ml/job-0333")[1]
 
 
-def test_FL_05_T_11_an_affinity_leaves_flavors_out(pool):
+def test_FL_05_T_11_affinity_excludes_flavors(pool):
     _submit(pool, 2, node_selector={"instance-type": "spot"}, **TOLERANT)
 
     assert pool.used("research-pool", flavor="spot") == 6
@@ -80,7 +80,7 @@ def job():
     return kq.manifest.load([SEEDS / "research-pool.yaml", SEEDS / "sample-job.yaml"]).jobs[0]
 
 
-def test_Q_18_T_10_the_annotation_counts_beside_v1alpha2_with_a_note(job):
+def test_Q_18_T_10_the_annotation_is_read_next_to_v1alpha2_objects_with_a_note(job):
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "training"}
     (note,) = kq.manifest.load([SEEDS / "research-pool.yaml", SEEDS / "sample-job.yaml"]).notes
     assert "metadata.annotations[kueue.x-k8s.io/queue-name]: counts beside objects of v1alpha2; since v0.3" in str(note)
@@ -89,7 +89,7 @@ def test_Q_18_T_10_the_annotation_counts_beside_v1alpha2_with_a_note(job):
     assert "does not count; since v0.3 a label of that key names the queue" in str(alone.notes[0])
 
 
-def test_Q_18_the_label_wins_over_the_annotation(job):
+def test_Q_18_the_label_has_precedence_over_the_annotation(job):
     labels = {"kueue.x-k8s.io/queue-name": "other"}
     (workload,) = kq.jobs.to_workloads([{**job, "metadata": {**job["metadata"], "name": "x", "labels": labels}}])
 
@@ -103,7 +103,7 @@ def test_IN_01_three_pods_of_one_core(job):
     assert (pod_set.name, pod_set.count) == ("main", 3)
 
 
-def test_Q_21_a_job_is_held_back_when_it_is_created(job):
+def test_Q_21_a_job_is_suspended_when_it_is_created(job):
     held = kq.jobs.suspend({**job, "spec": {**job["spec"], "suspend": False}})
 
     assert held["spec"]["suspend"] is True
@@ -121,7 +121,7 @@ def test_Q_22_FL_07_FL_08_one_change_starts_it_with_the_labels_of_its_flavor(poo
     assert pool.used("research-pool", flavor=flavor) == 3
 
 
-def test_FL_07_a_label_that_the_pods_have_stays_and_all_is_restored_when_they_stop(pool, job):
+def test_FL_07_labels_of_the_pods_are_kept_and_the_template_is_restored_when_they_stop(pool, job):
     manifest = kq.jobs.suspend({**job, "metadata": {**job["metadata"], "name": "sample"}})
     manifest["spec"]["template"]["spec"]["nodeSelector"] = {"instance-type": "spot", "disk": "ssd"}
     (key,) = pool.scheduler.submit(manifest)
@@ -141,14 +141,14 @@ def test_FL_07_a_label_that_the_pods_have_stays_and_all_is_restored_when_they_st
     assert kq.jobs.apply_patch(running, stop)["spec"] == before["spec"]
 
 
-def test_Q_23_a_job_is_judged_when_it_is_at_the_head(pool):
+def test_Q_23_a_job_is_considered_when_it_is_the_head(pool):
     pool.submit("training", 2, name="job", namespace="team-ml")
     (decision,) = pool.scheduler.cycle()
 
     assert decision.workload == "team-ml/job-0000"
 
 
-def test_OBJ_14_the_local_queues_of_a_namespace_and_how_many_wait_there(pool):
+def test_OBJ_14_the_local_queues_of_a_namespace_and_their_pending_counts(pool):
     _submit(pool, 1000, **TOLERANT)
     pool.scheduler.apply(kq.LocalQueue("elsewhere", namespace="other", cluster_queue="research-pool"))
 
@@ -160,7 +160,7 @@ def test_OBJ_14_the_local_queues_of_a_namespace_and_how_many_wait_there(pool):
     assert status.flavors == ("ondemand", "spot")
 
 
-def test_WL_17_while_it_is_held_back_a_job_may_be_altered_and_its_change_is_what_starts(pool, job):
+def test_WL_17_a_suspended_job_can_be_changed_and_starts_with_the_change(pool, job):
     manifest = kq.jobs.suspend({**job, "metadata": {**job["metadata"], "name": "sample"}})
     manifest["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
     manifest["spec"]["parallelism"] = manifest["spec"]["completions"] = 2

@@ -38,7 +38,7 @@ TEST(Saturation, IsTheExactResultClamped) {
   }
 }
 
-TEST(Amount, OfAnAbsentLimitIsUnlimited) {
+TEST(Amount, AnAbsentLimitIsUnlimited) {
   EXPECT_TRUE(Amount::Unlimited().IsUnlimited());
   EXPECT_FALSE(Amount(kMost - 1).IsUnlimited());
   EXPECT_EQ(Amount(), Amount(0));
@@ -57,7 +57,7 @@ TEST(Amount, UnlimitedIsSticky) {
   EXPECT_EQ(Amount::Unlimited() - Amount::Unlimited(), Amount(0));
 }
 
-TEST(Amount, OfFiniteValuesSaturates) {
+TEST(Amount, FiniteValuesSaturate) {
   EXPECT_EQ(Amount(kMost - 1) + Amount(5), Amount::Unlimited());
   EXPECT_EQ(Amount(kLeast) - Amount(5), Amount(kLeast));
   EXPECT_EQ(Amount(7) - Amount(9), Amount(-2));
@@ -67,7 +67,7 @@ TEST(Amount, OfFiniteValuesSaturates) {
   EXPECT_EQ(amount, Amount(-8));
 }
 
-TEST(Amount, OrderIsThatOfTheValues) {
+TEST(Amount, OrderIsTheOrderOfValues) {
   for (const int64_t a : Corners()) {
     for (const int64_t b : Corners()) {
       EXPECT_EQ(Amount(a) < Amount(b), a < b);

@@ -36,7 +36,7 @@ class EngineTest : public testing::Test {
   Engine engine_;
 };
 
-TEST_F(EngineTest, AQueueBorrowsWhatTheCohortHasLeft) {
+TEST_F(EngineTest, AQueueBorrowsUnusedQuotaOfTheCohort) {
   engine_.Submit(Job("first", "a", "3"));
   engine_.Submit(Job("second", "a", "5"));
   engine_.Submit(Job("third", "a", "1"));
@@ -57,7 +57,7 @@ TEST_F(EngineTest, NominalQuotaIsReclaimed) {
             static_cast<int32_t>(Reason::kInCohortReclamation));
 }
 
-TEST_F(EngineTest, AFinishedWorkloadGivesItsQuotaBack) {
+TEST_F(EngineTest, AFinishedWorkloadReleasesItsQuota) {
   engine_.Submit(Job("all", "a", "8"));
   engine_.Submit(Job("next", "a", "8"));
   EXPECT_EQ(RunAll(engine_), Names{"all"});
@@ -67,7 +67,7 @@ TEST_F(EngineTest, AFinishedWorkloadGivesItsQuotaBack) {
   EXPECT_EQ(Used("a"), Amount(0));
 }
 
-TEST_F(EngineTest, AForkGoesItsOwnWay) {
+TEST_F(EngineTest, AForkIsIndependent) {
   engine_.Submit(Job("first", "a", "3"));
   RunAll(engine_);
   const uint64_t before = Fingerprint(engine_.state());
@@ -90,7 +90,7 @@ TEST_F(EngineTest, AQuestionChangesNothing) {
   EXPECT_EQ(Fingerprint(engine_.state()), before);
 }
 
-TEST_F(EngineTest, ACohortThatIsItsOwnAncestorStopsItsQueues) {
+TEST_F(EngineTest, ACohortCycleStopsItsQueues) {
   CohortSpec team, above;
   team.name = above.parent = "team";
   team.parent = above.name = "above";
@@ -103,7 +103,7 @@ TEST_F(EngineTest, ACohortThatIsItsOwnAncestorStopsItsQueues) {
   EXPECT_EQ(RunAll(engine_), Names{"waits"});
 }
 
-TEST_F(EngineTest, AQueueThatIsOnlyNamedIsNobodys) {
+TEST_F(EngineTest, WorkloadsOfAMissingClusterQueueWait) {
   engine_.Submit(Job("runs", "a", "4"));
   RunAll(engine_);
   LocalQueueSpec lost;
@@ -119,7 +119,7 @@ TEST_F(EngineTest, AQueueThatIsOnlyNamedIsNobodys) {
   EXPECT_EQ(RunAll(engine_), (Names{"runs", "waits"}));
 }
 
-TEST_F(EngineTest, ShrunkenQuotaEvictsNobody) {
+TEST_F(EngineTest, ReducedQuotaEvictsNoWorkload) {
   engine_.Submit(Job("runs", "a", "4"));
   RunAll(engine_);
   engine_.ApplyClusterQueue(QueueSpec("a", "team", 0), true);

@@ -32,7 +32,7 @@ TEST(SpecShape, CountsNoLimits) {
   EXPECT_EQ(SpecShape(limited), SpecShape(Requesting("cpu", "1")));
 }
 
-TEST(SpecShape, TellsContainersInitContainersAndOverheadApart) {
+TEST(SpecShape, DistinguishesContainersInitContainersAndOverhead) {
   const PodTemplate container = Requesting("cpu", "1");
   PodTemplate init, overhead, whole, split;
   init.init_containers = container.containers;
@@ -66,7 +66,7 @@ class EquivalenceTest : public testing::Test {
   int submitted_ = 0;
 };
 
-TEST_F(EquivalenceTest, EqualSpecsAreOneClassWhereverTheTemplateLives) {
+TEST_F(EquivalenceTest, EqualSpecsAreOneClassWhateverTheirAddress) {
   const WorkloadObject shared = Job("", "a", "1");
   const ClassId first = ClassOf(shared);
   EXPECT_EQ(ClassOf(shared), first);
@@ -74,7 +74,7 @@ TEST_F(EquivalenceTest, EqualSpecsAreOneClassWhereverTheTemplateLives) {
   EXPECT_EQ(engine_.state().classes.size(), 1u);
 }
 
-TEST_F(EquivalenceTest, WhateverTheSchedulerCanSeeMakesAnother) {
+TEST_F(EquivalenceTest, EveryFieldThatTheSchedulerReadsMakesAnotherClass) {
   const auto changed = [](void (*change)(WorkloadSpec&)) {
     WorkloadObject job = Job("", "a", "1");
     auto spec = std::make_shared<WorkloadSpec>(*job.spec);
@@ -97,7 +97,7 @@ TEST_F(EquivalenceTest, WhateverTheSchedulerCanSeeMakesAnother) {
   EXPECT_EQ(engine_.state().classes.size(), 8u);
 }
 
-TEST_F(EquivalenceTest, ADefaultOfTheNamespaceMakesAnother) {
+TEST_F(EquivalenceTest, ADefaultOfTheNamespaceMakesAnotherClass) {
   const WorkloadObject job = Job("", "a", "1");
   const ClassId before = ClassOf(job);
   LimitRange limits;

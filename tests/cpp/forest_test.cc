@@ -46,7 +46,7 @@ TEST_F(ForestTest, AQueueWithoutCohortIsItsOwnRoot) {
   EXPECT_EQ(Names(forest_.QueuesOfTree(alone)), std::vector<std::string>{"alone"});
 }
 
-TEST_F(ForestTest, ANamedCohortExistsThoughNobodyDeclaredIt) {
+TEST_F(ForestTest, AnImplicitCohortExists) {
   const NodeId queue = Queue("q", "implicit");
   Rebuild();
   const NodeId cohort = forest_.FindCohort("implicit");
@@ -58,7 +58,7 @@ TEST_F(ForestTest, ANamedCohortExistsThoughNobodyDeclaredIt) {
   EXPECT_FALSE(forest_.Exists(cohort));
 }
 
-TEST_F(ForestTest, ACohortThatIsNoLongerDeclaredLosesItsParent) {
+TEST_F(ForestTest, ADeletedCohortLosesItsParent) {
   Queue("q", "leaf");
   const NodeId leaf = Cohort("leaf", "top"), top = forest_.FindCohort("top");
   Rebuild();
@@ -69,7 +69,7 @@ TEST_F(ForestTest, ACohortThatIsNoLongerDeclaredLosesItsParent) {
   EXPECT_FALSE(forest_.Exists(top));
 }
 
-TEST_F(ForestTest, NamesOfQueuesAndCohortsAreApart) {
+TEST_F(ForestTest, QueuesAndCohortsMayHaveEqualNames) {
   const NodeId queue = Queue("same", "same"), cohort = forest_.FindCohort("same");
   Rebuild();
   EXPECT_NE(queue, cohort);
@@ -77,7 +77,7 @@ TEST_F(ForestTest, NamesOfQueuesAndCohortsAreApart) {
   EXPECT_EQ(forest_.Path(queue), "/same/same");
 }
 
-TEST_F(ForestTest, ChildrenAreByNameAndParentsComeFirst) {
+TEST_F(ForestTest, ChildrenAreOrderedByNameAfterTheirParents) {
   for (const char* name : {"c", "a", "b"}) Queue(name, "left");
   Queue("z", "right");
   Cohort("right", "top");
@@ -113,7 +113,7 @@ TEST_F(ForestTest, HeightCountsActiveQueuesOnly) {
   EXPECT_EQ(forest_.Height(top), 2);
 }
 
-TEST_F(ForestTest, ACycleHasNoRootAndTakesNobodyElseDown) {
+TEST_F(ForestTest, ACycleHasNoRootAndAffectsNoOtherNodes) {
   const NodeId inside = Queue("inside", "a"), below = Queue("below", "hanger"),
                outside = Queue("outside", "fine");
   const NodeId a = Cohort("a", "b"), b = Cohort("b", "a"), self = Cohort("self", "self");

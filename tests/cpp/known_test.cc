@@ -42,7 +42,7 @@ TEST_F(Known, TheSameQuestionHasTheSameAnswer) {
   EXPECT_EQ(Ask(5).workers, first.workers);
 }
 
-TEST_F(Known, SoHasOneThatFails) {
+TEST_F(Known, AFailedQuestionHasTheSameAnswer) {
   const SharedPlacement first = Ask(8);
   ASSERT_NE(first.failure, nullptr);
   EXPECT_EQ(first.failure->fit, 7);
@@ -50,13 +50,13 @@ TEST_F(Known, SoHasOneThatFails) {
   EXPECT_EQ(Ask(8).failure, first.failure);
 }
 
-TEST_F(Known, WhatIsUsedIsAnotherQuestion) {
+TEST_F(Known, ChangedUsageMakesAnotherQuestion) {
   EXPECT_EQ(Places(3), (Pods{{"n1", 3}}));
   cluster_.Use("n1", 1);
   EXPECT_EQ(Places(3), (Pods{{"n0", 3}}));
 }
 
-TEST_F(Known, WhatIsUndoneIsTheFormerOne) {
+TEST_F(Known, UndoneUsageMakesThePreviousQuestion) {
   const SharedPlacement first = Ask(3);
   const size_t mark = cluster_.capacity().Mark();
   cluster_.Use("n1", 1);
@@ -65,7 +65,7 @@ TEST_F(Known, WhatIsUndoneIsTheFormerOne) {
   EXPECT_EQ(Ask(3).workers, first.workers);
 }
 
-TEST_F(Known, WhatWasAskedInATrialIsNotAnsweredAfterIt) {
+TEST_F(Known, AnswersOfATrialAreNotUsedAfterIt) {
   EXPECT_EQ(Places(3), (Pods{{"n1", 3}}));
   const size_t mark = cluster_.capacity().Mark();
   cluster_.Use("n1", 1);
@@ -81,7 +81,7 @@ TEST_F(Known, AnEmptyClusterDoesNotDependOnUsage) {
   EXPECT_EQ(Places(3), (Pods{{"n0", 3}}));
 }
 
-TEST_F(Known, WhatIsAssumedCountsUntilItIsCleared) {
+TEST_F(Known, AssumedUsageCountsUntilCleared) {
   const SharedPlacement first = Ask(3);
   const DomainId n1 = cluster_.Domains({{"n1", 1}}).front().domain;
   cluster_.capacity().Assume(0, n1, {{cluster_.cpu_, 1}}, cluster_.pods_, 2);
@@ -96,7 +96,7 @@ TEST_F(Known, ForeignPodsCountEvenForAnEmptyCluster) {
   EXPECT_EQ(Places(3, /*as_if_empty=*/true), (Pods{{"n0", 3}}));
 }
 
-TEST_F(Known, ACopyFindsOutAnew) {
+TEST_F(Known, ACopyEvaluatesAgain) {
   const SharedPlacement first = Ask(5);
   FlavorCapacity copy = capacity();
   const SharedPlacement other =
@@ -105,7 +105,7 @@ TEST_F(Known, ACopyFindsOutAnew) {
   EXPECT_EQ(other.workers->domains, first.workers->domains);
 }
 
-TEST_F(Known, SoManyQuestionsAreForgotten) {
+TEST_F(Known, TheNumberOfStoredQuestionsIsLimited) {
   const SharedPlacement first = Ask(5);
   PlacementQuery query = cluster_.Query(request_, 1);
   for (int32_t number = 0; number < 5000; ++number) {
@@ -116,7 +116,7 @@ TEST_F(Known, SoManyQuestionsAreForgotten) {
   EXPECT_NE(Ask(5).workers, first.workers);
 }
 
-TEST_F(Known, HostsAreNamedAlone) {
+TEST_F(Known, AssignmentsToHostsNameOnlyTheHost) {
   EXPECT_EQ(Ask(1).workers->levels, std::vector<std::string>{kHostname});
   Cluster racks({"block", "rack"});
   racks.Add({"b", "r"}, 2).Build();
@@ -137,7 +137,7 @@ TEST_F(Known, ALeaderHasItsOwnAssignment) {
   EXPECT_EQ(cluster_.Named(both.workers->domains), (Pods{{"n0", 3}}));
 }
 
-TEST(CapacityVersions, AChangeGivesANewNumberAndItsUndoingTheFormer) {
+TEST(CapacityVersions, AChangeHasANewNumberAndItsUndoingThePrevious) {
   Cluster cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
   const FlavorCapacity& capacity = *cluster.capacity().Find(0);
@@ -156,7 +156,7 @@ TEST(CapacityVersions, AChangeGivesANewNumberAndItsUndoingTheFormer) {
   EXPECT_EQ(capacity.used, std::vector<int64_t>(capacity.used.size(), 0));
 }
 
-TEST(CapacityVersions, NoNumberIsGivenTwice) {
+TEST(CapacityVersions, NoNumberIsUsedTwice) {
   Cluster cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
   const FlavorCapacity& capacity = *cluster.capacity().Find(0);
@@ -168,7 +168,7 @@ TEST(CapacityVersions, NoNumberIsGivenTwice) {
   EXPECT_NE(capacity.used_version, first);
 }
 
-TEST(CapacityVersions, WhatNoNodeHasAndWhereNoneIsChangesNothing) {
+TEST(CapacityVersions, UnknownResourcesAndDomainsChangeNothing) {
   Cluster cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
   const FlavorCapacity& capacity = *cluster.capacity().Find(0);

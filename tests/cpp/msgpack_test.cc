@@ -18,7 +18,7 @@ std::string Written(int64_t value) {
   return out.text();
 }
 
-TEST(MsgpackWriter, IntegersTakeTheFewestBytes) {
+TEST(MsgpackWriter, IntegersUseTheFewestBytes) {
   EXPECT_EQ(Written(0), std::string(1, '\0'));
   EXPECT_EQ(Written(-1), "\xff");
   EXPECT_EQ(Written(127).size(), 1u);
@@ -83,7 +83,7 @@ TEST(MsgpackReader, StaysFailed) {
   EXPECT_FALSE(in.ok());
 }
 
-TEST(MsgpackReader, BelievesNoLength) {
+TEST(MsgpackReader, ChecksEveryLength) {
   for (const absl::string_view text :
        {absl::string_view("\xdb\xff\xff\xff\xff"), absl::string_view("\xda\x00\x09short", 8),
         absl::string_view("\xc6\xff\xff\xff\xff"), absl::string_view("\xdd\xff\xff\xff\xff"),
@@ -97,7 +97,7 @@ TEST(MsgpackReader, BelievesNoLength) {
   }
 }
 
-TEST(MsgpackReader, RefusesTextThatIsNotUtf8) {
+TEST(MsgpackReader, RejectsTextThatIsNotUtf8) {
   const std::vector<std::string> wrong = {"\xff",     "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                                           "\xe2\x82", "a\x80"};
   for (const std::string& bytes : wrong) {
@@ -110,7 +110,7 @@ TEST(MsgpackReader, RefusesTextThatIsNotUtf8) {
 }
 
 // Whatever the bytes, each kind of read ends within them.
-TEST(MsgpackReader, AnyTwoBytesAreReadOrRefused) {
+TEST(MsgpackReader, AnyTwoBytesAreReadOrRejected) {
   for (int first = 0; first < 256; ++first) {
     for (int second = 0; second < 256; ++second) {
       const char bytes[] = {static_cast<char>(first), static_cast<char>(second)};

@@ -74,7 +74,7 @@ TEST_F(PendingTest, AnyOrderOfArrivalGivesTheSameOrder) {
   }
 }
 
-TEST_F(PendingTest, APoppedWorkloadIsInFlightUntilItComesBack) {
+TEST_F(PendingTest, APoppedWorkloadIsInFlightUntilItIsRequeued) {
   const WorkloadId only = Add(0, 0, 1);
   EXPECT_EQ(Pop(), only);
   EXPECT_EQ(queue_.inflight(), only);
@@ -86,7 +86,7 @@ TEST_F(PendingTest, APoppedWorkloadIsInFlightUntilItComesBack) {
   EXPECT_EQ(Pop(), kNoId);
 }
 
-TEST_F(PendingTest, AClassIsInadmissibleAndRequeuedWhole) {
+TEST_F(PendingTest, AWholeClassIsInadmissibleAndRequeued) {
   const WorkloadId a = Add(0, 0, 1), b = Add(0, 0, 2, 1), other = Add(1, 0, 3);
   queue_.MarkInadmissible(Tables(), 0, Reason::kWaitingForQuota);
   EXPECT_EQ(queue_.active_count(), 1);
@@ -102,7 +102,7 @@ TEST_F(PendingTest, AClassIsInadmissibleAndRequeuedWhole) {
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{a, b, other}));
 }
 
-TEST_F(PendingTest, OnlyAClassIsInadmissibleInWhateverLocalQueuesItIs) {
+TEST_F(PendingTest, OnlyAClassIsInadmissibleInAllItsLocalQueues) {
   usage_ = {3, 2, 1};
   queue_.by_usage = true;
   std::vector<WorkloadId> others, marked;
@@ -129,7 +129,7 @@ TEST_F(PendingTest, ADelayedWorkloadWaitsForItsBackoff) {
   EXPECT_EQ(Pop(), delayed);
 }
 
-TEST_F(PendingTest, AStickyPreemptorGoesFirstWhileItIsActive) {
+TEST_F(PendingTest, AStickyPreemptorIsFirstWhileItIsActive) {
   const WorkloadId high = Add(0, 9, 1), preemptor = Add(1, 0, 5);
   queue_.preemptor = preemptor;
   EXPECT_EQ(First(), high);
@@ -140,7 +140,7 @@ TEST_F(PendingTest, AStickyPreemptorGoesFirstWhileItIsActive) {
   EXPECT_EQ(First(), high);
 }
 
-TEST_F(PendingTest, WithUsageTheLocalQueueThatUsedLeastGoesFirst) {
+TEST_F(PendingTest, TheLocalQueueWithTheLeastUsageIsFirst) {
   usage_ = {2.5, 1.0};
   queue_.by_usage = true;
   const WorkloadId busy = Add(0, 9, 1, 0), idle = Add(1, 0, 5, 1), idle_high = Add(2, 3, 7, 1);
@@ -148,7 +148,7 @@ TEST_F(PendingTest, WithUsageTheLocalQueueThatUsedLeastGoesFirst) {
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{idle_high, idle, busy}));
 }
 
-TEST_F(PendingTest, ChangedUsageCountsOnceTheQueueIsPutInOrder) {
+TEST_F(PendingTest, ChangedUsageAppliesAfterReordering) {
   queue_.by_usage = true;
   const WorkloadId a = Add(0, 9, 1, 0), b = Add(1, 0, 5, 1);
   usage_ = {1.0, 0};
@@ -160,7 +160,7 @@ TEST_F(PendingTest, ChangedUsageCountsOnceTheQueueIsPutInOrder) {
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{b, a}));
 }
 
-TEST_F(PendingTest, AWorkloadIsFollowedThroughAChange) {
+TEST_F(PendingTest, AWorkloadIsTrackedThroughAChange) {
   for (const bool by_usage : {false, true}) {
     queue_.by_usage = by_usage;
     const WorkloadId first = Add(0, 9, 1), second = Add(1, 5, 2);

@@ -42,7 +42,7 @@ TEST(Persist, AStateReadsBackAsItself) {
   EXPECT_EQ(Check(*loaded), std::vector<std::string>());
 }
 
-TEST(Persist, WhatGoesOnIsWhatWouldHaveGoneOn) {
+TEST(Persist, ARestoredStateContinuesLikeTheOriginal) {
   Engine original = Busy(), restored{Config(), RequestsConfig()};
   restored.state() = LoadState(SaveState(original.state())).value();
   for (Engine* engine : {&original, &restored}) {
@@ -53,7 +53,7 @@ TEST(Persist, WhatGoesOnIsWhatWouldHaveGoneOn) {
   EXPECT_EQ(SaveState(original.state()), SaveState(restored.state()));
 }
 
-TEST(Persist, NoPartOfATextIsTakenForIt) {
+TEST(Persist, ATruncatedOrExtendedTextIsRejected) {
   const std::string text = SaveState(Busy().state());
   for (size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(LoadState(absl::string_view(text).substr(0, size)).ok()) << size;
@@ -82,7 +82,7 @@ TEST(Persist, AnyByteMayBeDamaged) {
   EXPECT_GT(refused, tried / 3);
 }
 
-TEST(Persist, OtherVersionsAreToldApartFromDamage) {
+TEST(Persist, OtherVersionsAreDistinguishedFromDamage) {
   MsgpackWriter later;
   later.Array(5);
   later.Text("kueuepy-state");

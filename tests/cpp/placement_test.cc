@@ -30,7 +30,7 @@ TEST(BestFit, FillsTheFullestHostsAndEndsOnTheClosestOne) {
   EXPECT_EQ(cluster.PlacedOn(Required("block"), 9), (Pods{{"n0", 3}, {"n1", 3}, {"n2", 2}, {"n3", 1}}));
 }
 
-TEST(BestFit, SaysHowManyFit) {
+TEST(BestFit, ReportsTheNumberOfPodsThatFit) {
   Cluster cluster = Uneven();
   const Placement placement = cluster.Place(Required(kHostname), 7);
   ASSERT_NE(placement.failure, nullptr);
@@ -49,7 +49,7 @@ TEST(LeastFreeCapacity, FillsTheEmptiestHosts) {
   EXPECT_EQ(cluster.PlacedOn(Unconstrained(), 7), (Pods{{"n0", 3}, {"n1", 3}, {"n3", 1}}));
 }
 
-TEST(Slices, OfTwoOnHostsOfSixDownToTwo) {
+TEST(Slices, AreFilledOnHostsOfSixDownToTwo) {
   Cluster cluster({"block", kHostname});
   for (int i = 0; i < 5; ++i) cluster.Add({"b", "d" + std::to_string(i)}, 6 - i);
   cluster.Build();
@@ -86,7 +86,7 @@ TEST(Layers, GroupPodsAtEveryLevel) {
   EXPECT_EQ(none.failure->layers[0].of, 3);
 }
 
-TEST(Requests, ThatTheLevelsCannotMeetSayWhy) {
+TEST(Requests, WithUnsuitableLevelsHaveAReason) {
   using Kind = PlacementFailure::Kind;
   Cluster cluster({"block", "rack", kHostname});
   cluster.Add({"b", "r", "h"}, 1).Build();
@@ -110,7 +110,7 @@ TEST(Requests, ThatTheLevelsCannotMeetSayWhy) {
   EXPECT_EQ(kind(request), Kind::kLayerSizeIndivisible);
 }
 
-TEST(Nodes, ThatAPodMayNotUseAreCountedByWhatKeepsItOff) {
+TEST(Nodes, AreCountedByTheReasonThatExcludesThem) {
   Cluster cluster({kHostname});
   cluster.Add({"big"}, 1).Add({"full"}, 0).Add({"labelled"}, 9).Add({"tainted"}, 9);
   cluster.Edit("tainted").taints = {{"gpu", "yes", "NoSchedule"}};
@@ -131,7 +131,7 @@ TEST(Nodes, ThatAPodMayNotUseAreCountedByWhatKeepsItOff) {
   EXPECT_EQ(cluster.Named(cluster.Place(Required(kHostname), 5, demand).workers), (Pods{{"labelled", 5}}));
 }
 
-TEST(Groups, PlaceTheLeaderBesideItsWorkers) {
+TEST(Groups, PlaceTheLeaderNextToItsWorkers) {
   Cluster cluster({"rack", kHostname});
   cluster.Add({"r0", "a"}, 4).Add({"r0", "b"}, 2).Add({"r1", "c"}, 3).Add({"r1", "d"}, 4).Build();
   const TopologyRequest request = Required("rack");
@@ -159,7 +159,7 @@ TEST(BalancedPlacement, SpreadsEvenly) {
   EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 7), (Pods{{"n0", 7}}));
 }
 
-TEST(Usage, IsFollowedAndUndone) {
+TEST(Usage, IsTrackedAndUndone) {
   Cluster cluster = Uneven();
   EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
   const size_t mark = cluster.capacity().Mark();

@@ -20,7 +20,7 @@ Decimal Number(const char* integer, const char* fraction = "", int exponent = 0)
 
 Quantity Read(absl::string_view text) { return Quantity::Parse(text).value(); }
 
-TEST(Decimal, OfDigitsHasOneForm) {
+TEST(Decimal, HasOneRepresentation) {
   EXPECT_EQ(Number("1", "", 9), Number("1000000000"));
   EXPECT_EQ(Number("0010", "500"), Number("105", "", -1));
   EXPECT_EQ(Number("", "000"), Decimal());
@@ -72,7 +72,7 @@ TEST(Decimal, DividesOnlyExactly) {
   EXPECT_EQ(number, before);
 }
 
-TEST(Quantity, MeansItsNumber) {
+TEST(Quantity, HasTheValueOfItsText) {
   EXPECT_EQ(Read("1500m"), Read("1.5"));
   EXPECT_EQ(Read("1Ki"), Read("1024"));
   EXPECT_EQ(Read("12E6"), Read("12e6"));
@@ -101,7 +101,7 @@ TEST(Quantity, CanonicalTextReadsBack) {
   }
 }
 
-TEST(Quantity, RefusesWhatIsNoneOrTooLong) {
+TEST(Quantity, RejectsInvalidAndTooLongTexts) {
   const std::string digits(kMaxQuantityDigits + 1, '9');
   const std::string text(kMaxQuantityText + 1, '0');
   for (const std::string& wrong : {std::string(), std::string("1 "), std::string("1KB"), std::string("0x10"),

@@ -57,7 +57,7 @@ class QuotaTest : public testing::Test {
   NodeId top_, left_, right_, lender_, borrower_, far_;
 };
 
-TEST_F(QuotaTest, SubtreesSumWhatIsLent) {
+TEST_F(QuotaTest, SubtreesSumLentQuota) {
   EXPECT_EQ(quota_.Local(lender_, kFlavorResource), Amount(6));
   EXPECT_EQ(quota_.Subtree(left_, kFlavorResource), Amount(4 + 2));
   EXPECT_EQ(quota_.Subtree(top_, kFlavorResource), Amount(5 + 6 + 1));
@@ -89,7 +89,7 @@ TEST_F(QuotaTest, AvailableIsBoundByTheBorrowingLimitAndByOthers) {
   EXPECT_EQ(Free(lender_), 6 - 5);  // the debt counts against everyone below the root
 }
 
-TEST_F(QuotaTest, WhatIsAddedAndRemovedLeavesNothing) {
+TEST_F(QuotaTest, AddedAndRemovedUsageLeavesNoTrace) {
   const std::vector<NodeId> queues = {lender_, borrower_, far_};
   const std::vector<int64_t> empty = AllUsed();
   for (const int64_t first : {0, 1, 5, 6, 7, 40}) {
@@ -136,7 +136,7 @@ TEST_F(QuotaTest, TrialsNestAndAreUndone) {
   EXPECT_EQ(Used(top_), 4);
 }
 
-TEST_F(QuotaTest, TheLowestSubtreeThatFitsTellsHowFarOneBorrows) {
+TEST_F(QuotaTest, TheBorrowingLevelIsTheLowestSubtreeThatFits) {
   const auto height = [this](NodeId queue, int64_t amount) {
     return quota_.LowestSubtreeThatFits(queue, kFlavorResource, Amount(amount));
   };

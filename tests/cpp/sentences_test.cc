@@ -10,14 +10,14 @@
 namespace kueue {
 namespace {
 
-TEST(Sentences, EachHasWordsOfItsOwn) {
+TEST(Sentences, EachMessageHasADistinctText) {
   std::set<std::string> words;
   for (size_t i = 0; i < kSentences; ++i) words.insert(Render(Said{static_cast<Sentence>(i), {"a", "b"}}));
   EXPECT_EQ(words.size(), kSentences);
   EXPECT_EQ(words.count(""), 0u);
 }
 
-TEST(Sentences, NamesStandWhereKueueHasThem) {
+TEST(Sentences, NamesAreAtKueuesPositions) {
   EXPECT_EQ(Render(Said{Sentence::kLocalQueueMissing, {"team"}}), "LocalQueue team doesn't exist");
   EXPECT_EQ(Render(Said{Sentence::kReplacedBySlice, {"u", "j"}}),
             "Replaced to accommodate a workload (UID: u, JobUID: j) due to workload slice aggregation");
@@ -27,7 +27,7 @@ TEST(Sentences, NamesStandWhereKueueHasThem) {
             "AdmissionChecks in Rejected state: \"a\"; \"b\" (no quota)");
 }
 
-TEST(Sentences, ATextFromOutsideCanSayTheSame) {
+TEST(Sentences, AnExternalTextCanEqualAMessage) {
   EXPECT_TRUE(SameMessage(Quote("The workload is admitted"), Say(Sentence::kAdmitted)));
   EXPECT_TRUE(SameMessage(Say(Sentence::kGated, {"x"}), Quote("Admission is gated by: x")));
   EXPECT_FALSE(SameMessage(Say(Sentence::kGated, {"x"}), Quote("Admission is gated by: y")));

@@ -36,7 +36,7 @@ struct Load {
   }
 };
 
-TEST(Simulation, OneAfterTheOther) {
+TEST(Simulation, JobsRunOneAfterTheOther) {
   Load load;
   load.Add(1, 10, 0);
   load.Add(3, 10, 0);
@@ -50,7 +50,7 @@ TEST(Simulation, OneAfterTheOther) {
   EXPECT_EQ(run.jobs()[1].first_start, 11 * kSecond);
 }
 
-TEST(Simulation, APreemptedJobRunsFromTheStartAgain) {
+TEST(Simulation, APreemptedJobRestarts) {
   Load load;
   load.Add(0, 10, 0);
   load.Add(4, 2, 1);
@@ -64,7 +64,7 @@ TEST(Simulation, APreemptedJobRunsFromTheStartAgain) {
   EXPECT_EQ(run.jobs()[0].lost, 4 * kSecond);
 }
 
-TEST(Simulation, EverythingThatFitsFinishesAndHoldsNothing) {
+TEST(Simulation, EveryJobThatFitsFinishesAndReleasesItsQuota) {
   Load load;
   for (int i = 0; i < 60; ++i) load.Add(i / 4, 1 + i % 7, i % 3);
   Simulation run =
@@ -98,7 +98,7 @@ TEST(QueueWatch, AJobAdmittedAtTheStartHasNotWaited) {
   EXPECT_EQ(watch.Look(run, 20 * kSecond).front().waited, 10 * kSecond);
 }
 
-TEST(RunModel, AnEvictedRunIsKeptLostAndOverheadToTheLastNanosecond) {
+TEST(RunModel, ProgressLossAndOverheadOfAnEvictedRunAreExact) {
   for (const OnEviction on : {OnEviction::kRestart, OnEviction::kCheckpoint, OnEviction::kResume}) {
     const RunModel model{on, 7, 2, 5, 0};
     for (Time held = 0; held < 60; ++held) {

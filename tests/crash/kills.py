@@ -1,9 +1,9 @@
-"""A child that journals random calls is killed at random moments; what it acknowledged must all be there.
+"""A child process journals random calls and is killed at random times; all acknowledged calls must be restored.
 
-The child tells the parent, through a pipe, which call has returned. After the kill the parent opens the journal: its
-state must be, bit for bit, that of a Scheduler which did the acknowledged calls and was never killed; or that with the
-one call more that was under way. Meanwhile the child backs the journal up again and again, and clients in other
-processes open it, read and close: the last backup must hold all that was acknowledged before it was begun.
+The child reports each completed call through a pipe. After the kill, the parent opens the journal. Its state must
+equal, bit for bit, that of a Scheduler which executed the acknowledged calls without a kill, or these calls and the one
+that was running. The child also makes backups repeatedly, while other processes open, read and close the journal. The
+last backup must contain all calls that were acknowledged before it started.
 
     python tests/crash/kills.py 10000
 """
@@ -58,7 +58,7 @@ print(reads)
 
 
 class Killed(NamedTuple):
-    """What came of one kill: calls acknowledged since the one before, whether one more was durable, and backups."""
+    """Result of one kill: calls acknowledged since the previous one, whether one more was durable, and backups."""
 
     calls: int
     one_more: bool
@@ -66,10 +66,10 @@ class Killed(NamedTuple):
 
 
 def kills(count: int, seed: int) -> Iterator[Killed]:
-    """That many kills.
+    """Kill child processes repeatedly, and check the journal after each kill.
 
     Raises:
-        AssertionError: Something was lost, or differs.
+        AssertionError: An acknowledged call is lost, or the state differs.
     """
     for start in range(0, count, KILLS_PER_JOURNAL):
         with tempfile.TemporaryDirectory() as folder, _readers(Path(folder) / "journal.db"):
@@ -78,7 +78,7 @@ def kills(count: int, seed: int) -> Iterator[Killed]:
 
 @contextmanager
 def _readers(path: Path) -> Iterator[None]:
-    """Clients that open, read and close, each time as the last one if the child is dead."""
+    """Open, read and close the journal repeatedly; after the kill, as the last client."""
     command = [sys.executable, "-c", _READER, path]
     pipe = subprocess.PIPE
     readers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(_READERS)]  # noqa: S603
@@ -99,7 +99,7 @@ def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
     chosen = random.Random(seed)  # noqa: S311 - no secret
     for _ in range(count):
         before = done
-        # Most are killed in the midst of calls, some while they open the journal.
+        # Most children are killed during calls, and some while they open the journal.
         kept = path.with_name("kept.db")
         kept.unlink(missing_ok=True)
         acknowledged, backups = _kill(path, seed, done, chosen.random() * _LONGEST, awake=chosen.random() < 0.8)
@@ -137,7 +137,7 @@ def _kill(path: Path, seed: int, done: int, delay: float, *, awake: bool) -> tup
     (reader, writer), (backups, backed_up) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reader)  # so that it ends with its parent: nobody else listens
+        os.close(reader)  # so that it ends with its parent
         os.close(backups)
         _child(path, seed, done, writer, backed_up)
     os.close(writer)
@@ -156,7 +156,7 @@ def _kill(path: Path, seed: int, done: int, delay: float, *, awake: bool) -> tup
 
 
 def _child(path: Path, seed: int, done: int, writer: int, backed_up: int) -> None:
-    """Journals calls, and backs the journal up, until it is killed."""
+    """Journal calls and back the journal up until killed."""
     try:
         journal = Journal(path, durability="process" if seed % 2 else "power")
         scheduler = journal.scheduler(_cluster(seed), on_change="keep")
@@ -192,12 +192,12 @@ def _cluster(seed: int) -> Cluster:
 
 
 def _answering(seed: int) -> dict[str, Check]:
-    """Half of the histories have a function that answers an admission check."""
+    """Return a check function for half of the histories."""
     return answering() if seed // KILLS_PER_JOURNAL % 2 else {}
 
 
 def main(count: int, seed: int = 1) -> None:
-    """Kills so often, and prints what came of it."""
+    """Run the given number of kills and print the results."""
     began = time.monotonic()
     results = list(kills(count, seed))
     more = sum(killed.one_more for killed in results)

@@ -1,4 +1,4 @@
-"""The fuzzer's random calls, on a cluster whose queues are alike."""
+"""The random calls of the fuzzer, on a cluster with similar queues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PODS_READY = kq.objects.WaitForPodsReady(timeout=120, recovery_timeout=60)
 
 
 def cluster() -> kq.Cluster:
-    """Three queues that borrow and preempt, an admission check, pods that must become ready, fair sharing."""
+    """Return a cluster: three queues that borrow and preempt, a check, a pods-ready timeout, fair sharing."""
     preemption = kq.Preemption(within_cluster_queue="LowerPriority", reclaim_within_cohort="Any")
     checks = (kq.objects.AdmissionCheckStrategyRule("approval"),)
     queues = [

@@ -1,4 +1,4 @@
-"""Random kills of a journalling process: nothing acknowledged is lost, and no state differs."""
+"""Random kills of a journalling process: no acknowledged call is lost, and the restored state is equal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not hasattr(kills.os, "fork"), reason="needs os.
 KILLS = int(os.environ.get("KILLS", "200"))
 
 
-def test_kills_lose_nothing_that_was_acknowledged():
+def test_kills_lose_no_acknowledged_call():
     results = list(kills.kills(KILLS, seed=1))
     assert len(results) == KILLS
     assert sum(killed.calls for killed in results) > KILLS, "the children were killed before they did anything"

@@ -1,4 +1,4 @@
-"""A small cluster and workloads, for the tests of this folder."""
+"""A small cluster and workloads for the tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small cluster."""
+"""Fixtures: a small cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dumps of a small cluster, as kubectl prints them but for the format."""
+"""Dumps of a small cluster with the content of kubectl's output."""
 
 from __future__ import annotations
 

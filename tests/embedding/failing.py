@@ -1,8 +1,8 @@
-"""A journal's story, again and again, each time with another write that fails; run with `failing.c` preloaded.
+"""A sequence of journal calls, repeated with one failing write each; run with `failing.c` preloaded.
 
     LD_PRELOAD=failing.so python tests/embedding/failing.py failing.so FOLDER
 
-The journals are made in the folder. Prints as JSON, for each way to fail, how the stories came out.
+The journals are created in the folder. The script prints the results for each kind of failure as JSON.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def story(journal: Journal, scheduler: Scheduler, acknowledged: list[bytes]) -> 
 
 
 def tell(path: Path) -> tuple[str, int]:
-    """Tells the story once, and checks the end of it; how it came out, and how many writes there were."""
+    """Run the calls once and check the final state; return the outcome and the number of writes."""
     journal = scheduler = None
     acknowledged: list[bytes] = []
     try:
@@ -72,10 +72,10 @@ def tell(path: Path) -> tuple[str, int]:
     if journal is not None:
         journal.close()
     writes = _library.writes_seen()
-    _library.fail_writes(b"", 0, 0, 0)  # the disk is well again
+    _library.fail_writes(b"", 0, 0, 0)  # the disk works again
     with Journal(path) as recovered:
         back = recovered.scheduler(small_cluster())
-        # Of a call that failed, what it did may be there, or not.
+        # The effect of a failed call may be stored or not.
         possible = acknowledged[-2:] if outcome == "ended" else acknowledged[-1:]
         assert outcome == "refused" or to_bytes(back) in possible, "something is lost, or differs"
         back.submit(workload("later"))
@@ -83,7 +83,7 @@ def tell(path: Path) -> tuple[str, int]:
 
 
 def check(error: KueueError, scheduler: Scheduler | None, acknowledged: list[bytes]) -> None:
-    """The error is clear; the Scheduler, if there is one, takes no more calls, and can be read."""
+    """Check that the error is clear, and that the Scheduler rejects calls but can be read."""
     if scheduler is None:
         assert "cannot be" in str(error), error
         return
@@ -100,7 +100,7 @@ def check(error: KueueError, scheduler: Scheduler | None, acknowledged: list[byt
 
 
 def main(folder: Path) -> None:
-    """Every write fails once in every way."""
+    """Let every write fail once in every way."""
     found = {}
     for number, (way, (code, for_ever)) in enumerate(WAYS.items()):
         outcomes: Counter[str] = Counter()

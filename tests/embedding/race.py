@@ -1,4 +1,4 @@
-"""Runs a known race in two threads, as a check of the tool that should report it: `python race.py race.so`."""
+"""A known data race in two threads, to check that ThreadSanitizer reports it: `python race.py race.so`."""
 
 import ctypes
 import sys

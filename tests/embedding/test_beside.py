@@ -1,4 +1,4 @@
-"""The core lives beside other modules that bring C++ libraries of their own, some of them an Abseil."""
+"""Imports next to modules that bundle C++ libraries, some of them Abseil."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ assert pyarrow.compute.sum(pyarrow.array([1, 2, 3])).as_py() == 6
 
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("own_first", [True, False])
-def test_beside_a_module_with_libraries_of_its_own(other, own_first, request):
+def test_import_next_to_a_module_that_bundles_the_same_libraries(other, own_first, request):
     if importlib.util.find_spec(other) is None:
         pytest.skip(f"needs {other}")
     parts = [OWN, OTHERS[other]] if own_first else [OTHERS[other], OWN]

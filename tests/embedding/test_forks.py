@@ -1,4 +1,4 @@
-"""A process that forks while another thread is inside a call: the child gets an answer or a StateError, never none."""
+"""Forked processes while another thread is inside a call: the child gets a result or a StateError."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SECONDS = 30
 
 
 def in_child(work):
-    """What `work` returns in a child process, as text; `None` if it does not come back in time."""
+    """Return the result of `work` in a child process as text; `None` after a timeout."""
     read, write = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads, from Python 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)  # warns of forks with threads, since Python 3.12
         child = os.fork()
     if child == 0:
         try:
@@ -51,7 +51,7 @@ def in_child(work):
 
 
 def answered(work):
-    """`work`, or the word for a refusal."""
+    """Return the result of `work`, or the name of its error."""
     try:
         work()
     except StateError as error:
@@ -60,7 +60,7 @@ def answered(work):
 
 
 class Busy:
-    """Another thread that makes calls without end."""
+    """Another thread that makes calls in an endless loop."""
 
     def __init__(self, call):
         self._call, self._ends = call, False
@@ -87,7 +87,7 @@ def switch_often():
     sys.setswitchinterval(before)
 
 
-def test_a_child_uses_a_scheduler_that_another_thread_was_in_or_is_told_that_it_cannot():
+def test_a_forked_child_uses_a_scheduler_or_gets_an_error_if_another_thread_was_using_it():
     scheduler = kq.Scheduler(cluster())
     for number in range(60):
         step(scheduler, 1, number)
@@ -95,7 +95,7 @@ def test_a_child_uses_a_scheduler_that_another_thread_was_in_or_is_told_that_it_
 
     def work():
         first = answered(lambda: (to_bytes(scheduler), scheduler.settle()))
-        twin = from_bytes(saved)  # what the child makes itself is whole
+        twin = from_bytes(saved)  # objects created in the child work
         twin.settle()
         return first
 
@@ -104,8 +104,8 @@ def test_a_child_uses_a_scheduler_that_another_thread_was_in_or_is_told_that_it_
     assert set(answers) <= {"answered", "refused"}
 
 
-def test_a_child_is_told_of_a_scheduler_that_a_call_was_changing():
-    """The other thread is stopped inside a change, by a function of the user's that the call asks."""
+def test_a_forked_child_gets_an_error_for_a_scheduler_that_a_call_was_changing():
+    """The other thread is blocked inside a change, in a user function that the call calls."""
     scheduler = kq.Scheduler(cluster())
     inside, go_on = threading.Event(), threading.Event()
 
@@ -122,11 +122,11 @@ def test_a_child_is_told_of_a_scheduler_that_a_call_was_changing():
     finally:
         go_on.set()
         thread.join()
-    scheduler.settle()  # the parent goes on
+    scheduler.settle()  # the parent continues
     assert in_child(lambda: answered(scheduler.settle)) == "answered"
 
 
-def test_a_child_uses_a_run_that_another_thread_was_in_or_is_told_that_it_cannot():
+def test_a_forked_child_uses_a_simulation_or_gets_an_error_if_another_thread_was_using_it():
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
     jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7} for n in range(3000)]
     base = kq.Simulation(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)
@@ -142,7 +142,7 @@ def test_a_child_uses_a_run_that_another_thread_was_in_or_is_told_that_it_cannot
     assert set(answers) <= {"answered", "refused"}
 
 
-def test_a_child_polls_a_watch_and_opens_no_journal_of_its_parent(tmp_path):
+def test_a_forked_child_polls_a_watch_and_cannot_open_the_journal_of_its_parent(tmp_path):
     with Journal(tmp_path / "j") as journal:
         scheduler = journal.scheduler(cluster(), now=0)
         watch = Watch(scheduler)
@@ -163,7 +163,7 @@ def _kind_of(work):
     return "answered"
 
 
-def test_a_child_asks_for_figures_that_another_thread_was_computing():
+def test_a_forked_child_reads_metrics_that_another_thread_was_computing():
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
     jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7} for n in range(300)]
     result = kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)

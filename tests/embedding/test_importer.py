@@ -1,4 +1,4 @@
-"""A dump of a live cluster becomes the starting state; what cannot be placed is listed."""
+"""Imports of the dump of a live cluster as the starting state; problems are listed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_queue_may_start_above_its_quota():
     assert isinstance(decision, kq.Pending)
 
 
-def test_what_no_api_server_would_hold_is_refused():
+def test_objects_that_no_api_server_would_store_are_rejected():
     with pytest.raises(InvalidSpecError, match=r"status\.admission: is required while QuotaReserved is true"):
         import_cluster(dump(workload("w", {"conditions": [condition("QuotaReserved")]})))
 
@@ -72,7 +72,7 @@ def test_a_second_import_changes_nothing():
     assert again.report.counts == {"admitted": 3, "skipped": 3}
 
 
-def test_the_bar_grows_to_the_end(tmp_path):
+def test_the_progress_bar_reaches_the_end(tmp_path):
     path = tmp_path / "dump.json"
     path.write_text(json.dumps(dump(*(workload(f"w{i}") for i in range(200)))))
     told: list[tuple[int, int]] = []
@@ -87,6 +87,6 @@ def test_the_bar_grows_to_the_end(tmp_path):
     assert out.getvalue() == f"\r[{'#' * 10}{'.' * 30}]  25 %\r[{'#' * 40}] 100 %\n"
 
 
-def test_there_is_no_bar_without_a_terminal(capsys):
+def test_no_progress_bar_without_a_terminal(capsys):
     import_cluster(dump())
     assert capsys.readouterr() == ("", "")

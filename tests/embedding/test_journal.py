@@ -1,4 +1,4 @@
-"""A Journal: durable before acknowledged, the same again, readable by anybody, written by one."""
+"""Journals: durability before acknowledgement, replay, readers, and a single writer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_new_journal_starts_from_the_cluster(tmp_path, cluster):
         assert to_bytes(scheduler) == to_bytes(kq.Scheduler(cluster))
 
 
-def test_a_new_journal_starts_from_a_scheduler_as_it_is(tmp_path, cluster):
+def test_a_new_journal_starts_from_the_state_of_a_scheduler(tmp_path, cluster):
     started = kq.Scheduler(cluster, now=1000)
     started.submit(*(workload(f"w{i}") for i in range(5)))
     started.settle()
@@ -52,7 +52,7 @@ def test_a_new_journal_needs_a_cluster(tmp_path):
         journal.scheduler()
 
 
-def test_what_was_acknowledged_is_there_when_the_process_is_gone(tmp_path, cluster):
+def test_acknowledged_calls_survive_the_end_of_the_process(tmp_path, cluster):
     journal = Journal(tmp_path / "j.db")
     scheduler = journal.scheduler(cluster)
     scheduler.submit(workload("a"), workload("b", "nlp", 12))
@@ -69,7 +69,7 @@ def test_what_was_acknowledged_is_there_when_the_process_is_gone(tmp_path, clust
     scheduler.delete("b")
     before = to_bytes(scheduler)
     del scheduler
-    journal._connection.close()  # as a kill would leave it: nothing is put in order
+    journal._connection.close()  # like after a kill: nothing is cleaned up
     journal._held.release()
     with Journal(tmp_path / "j.db") as again:
         assert to_bytes(again.scheduler()) == before
@@ -84,7 +84,7 @@ def test_a_call_that_fails_is_not_written(tmp_path, cluster):
         assert journal.calls == 0
 
 
-def test_where_one_of_several_keys_is_unknown_what_is_written_is_what_holds(tmp_path, cluster):
+def test_with_an_unknown_key_among_several_the_journal_matches_the_state(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("a"))
@@ -95,7 +95,7 @@ def test_where_one_of_several_keys_is_unknown_what_is_written_is_what_holds(tmp_
         assert to_bytes(again.scheduler()) == before
 
 
-def test_a_compacted_journal_holds_the_same_state_and_no_calls(tmp_path, cluster):
+def test_a_compacted_journal_contains_the_same_state_and_no_calls(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(*(workload(f"w{i}", cpu=1) for i in range(30)))
@@ -110,7 +110,7 @@ def test_a_compacted_journal_holds_the_same_state_and_no_calls(tmp_path, cluster
         assert to_bytes(again.scheduler()) == before
 
 
-def test_within_a_group_a_snapshot_is_of_the_same_transaction(tmp_path, cluster):
+def test_a_snapshot_within_a_group_is_in_the_same_transaction(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         with journal.group():
@@ -124,7 +124,7 @@ def test_within_a_group_a_snapshot_is_of_the_same_transaction(tmp_path, cluster)
         assert to_bytes(again.scheduler()) == before
 
 
-def test_a_snapshot_waits_for_no_reader(tmp_path, cluster):
+def test_a_snapshot_does_not_wait_for_readers(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("a"))
@@ -139,7 +139,7 @@ def test_a_snapshot_waits_for_no_reader(tmp_path, cluster):
         assert (tmp_path / "j.db-wal").stat().st_size == 0
 
 
-def test_any_sqlite_client_reads_it_meanwhile(tmp_path, cluster):
+def test_any_sqlite_client_can_read_an_open_journal(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("low"), workload("high", cpu=15, priority=9))
@@ -165,7 +165,7 @@ def test_a_group_is_one_transaction(tmp_path, cluster):
         assert len(rows(tmp_path / "j.db", "SELECT * FROM calls")) == 2
 
 
-def test_a_second_journal_on_the_file_is_refused(tmp_path, cluster):
+def test_a_second_journal_on_the_file_is_rejected(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         journal.scheduler(cluster)
         with pytest.raises(StateError, match="is in use by another Journal"):
@@ -178,7 +178,7 @@ def test_a_second_journal_on_the_file_is_refused(tmp_path, cluster):
     Journal(tmp_path / "j.db").close()
 
 
-def test_of_many_threads_that_open_a_file_at_once_one_gets_it(tmp_path):
+def test_of_many_threads_that_open_a_file_at_once_one_succeeds(tmp_path):
     for race in range(50):
         gate = threading.Barrier(4)
         got: list[Journal] = []
@@ -215,7 +215,7 @@ CONTROLLER = "example.com/approval"
 
 @pytest.fixture
 def checked():
-    """Queue b of three asks for an approval."""
+    """Three queues, of which b has an admission check."""
     return steps.cluster()
 
 
@@ -227,7 +227,7 @@ def lives(scheduler, seed=3):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_functions_answer_of_checks_is_done_again_where_it_was(tmp_path, checked, seed):
+def test_results_of_check_functions_are_replayed_at_the_same_position(tmp_path, checked, seed):
     asked = []
 
     def approve(workload):
@@ -246,7 +246,7 @@ def test_what_functions_answer_of_checks_is_done_again_where_it_was(tmp_path, ch
         assert to_bytes(again.scheduler()) == to_bytes(alone)
 
 
-def test_four_admissions_between_four_answers_come_back(tmp_path, checked):
+def test_four_admissions_between_four_check_results_are_restored(tmp_path, checked):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(checked)
         scheduler.answer_checks({CONTROLLER: lambda _: "Ready"})
@@ -259,7 +259,7 @@ def test_four_admissions_between_four_answers_come_back(tmp_path, checked):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 @pytest.mark.parametrize("call", ["cycle", "settle"])
-def test_a_function_that_fails_leaves_nothing_half_done(tmp_path, checked, error, call):
+def test_a_failing_function_leaves_no_partial_change(tmp_path, checked, error, call):
     def fail(workload):
         if workload.name == "w1":
             raise error("no idea")
@@ -292,7 +292,7 @@ def test_a_fork_is_not_journalled(tmp_path, cluster):
         assert scheduler.keys() == ()
 
 
-def test_after_closing_it_can_be_read_only(tmp_path, cluster):
+def test_a_closed_journal_leaves_a_readable_scheduler(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("a"))
@@ -302,7 +302,7 @@ def test_after_closing_it_can_be_read_only(tmp_path, cluster):
     assert scheduler.keys() == ("default/a",)
 
 
-def test_an_interrupted_call_ends_the_journal_not_the_reading(tmp_path, cluster, monkeypatch):
+def test_after_an_interrupted_call_only_reading_works(tmp_path, cluster, monkeypatch):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("a"))
@@ -321,13 +321,13 @@ def test_an_interrupted_call_ends_the_journal_not_the_reading(tmp_path, cluster,
         assert to_bytes(again.scheduler()) == before
 
 
-def test_durability_is_one_of_two(tmp_path):
+def test_durability_has_two_valid_values(tmp_path):
     with pytest.raises(InvalidSpecError, match='it must be "power" or "process"'):
         Journal(tmp_path / "j.db", durability="wishful")
 
 
 @pytest.mark.parametrize(("durability", "level"), [("power", 2), ("process", 1)])
-def test_power_waits_for_the_disk(tmp_path, cluster, durability, level):
+def test_durability_power_waits_for_the_disk(tmp_path, cluster, durability, level):
     with Journal(tmp_path / "j.db", durability=durability) as journal:
         journal.scheduler(cluster)
         assert journal._connection.execute("PRAGMA synchronous").fetchone() == (level,)

@@ -1,4 +1,4 @@
-"""Arguments of wrong types: refused before anything changes; what was acknowledged can always be read again."""
+"""Invalid arguments are rejected before anything changes, and do not make a journal unreadable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kueuepy.persist import to_bytes
 
 
 class Number(int):
-    """An integer of a class of its own, as NumPy's are."""
+    """A subclass of int, similar to NumPy's integers."""
 
 
 def job(container="c", **spec):
@@ -144,7 +144,7 @@ WRONG = {
 
 
 def begin(scheduler):
-    """One Workload has quota, another waits."""
+    """One Workload has quota, and another is waiting."""
     scheduler.submit(workload("a", cpu=9), workload("b", cpu=9))
     scheduler.settle()
     scheduler.advance(60)
@@ -160,7 +160,7 @@ def go_on(scheduler):
 
 
 @pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG)
-def test_a_wrong_argument_changes_nothing_and_ends_no_journal(tmp_path, wrong, message):
+def test_an_invalid_argument_changes_nothing_and_does_not_end_the_journal(tmp_path, wrong, message):
     plain = kq.Scheduler(small_cluster())
     path = tmp_path / "j.db"
     with Journal(path) as journal:
@@ -185,7 +185,7 @@ def failing():
     raise ZeroDivisionError("no more")
 
 
-def test_the_error_of_what_is_submitted_ends_no_journal(tmp_path, cluster):
+def test_an_error_of_a_submission_does_not_end_the_journal(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         with pytest.raises(ZeroDivisionError, match="no more"):
@@ -207,7 +207,7 @@ ALL_OR_NONE = {
 
 
 @pytest.mark.parametrize(("wrong", "error"), ALL_OR_NONE.values(), ids=ALL_OR_NONE)
-def test_of_several_all_are_done_or_none(tmp_path, cluster, wrong, error):
+def test_a_call_with_several_keys_is_atomic(tmp_path, cluster, wrong, error):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("done", cpu=1))
@@ -221,7 +221,7 @@ def test_of_several_all_are_done_or_none(tmp_path, cluster, wrong, error):
         assert to_bytes(again.scheduler()) == after
 
 
-def test_several_that_are_all_there_are_done_and_come_back(tmp_path, cluster):
+def test_a_call_with_several_valid_keys_is_journalled(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(*(workload(name) for name in "abcdef"))
@@ -236,7 +236,7 @@ def test_several_that_are_all_there_are_done_and_come_back(tmp_path, cluster):
 
 
 @pytest.mark.parametrize("way", ["a directory", "in no directory"])
-def test_a_file_that_cannot_be_written_is_an_error_of_ours(tmp_path, cluster, monkeypatch, way):
+def test_a_file_that_cannot_be_written_raises_a_kueue_error(tmp_path, cluster, monkeypatch, way):
     monkeypatch.chdir(tmp_path)
     path = "." if way == "a directory" else "nowhere/file"
     with pytest.raises(StateError, match="cannot be written"):
@@ -246,7 +246,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_ours(tmp_path, cluster, mo
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_file_is_not_replaced_by_one(tmp_path, cluster):
+def test_a_path_that_is_not_a_file_is_not_replaced(tmp_path, cluster):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(StateError, match="it must be a file"):

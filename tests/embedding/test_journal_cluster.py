@@ -1,4 +1,4 @@
-"""A cluster that is given to a journal which has one already counts, or is refused."""
+"""A cluster passed to an existing journal is compared, applied or rejected."""
 
 import pytest
 
@@ -23,14 +23,14 @@ def quota_of(scheduler):
     return queue.resource_groups[0].flavors[0].resources[0].nominal_quota
 
 
-def test_the_same_cluster_is_taken_and_no_cluster_as_well(path):
+def test_an_equal_cluster_or_no_cluster_is_accepted(path):
     for given in (cluster(), None, kq.Scheduler(cluster())):
         with Journal(path) as journal:
             assert journal.scheduler(given).keys() == ("default/j",)
             assert journal.calls == 1
 
 
-def test_a_changed_cluster_is_refused_by_name_and_nothing_changes(path):
+def test_a_changed_cluster_is_rejected_with_object_names_and_changes_nothing(path):
     with Journal(path) as journal:
         with pytest.raises(
             kq.errors.StateError, match=r'other objects than the cluster given: ClusterQueue "q"; on_change="apply"'
@@ -42,7 +42,7 @@ def test_a_changed_cluster_is_refused_by_name_and_nothing_changes(path):
             journal.scheduler(kq.Cluster(kq.ResourceFlavor("f")))
 
 
-def test_a_changed_cluster_is_applied_for_good_where_that_is_asked_for(path):
+def test_a_changed_cluster_is_applied_on_request(path):
     more = kq.Cohort("all")
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster(8, more), on_change="apply")
@@ -57,12 +57,12 @@ def test_a_changed_cluster_is_applied_for_good_where_that_is_asked_for(path):
         journal.scheduler(cluster(8))
 
 
-def test_a_changed_cluster_is_left_out_where_that_is_asked_for(path):
+def test_a_changed_cluster_is_ignored_on_request(path):
     with Journal(path) as journal:
         assert quota_of(journal.scheduler(cluster(8), on_change="keep")) == 4
 
 
-def test_another_configuration_and_another_choice_are_refused(path):
+def test_another_configuration_and_an_invalid_choice_are_rejected(path):
     fair = cluster(configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig()))
     with Journal(path) as journal:
         for choice in ("error", "apply"):
@@ -73,7 +73,7 @@ def test_another_configuration_and_another_choice_are_refused(path):
             journal.scheduler(cluster(), on_change="ask")
 
 
-def test_a_second_call_on_an_open_journal_compares_as_well(path):
+def test_a_second_call_on_an_open_journal_also_compares_the_cluster(path):
     with Journal(path) as journal:
         journal.scheduler(cluster())
         with pytest.raises(kq.errors.StateError, match="other objects"):

@@ -1,4 +1,4 @@
-"""A file that is no journal, or no longer one, is refused with a clear error and left as it is."""
+"""Files that are not journals, or are damaged, are rejected with a clear error and not changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.sanitizer
 
 @pytest.fixture
 def written(tmp_path, cluster):
-    """A closed journal of 16 calls, and its states after each of them."""
+    """Return a closed journal of 16 calls, and the state after each call."""
     path = tmp_path / "whole" / "j.db"
     path.parent.mkdir()
     with Journal(path) as journal:
@@ -33,7 +33,7 @@ def written(tmp_path, cluster):
 
 
 def opened(path):
-    """The state that a file gives, or the error that it is refused with."""
+    """Return the state of a file, or the error that rejects it."""
     with Journal(path) as journal:
         return to_bytes(journal.scheduler())
 
@@ -54,7 +54,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("what", FOREIGN)
-def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path, what):
+def test_a_foreign_file_is_rejected_and_unchanged(tmp_path, what):
     path = tmp_path / "j.db"
     path.write_bytes(FOREIGN[what])
     with pytest.raises(InvalidSpecError, match="it is not changed"):
@@ -63,7 +63,7 @@ def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path, what):
     assert [found.name for found in tmp_path.iterdir()] == ["j.db"]
 
 
-def test_another_database_is_refused_and_left_as_it_is(tmp_path):
+def test_another_database_is_rejected_and_unchanged(tmp_path):
     path = tmp_path / "j.db"
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE calls (number INTEGER)")
@@ -74,7 +74,7 @@ def test_another_database_is_refused_and_left_as_it_is(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_newer_journal_is_refused_and_left_as_it_is(tmp_path, written):
+def test_a_newer_journal_is_rejected_and_unchanged(tmp_path, written):
     data = bytearray(written[0].read_bytes())
     struct.pack_into(">i", data, 60, 3)
     path = copy(written[0], tmp_path / "newer", bytes(data))
@@ -83,7 +83,7 @@ def test_a_newer_journal_is_refused_and_left_as_it_is(tmp_path, written):
     assert path.read_bytes() == bytes(data)
 
 
-def test_a_file_cut_off_anywhere_is_refused_and_left_as_it_is(tmp_path, written):
+def test_a_file_truncated_anywhere_is_rejected_and_unchanged(tmp_path, written):
     whole = written[0].read_bytes()
     ends = {*range(200), *range(0, len(whole), 509), len(whole) - 1}
     for end in sorted(ends):
@@ -93,7 +93,7 @@ def test_a_file_cut_off_anywhere_is_refused_and_left_as_it_is(tmp_path, written)
         assert path.read_bytes() == whole[:end]
 
 
-def test_a_torn_log_gives_what_was_acknowledged_before_it(tmp_path, cluster):
+def test_a_torn_log_restores_the_calls_acknowledged_before_it(tmp_path, cluster):
     path, states = tmp_path / "live" / "j.db", []
     path.parent.mkdir()
     with Journal(path) as journal:
@@ -111,7 +111,7 @@ def test_a_torn_log_gives_what_was_acknowledged_before_it(tmp_path, cluster):
         shutil.rmtree(torn.parent)
 
 
-def test_no_flipped_bit_gives_another_state(tmp_path, written):
+def test_no_flipped_bit_changes_the_restored_state(tmp_path, written):
     path, states = written
     whole = path.read_bytes()
     refused = 0
@@ -140,7 +140,7 @@ def test_no_flipped_bit_gives_another_state(tmp_path, written):
         "DELETE FROM snapshot",
     ],
 )
-def test_a_changed_row_is_refused(written, change):
+def test_a_changed_row_is_rejected(written, change):
     path, _ = written
     connection = sqlite3.connect(path)
     connection.execute(change)
@@ -152,7 +152,7 @@ def test_a_changed_row_is_refused(written, change):
     assert path.read_bytes() == before
 
 
-def test_other_decisions_than_written_are_refused(written, monkeypatch):
+def test_decisions_that_differ_from_the_journal_are_rejected(written, monkeypatch):
     path, _ = written
     monkeypatch.setattr("kueuepy.journal.journal.decision_rows", lambda *_: [])
     before = path.read_bytes()

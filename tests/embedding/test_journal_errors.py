@@ -1,4 +1,4 @@
-"""A full disk or an error of the disk, at any write: the Scheduler stays readable and says so; nothing is lost."""
+"""A full disk or a disk error at any write: the Scheduler stays readable, and nothing acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kueuepy.persist import to_bytes
 
 
 def run(scheduler, journal, acknowledged):
-    """Calls until one fails; the states after those that returned."""
+    """Make calls until one fails; return the states after the successful calls."""
     for i in range(60):
         scheduler.submit(workload(f"w{i}", annotations={"why": "x" * 3000}))
         acknowledged.append(to_bytes(scheduler))
@@ -43,12 +43,12 @@ def check_aftermath(path, scheduler, journal, acknowledged, *, more=()):
     last = to_bytes(scheduler)
     journal.close()
     with Journal(path) as again:
-        # The call that failed may be there, or not; all before it is.
+        # The failed call may be stored or not; all calls before it are.
         assert to_bytes(again.scheduler()) in (acknowledged[-1], last, *more)
 
 
 @pytest.mark.parametrize("pages", [1, 2, 5, 12, 25, 60])
-def test_a_full_disk_ends_the_writing_not_the_reading(tmp_path, cluster, pages):
+def test_after_a_full_disk_only_reading_works(tmp_path, cluster, pages):
     path = tmp_path / "j.db"
     journal = Journal(path)
     scheduler = journal.scheduler(cluster)
@@ -61,8 +61,8 @@ def test_a_full_disk_ends_the_writing_not_the_reading(tmp_path, cluster, pages):
 
 
 @pytest.mark.parametrize("room", [0, 1, 512, 4096, 5000, 20_000, 77_777, 200_000])
-def test_a_disk_that_takes_no_more_bytes_ends_the_writing_not_the_reading(tmp_path, room):
-    """The system itself refuses writes behind a byte, in a child whose limits we may lower."""
+def test_after_a_failed_write_only_reading_works(tmp_path, room):
+    """The system rejects writes beyond a file size, in a child process with a lower limit."""
     child = os.fork()
     if child == 0:
         try:
@@ -90,7 +90,7 @@ def _with_limit(path, room):
 
 
 class Failing(sqlite3.Connection):
-    """A connection whose statements fail from the n-th on."""
+    """A connection whose statements fail from the n-th one on."""
 
     left = 10**9
 
@@ -109,7 +109,7 @@ class Failing(sqlite3.Connection):
 
 
 @pytest.mark.parametrize("at", range(24))
-def test_an_error_at_the_nth_statement_ends_the_writing_not_the_reading(tmp_path, cluster, monkeypatch, at):
+def test_after_an_error_at_the_nth_statement_only_reading_works(tmp_path, cluster, monkeypatch, at):
     path = tmp_path / "j.db"
     connect = sqlite3.connect
     monkeypatch.setattr(
@@ -152,7 +152,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a thousand journals are made sooner th
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="needs Linux and a C compiler")
 @pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer stands in the same place")
 def test_every_write_may_fail_in_every_way(tmp_path):
-    """Each write, sync and new file of a journal's story fails: for ever and once, as full and as broken."""
+    """Each write, sync and file creation fails: permanently and once, with a full disk and with an I/O error."""
     library = tmp_path / "failing.so"
     build = ["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "failing.c", "-ldl"]
     subprocess.run(build, check=True)  # noqa: S603 - our own
@@ -169,7 +169,7 @@ def test_every_write_may_fail_in_every_way(tmp_path):
     (writes,) = {outcomes.pop("writes") for outcomes in found.values()}
     assert writes > 100
     for way in ("the disk stays full", "the disk stays broken"):
-        # At last, when the journal is closed, nobody waits for an answer any more.
+        # After the journal is closed, no caller waits for a result.
         assert found[way]["refused"] + found[way]["ended"] >= writes - 10
         assert found[way]["ended"] > writes / 3
     assert found["a write is short"] == {"went on": writes}

@@ -1,4 +1,4 @@
-"""The files of a Journal: held by one, guarded while they are in use, whole or refused, copied by `backup`."""
+"""Files of a Journal: locks, log files, backups, damage and permissions."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ HEAD, FRAME = 32, 24 + BLOCK
 
 
 def outside(script, path):
-    """Runs Python code on a path in another process; what it prints."""
+    """Run Python code with a path in another process; return its output."""
     code = f"import sqlite3, sys; path = sys.argv[1]\n{textwrap.dedent(script)}"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)  # noqa: S603
     return done.stdout + done.stderr
 
 
 def read_outside(path):
-    """A client that reads, and closes: as the last one of a database it would remove the log."""
+    """A client that reads and closes; as the last client of a database, it would remove the log."""
     return outside(
         "c = sqlite3.connect(path); print(c.execute('SELECT count(*) FROM calls').fetchone()[0]); c.close()", path
     )
 
 
 def killed(path, act):
-    """Runs a function on a journal in a child that is then killed."""
+    """Run a function on a journal in a child process that is then killed."""
     child = os.fork()
     if child == 0:
         try:
@@ -71,10 +71,10 @@ def contents(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith(("-shm", "-lock"))}
 
 
-# Nobody but SQLite opens the file, and what is lost by others is noticed.
+# Only SQLite opens the file, and data lost by other programs is detected.
 
 
-def test_a_refused_second_journal_costs_nothing(tmp_path):
+def test_a_rejected_second_journal_has_no_effect(tmp_path):
     path, names = tmp_path / "j.db", [f"w{i}" for i in range(60)]
 
     def act(journal):
@@ -89,7 +89,7 @@ def test_a_refused_second_journal_costs_nothing(tmp_path):
     assert names_in(path) == names
 
 
-def test_a_log_that_others_removed_is_noticed_before_a_call_is_acknowledged(tmp_path, cluster):
+def test_a_deleted_log_is_detected_before_a_call_is_acknowledged(tmp_path, cluster):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster)
@@ -104,7 +104,7 @@ def test_a_log_that_others_removed_is_noticed_before_a_call_is_acknowledged(tmp_
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-lock"])
 @pytest.mark.parametrize("way", ["removed", "replaced"])
-def test_a_file_that_is_no_longer_there_ends_the_writing(tmp_path, cluster, suffix, way):
+def test_after_deletion_of_the_file_only_reading_works(tmp_path, cluster, suffix, way):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster)
@@ -117,7 +117,7 @@ def test_a_file_that_is_no_longer_there_ends_the_writing(tmp_path, cluster, suff
             scheduler.submit(workload("late"))
 
 
-# One writer, by whatever name.
+# One writer, whatever the name of the file.
 
 
 @pytest.mark.parametrize("started", [False, True])
@@ -134,7 +134,7 @@ def test_a_symbolic_link_is_the_same_journal(tmp_path, cluster, started):
     assert not (tmp_path / "b.db-lock").exists()
 
 
-def test_a_file_of_two_names_is_refused(tmp_path, cluster):
+def test_a_file_with_two_hard_links_is_rejected(tmp_path, cluster):
     with Journal(tmp_path / "a.db") as journal:
         journal.scheduler(cluster)
     os.link(tmp_path / "a.db", tmp_path / "b.db")
@@ -142,7 +142,7 @@ def test_a_file_of_two_names_is_refused(tmp_path, cluster):
         Journal(tmp_path / "b.db")
 
 
-def test_a_removed_lock_lets_nobody_in(tmp_path, cluster):
+def test_a_deleted_lock_file_does_not_allow_a_second_writer(tmp_path, cluster):
     path = tmp_path / "j.db"
     script = """
         from kueuepy.journal import Journal
@@ -162,7 +162,7 @@ def test_a_removed_lock_lets_nobody_in(tmp_path, cluster):
         again.scheduler().submit(workload("more"))
 
 
-def test_of_two_whose_lock_was_removed_before_they_began_one_goes_on(tmp_path, cluster):
+def test_of_two_writers_that_start_without_a_lock_file_one_continues(tmp_path, cluster):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         journal.scheduler(cluster)
@@ -176,7 +176,7 @@ def test_of_two_whose_lock_was_removed_before_they_began_one_goes_on(tmp_path, c
     assert names_in(path) == ["a"]
 
 
-def test_a_writer_that_another_one_has_followed_writes_no_more(tmp_path, cluster):
+def test_a_writer_superseded_by_another_stops_writing(tmp_path, cluster):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         scheduler = journal.scheduler(cluster)
@@ -187,12 +187,12 @@ def test_a_writer_that_another_one_has_followed_writes_no_more(tmp_path, cluster
     assert names_in(path) == []
 
 
-# A log that is damaged.
+# Damaged logs.
 
 
 @pytest.fixture
 def crashed(tmp_path):
-    """A journal of 30 calls, killed; what is in its folder."""
+    """Kill a journal after 30 calls; return the files of its folder."""
     path = tmp_path / "crashed" / "j.db"
     path.parent.mkdir()
     killed(path, submitting(*(f"w{i}" for i in range(30))))
@@ -210,7 +210,7 @@ def flipped(path, folder, position):
     return folder / path.name
 
 
-def test_a_flipped_bit_in_the_log_is_refused_and_left_as_it_is(tmp_path, crashed):
+def test_a_flipped_bit_in_the_log_is_rejected_and_unchanged(tmp_path, crashed):
     damaged = flipped(crashed, tmp_path / "flipped", 100)
     before = contents(damaged.parent)
     with pytest.raises(InvalidSpecError, match=r"frame 1 of its log is damaged.*not changed"):
@@ -225,7 +225,7 @@ def test_no_flipped_bit_in_the_log_loses_more_than_the_last_call(tmp_path, crash
     for position in {*range(0, HEAD + 24, 3), *range(HEAD, size, 1511), *range(size - FRAME, size, 1021)}:
         damaged = flipped(crashed, tmp_path / "flipped", position)
         try:
-            # The last frame is the end of the last call: its damage cannot be told from a write that was cut off.
+            # The last frame is the end of the last call: damage cannot be distinguished from an incomplete write.
             assert names_in(damaged) == (whole[:-1] if position >= size - FRAME else whole), position
         except InvalidSpecError:
             refused += 1
@@ -233,7 +233,7 @@ def test_no_flipped_bit_in_the_log_loses_more_than_the_last_call(tmp_path, crash
     assert refused > 100
 
 
-def test_what_one_group_wrote_is_refused_as_well(tmp_path):
+def test_a_flipped_bit_in_a_group_is_rejected(tmp_path):
     path = tmp_path / "j.db"
 
     def act(journal):
@@ -248,8 +248,8 @@ def test_what_one_group_wrote_is_refused_as_well(tmp_path):
         names_in(damaged)
 
 
-def test_a_write_that_lost_power_comes_back_to_what_was_acknowledged(tmp_path):
-    """Of the last transaction any blocks may not have come to the disk; all before it was synced."""
+def test_after_a_power_loss_the_acknowledged_calls_are_restored(tmp_path):
+    """Any blocks of the last transaction may be missing on the disk; all earlier ones were synced."""
     path, sizes = tmp_path / "j.db", tmp_path / "size"
 
     def act(journal):
@@ -273,7 +273,7 @@ def test_a_write_that_lost_power_comes_back_to_what_was_acknowledged(tmp_path):
         shutil.rmtree(copy.parent)
 
 
-# A log that is not that of the file.
+# A log of another file.
 
 
 def copied(path, name):
@@ -290,7 +290,7 @@ def expect_foreign_log(path):
     Path(f"{path}-wal").unlink()
 
 
-def test_a_log_without_its_file_is_refused(tmp_path, cluster):
+def test_a_log_without_its_database_is_rejected(tmp_path, cluster):
     path = tmp_path / "j.db"
     killed(path, submitting("old"))
     path.unlink()
@@ -305,7 +305,7 @@ def test_a_log_without_its_file_is_refused(tmp_path, cluster):
         assert journal.scheduler(cluster).keys() == ()
 
 
-def test_a_log_beside_a_restored_copy_is_refused(tmp_path):
+def test_a_log_next_to_a_restored_copy_is_rejected(tmp_path):
     path = tmp_path / "j.db"
     with Journal(path) as journal:
         submitting("a")(journal)
@@ -316,7 +316,7 @@ def test_a_log_beside_a_restored_copy_is_refused(tmp_path):
     assert names_in(path) == ["a"]
 
 
-def test_a_log_beside_a_restored_backup_is_refused(tmp_path):
+def test_a_log_next_to_a_restored_backup_is_rejected(tmp_path):
     path, kept = tmp_path / "j.db", tmp_path / "kept.db"
 
     def act(journal):
@@ -330,7 +330,7 @@ def test_a_log_beside_a_restored_backup_is_refused(tmp_path):
     assert names_in(path) == ["a"]
 
 
-def test_a_log_beside_another_journal_is_refused(tmp_path):
+def test_a_log_next_to_another_journal_is_rejected(tmp_path):
     path, other = tmp_path / "j.db", tmp_path / "other.db"
     killed(path, submitting("old"))
     with Journal(other) as journal:
@@ -340,7 +340,7 @@ def test_a_log_beside_another_journal_is_refused(tmp_path):
     assert names_in(path) == ["new"]
 
 
-def test_a_reader_that_stays_while_a_journal_starts_is_no_reason_to_refuse_it(tmp_path):
+def test_a_journal_opens_while_a_reader_is_connected(tmp_path):
     path = tmp_path / "j.db"
     killed(path, submitting("a"))
     reader = sqlite3.connect(path, isolation_level=None)
@@ -352,8 +352,8 @@ def test_a_reader_that_stays_while_a_journal_starts_is_no_reason_to_refuse_it(tm
     assert names_in(path) == ["a", "b", "c", "d"]
 
 
-def test_what_another_writer_has_left_in_the_log_is_no_damage_while_a_reader_keeps_it_there(tmp_path):
-    """A writer was killed when its last call was in the log, and nobody had heard of it; the next one wrote over it."""
+def test_log_frames_of_another_writer_kept_by_a_reader_are_not_reported_as_damage(tmp_path):
+    """A writer was killed with an unacknowledged call in the log; the next writer overwrote it."""
     path = tmp_path / "j.db"
     killed(path, submitting("a"))
     reader = sqlite3.connect(path, isolation_level=None)
@@ -366,7 +366,7 @@ def test_what_another_writer_has_left_in_the_log_is_no_damage_while_a_reader_kee
     path.write_bytes(main)
     log.write_bytes(kept + kept[-2 * FRAME :])
     assert names_in(path) == ["a", "b", "c"]
-    # Once it is gone, what does not fit is damage.
+    # Without the reader, log frames that do not match are damage.
     killed(path, submitting("d", "e"))
     kept = log.read_bytes()
     log.write_bytes(kept + kept[-2 * FRAME :])
@@ -377,7 +377,7 @@ def test_what_another_writer_has_left_in_the_log_is_no_damage_while_a_reader_kee
 # Copies.
 
 
-def test_a_backup_is_a_journal_of_what_was_acknowledged(tmp_path, cluster):
+def test_a_backup_contains_the_acknowledged_calls(tmp_path, cluster):
     path, kept = tmp_path / "j.db", tmp_path / "kept.db"
     with Journal(path) as journal:
         with pytest.raises(StateError, match="there is nothing to copy before the first"):
@@ -397,13 +397,13 @@ def test_a_backup_is_a_journal_of_what_was_acknowledged(tmp_path, cluster):
         ]
         with Journal(kept) as copy:
             assert to_bytes(copy.scheduler()) == before
-        journal.backup(kept)  # in the place of the one before
+        journal.backup(kept)  # replaces the previous file
         assert names_in(kept) == ["a", "b"]
         scheduler.submit(workload("c"))
     assert names_in(path) == ["a", "b", "c"]
 
 
-def test_a_backup_takes_no_place_that_is_in_use(tmp_path, cluster):
+def test_a_backup_does_not_overwrite_a_file_in_use(tmp_path, cluster):
     path, other = tmp_path / "j.db", tmp_path / "other.db"
     (tmp_path / "link.db").symlink_to(path)
     with Journal(path) as journal, Journal(other) as used:
@@ -422,7 +422,7 @@ def test_a_backup_takes_no_place_that_is_in_use(tmp_path, cluster):
         journal.backup(tmp_path / "kept.db")
 
 
-def test_what_a_killed_start_has_left_is_no_hindrance(tmp_path, cluster):
+def test_files_of_a_killed_start_do_not_prevent_opening(tmp_path, cluster):
     other = tmp_path / "other.db"
     killed(other, submitting("old"))
     for suffix in ("", "-wal"):
@@ -432,7 +432,7 @@ def test_what_a_killed_start_has_left_is_no_hindrance(tmp_path, cluster):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["j.db", "j.db-lock", "other.db-lock", "other.db-shm"]
 
 
-def test_only_its_owner_reads_what_holds_jobs(tmp_path, cluster):
+def test_only_the_owner_can_read_the_journal_files(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         journal.backup(tmp_path / "kept.db")
@@ -448,7 +448,7 @@ def test_only_its_owner_reads_what_holds_jobs(tmp_path, cluster):
 
 @contextmanager
 def somebody_else():
-    """Whoever root is, the kernel asks for rights; others are asked for them anyway."""
+    """Drop the capabilities of root, so that the kernel checks permissions."""
     was = os.geteuid()
     if was == 0:
         os.seteuid(65534)
@@ -460,7 +460,7 @@ def somebody_else():
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights of POSIX")
 @pytest.mark.parametrize("missing", ["file", "write", "directory"])
-def test_a_file_that_may_not_be_opened_is_an_error_of_ours(missing, cluster):
+def test_a_file_without_permission_raises_a_kueue_error(missing, cluster):
     folder = Path(tempfile.mkdtemp())
     path = folder / "j.db"
     try:

@@ -1,4 +1,4 @@
-"""An imported cluster continues as the live one: stopping jobs, waiting preemptors, the manager's Configuration."""
+"""An imported cluster continues like the live one: stopping jobs, waiting preemptors, manager Configuration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIVE = Path(__file__).parent / "live"
 
 
 def preempting():
-    """A dump in which one job was preempted and has not stopped, and its preemptor and a later job wait."""
+    """Return a dump with a preempted job that has not stopped, its waiting preemptor, and a later job."""
     victim = admitted()
     victim["conditions"].append(condition("Evicted", reason="Preempted"))
     waits = {"conditions": [condition("QuotaReserved", "False", "WaitingForPreemptedWorkloads")]}
@@ -112,7 +112,7 @@ def test_a_stopped_local_queue_is_not_found_by_the_visibility_api():
 
 
 @pytest.mark.parametrize("name", ["cohort-middle", "cohort-end", "racks-middle", "racks-end"])
-def test_a_real_cluster_at_rest_stays_at_rest(name):
+def test_an_idle_real_cluster_stays_unchanged(name):
     on = import_cluster(gzip.decompress((LIVE / f"{name}.yaml.gz").read_bytes())).scheduler
     settled = on.settle()
     assert not settled.admitted

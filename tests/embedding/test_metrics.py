@@ -1,4 +1,4 @@
-"""Events, and Kueue's metrics of them: each number where Kueue's source has it."""
+"""Events, and Kueue's metrics of them, with the labels and values of Kueue's source."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LINE = re.compile(r"^kueue_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
 
 
 class Shown:
-    """What a Watch tells Prometheus."""
+    """The metrics of a Watch, parsed from its text."""
 
     def __init__(self, watch):
         self.text = watch.metrics_text()
 
     def of(self, name, /, **labels):
-        """The numbers of a series whose labels include these, by the other labels."""
+        """Return the values of a metric with these labels, by the other labels."""
         found = {}
         for series, text, value in LINE.findall(self.text):
             has = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', text))
@@ -55,7 +55,7 @@ def kinds(watch):
     return [event.kind for event in watch.events]
 
 
-def test_the_life_of_a_workload_is_told_event_by_event():
+def test_a_watch_reports_each_event_of_a_workload():
     ready = kq.objects.WaitForPodsReady(timeout=60)
     scheduler, watch = watched(queue(), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
@@ -106,7 +106,7 @@ def test_waits_are_counted_from_creation_or_the_last_requeuing():
     assert Shown(watch).one("admission_wait_time_seconds_sum", cluster_queue="q") == 3
     scheduler.advance(7)
     scheduler.submit(workload("b", "q", priority=1))
-    scheduler.settle()  # b is in, and a queues again since now
+    scheduler.settle()  # b is admitted, and a is queued again from now on
     scheduler.advance(100)
     scheduler.finish("b")
     scheduler.settle()
@@ -129,7 +129,7 @@ def test_the_wait_for_checks_is_counted_only_where_there_are_checks():
     assert shown.of("admitted_workloads_total", priority_class="") == {("checked",): 1, ("free",): 1}
 
 
-def test_execution_counts_all_times_of_admission_and_not_those_between():
+def test_execution_time_is_the_sum_of_all_admitted_times():
     scheduler, watch = watched(queue(preemption=PREEMPTING))
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -151,7 +151,7 @@ def test_execution_counts_all_times_of_admission_and_not_those_between():
     assert Shown(watch).one("finished_workloads_total", cluster_queue="q") == 2
 
 
-def test_who_finishes_without_quota_has_no_execution_and_no_cluster_queue():
+def test_a_workload_finished_without_quota_has_no_execution_time_and_no_cluster_queue():
     scheduler, watch = watched(queue(cpu=1))
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -162,7 +162,7 @@ def test_who_finishes_without_quota_has_no_execution_and_no_cluster_queue():
 
 
 @pytest.mark.parametrize(("ready_first", "cause", "ran"), [(False, "WaitForStart", {}), (True, "WaitForRecovery", {})])
-def test_a_timeout_of_pods_says_what_was_waited_for(ready_first, cause, ran):
+def test_an_eviction_by_pods_ready_timeout_has_its_cause(ready_first, cause, ran):
     ready = kq.objects.WaitForPodsReady(timeout=60, recovery_timeout=20)
     scheduler, watch = watched(queue(), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
@@ -182,7 +182,7 @@ def test_a_timeout_of_pods_says_what_was_waited_for(ready_first, cause, ran):
     assert shown.of("admitted_until_ready_wait_time_seconds_sum") == ({("q", ""): 9} if ready_first else {})
 
 
-def test_recovered_pods_do_not_count_as_ready_anew():
+def test_recovered_pods_do_not_count_as_ready_again():
     ready = kq.objects.WaitForPodsReady(timeout=60, recovery_timeout=20)
     scheduler, watch = watched(queue(preemption=PREEMPTING), wait_for_pods_ready=ready)
     scheduler.submit(workload("a", "q"))
@@ -199,7 +199,7 @@ def test_recovered_pods_do_not_count_as_ready_anew():
     assert Shown(watch).of("pods_ready_to_evicted_time_seconds_sum") == {("q", "Preempted", ""): 10}
 
 
-def test_a_deactivation_is_told_by_its_cause_and_once_for_each_workload():
+def test_a_deactivation_is_counted_by_cause_and_once_per_workload():
     scheduler, watch = watched(queue())
     scheduler.submit(workload("a", "q", maximum_execution_time_seconds=10))
     scheduler.settle()
@@ -231,12 +231,12 @@ def test_evictions_of_one_workload_count_once_until_it_is_deleted():
 
 
 def contended():
-    """Two queues that both want to take back what a third has borrowed."""
+    """Two queues that both reclaim quota that a third has borrowed."""
     owners = [queue(name, 4, cohort_name="all", preemption=PREEMPTING) for name in ("a", "b")]
     return watched(*owners, queue("borrower", 0, cohort_name="all"))
 
 
-def test_preemptors_that_stand_back_are_counted_by_cycle():
+def test_skipped_preemptors_are_counted_per_cycle():
     scheduler, watch = contended()
     scheduler.submit(workload("large", "borrower", 8))
     scheduler.settle()
@@ -249,7 +249,7 @@ def test_preemptors_that_stand_back_are_counted_by_cycle():
     assert shown.of("admission_cycle_preemption_skips") == {}
 
 
-def test_pending_workloads_are_told_by_what_they_ask_and_by_kind():
+def test_pending_workloads_are_counted_by_requests_and_kind():
     scheduler, watch = watched(queue(cpu=1), queue("held", stop_policy="Hold"))
     scheduler.submit(*(workload(f"a{i}", "q", cpu=3 + i // 2) for i in range(4)), workload("b", "held"))
     scheduler.cycle()
@@ -266,14 +266,14 @@ def test_pending_workloads_are_told_by_what_they_ask_and_by_kind():
     assert shown.one("local_queue_unadmitted_workloads", name="held") == 1
 
 
-def test_cohorts_are_told_of_all_that_is_below_them():
+def test_cohort_metrics_include_all_descendants():
     lender = kq.ClusterQueue.of("lender", {"default": {"cpu": kq.Quota(6, lending_limit=2)}}, cohort_name="leaf")
     cohorts = (kq.Cohort("leaf", parent_name="root"), kq.Cohort("root"))
     scheduler, watch = watched(*cohorts, lender, queue("other", 4, cohort_name="leaf"))
     scheduler.submit(workload("a", "lender", 5), workload("b", "other", 2, priority_class_ref=None))
     scheduler.settle()
     shown = Shown(watch)
-    # All that the queues hold, though 4 of the lender's never leave it.
+    # The usage of all queues, although 4 of the lender's quota are never lent.
     assert shown.of("cohort_subtree_resource_reservations", cohort="leaf") == {("default", "cpu"): 7}
     assert shown.of("cohort_subtree_resource_reservations", cohort="root") == {("default", "cpu"): 7}
     assert shown.of("cohort_subtree_quota", cohort="root") == {("default", "cpu"): 6}
@@ -283,7 +283,7 @@ def test_cohorts_are_told_of_all_that_is_below_them():
     assert shown.of("cluster_queue_info", cluster_queue="lender") == {("leaf", "root"): 1}
 
 
-def test_shares_of_weight_0_are_no_number_of_queues_and_infinite_of_cohorts():
+def test_with_weight_0_the_share_metric_is_nan_for_queues_and_infinite_for_cohorts():
     free = kq.FairSharing(weight="0")
     cohort = kq.Cohort("poor", parent_name="all", fair_sharing=free)
     queues = queue("a", 0, cohort_name="poor", fair_sharing=free), queue("b", 4, cohort_name="all")
@@ -294,7 +294,7 @@ def test_shares_of_weight_0_are_no_number_of_queues_and_infinite_of_cohorts():
     role = 'replica_role="standalone"'
     assert f'kueue_cluster_queue_weighted_share{{cluster_queue="a",cohort="poor",{role}}} NaN' in text
     assert f'kueue_cohort_weighted_share{{cohort="poor",{role}}} +Inf' in text
-    assert 'cohort_weighted_share{cohort="all"' not in text  # no such object is declared
+    assert 'cohort_weighted_share{cohort="all"' not in text  # this Cohort is implicit
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_shares_of_weight_0_are_no_number_of_queues_and_infinite_of_cohorts():
         ("MetricsForCohorts", "_info"),
     ],
 )
-def test_a_gate_turns_its_series_off(gate, pattern):
+def test_a_feature_gate_disables_its_metrics(gate, pattern):
     for on in (True, False):
         scheduler, watch = watched(queue(cohort_name="all"), feature_gates={gate: on})
         scheduler.submit(workload("a", "q"), workload("b", "q"))
@@ -315,7 +315,7 @@ def test_a_gate_turns_its_series_off(gate, pattern):
         assert (pattern in watch.metrics_text()) is on
 
 
-def test_a_watch_that_remembers_little_counts_everything():
+def test_a_watch_with_few_records_counts_every_event():
     scheduler, _ = watched(queue(cpu=100))
     watch = Watch(scheduler, history=3)
     scheduler.submit(*(workload(f"w{i}", "q") for i in range(5)))
@@ -324,7 +324,7 @@ def test_a_watch_that_remembers_little_counts_everything():
     assert Shown(watch).one("admitted_workloads_total", cluster_queue="q") == 5
 
 
-def test_the_text_is_what_prometheus_reads():
+def test_the_text_is_valid_for_prometheus():
     scheduler, watch = watched(kq.ClusterQueue.of("q", {"default": {"cpu": 4, "memory": "64Gi"}}))
     scheduler.submit(workload("a", "q"))
     scheduler.settle()
@@ -340,7 +340,7 @@ def test_the_text_is_what_prometheus_reads():
     assert any(line.endswith('resource="memory"} 6.8719476736e+10') for line in lines)
 
 
-def test_numbers_are_written_as_go_writes_them():
+def test_numbers_are_formatted_like_in_go():
     written = {0: "0", 1: "1", 0.5: "0.5", 999999: "999999", 1e6: "1e+06", 1234567: "1.234567e+06", 1e-5: "1e-05"}
     assert {value: number(value) for value in written} == written
     assert [number(float(value)) for value in ("nan", "inf", "-inf")] == ["NaN", "+Inf", "-Inf"]

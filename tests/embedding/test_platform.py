@@ -1,4 +1,4 @@
-"""The example platform, driven by its clients: it admits jobs, and comes back from a kill to what it acknowledged."""
+"""The example service, used by clients: admission, errors, and recovery after a kill."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_client_submits_watches_and_finishes_jobs(tmp_path):
         assert conditions(call, "lab/train")["Admitted"] == "True"
 
 
-def test_what_is_wrong_is_said(tmp_path):
+def test_invalid_requests_get_an_error(tmp_path):
     with platform(tmp_path / "j.db") as (call, _):
         submit(call, "once")
         nowhere = call("POST", "/jobs", row("nowhere", queue="none"))
@@ -152,7 +152,7 @@ def test_what_is_wrong_is_said(tmp_path):
             assert answer["error"]
 
 
-def test_what_no_client_of_ours_sends_is_refused(tmp_path):
+def test_requests_of_foreign_origins_and_hosts_are_rejected(tmp_path):
     deep = b"[" * 100_000 + b"]" * 100_000
     large = json.dumps([row(f"j{i}", note="x" * 9000) for i in range(400)]).encode()
     with platform(tmp_path / "j.db") as (call, _):
@@ -175,7 +175,7 @@ def test_what_no_client_of_ours_sends_is_refused(tmp_path):
         assert call("DELETE", "/workloads/lab/a", origin="https://example.com")[0] == 403
 
 
-def test_long_posts_hold_nobody_up_for_long(tmp_path):
+def test_long_requests_delay_other_requests_only_briefly(tmp_path):
     with platform(tmp_path / "j.db") as (call, _), ThreadPoolExecutor(13) as clients:
         posts = [clients.submit(call, "POST", "/jobs", [row(f"j{post}-{i}") for i in range(500)]) for post in range(12)]
         waited = []
@@ -200,7 +200,7 @@ def desk(tmp_path, monkeypatch):
             yield made
 
 
-def test_a_client_that_goes_away_ends_nothing(desk):
+def test_a_disconnecting_client_does_not_stop_the_service(desk):
     began, gate, done = threading.Event(), threading.Event(), []
     first = desk.ask(lambda _: (began.set(), gate.wait(30)))
     assert began.wait(30)
@@ -213,7 +213,7 @@ def test_a_client_that_goes_away_ends_nothing(desk):
     assert done == []
 
 
-def test_a_wall_clock_that_jumps_changes_nothing(desk, monkeypatch):
+def test_jumps_of_the_wall_clock_have_no_effect(desk, monkeypatch):
     now = time.time
     before = desk.ask(lambda scheduler: scheduler.now).result(30)
     monkeypatch.setattr(time, "time", lambda: now() + 10**8)
@@ -224,7 +224,7 @@ def test_a_wall_clock_that_jumps_changes_nothing(desk, monkeypatch):
     assert before <= ahead < after < before + 60
 
 
-def test_a_killed_service_comes_back_to_what_it_acknowledged(tmp_path):
+def test_a_killed_service_restores_every_acknowledged_call(tmp_path):
     acknowledged = {}
 
     def client(call, name, told):
@@ -256,7 +256,7 @@ def test_a_killed_service_comes_back_to_what_it_acknowledged(tmp_path):
         assert len(acknowledged) - 64 <= gauge(call, "pending_workloads") <= len(acknowledged) - 64 + 4 * 3
 
 
-def test_when_the_disk_is_full_it_answers_questions_only(tmp_path):
+def test_with_a_full_disk_only_questions_are_answered(tmp_path):
     with platform(tmp_path / "j.db", largest_file=300_000) as (call, _):
         known = submit(call, "known")
         before = conditions(call, known)

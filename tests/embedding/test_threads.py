@@ -1,4 +1,4 @@
-"""Threads: eight on one engine, eight engines on eight; the answers are those of one thread."""
+"""Threads: eight on one engine, and eight engines on eight threads; results equal those of one thread."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def history(seed, steps=120):
     return to_bytes(scheduler)
 
 
-def test_eight_engines_on_eight_threads_decide_as_one_after_the_other():
+def test_eight_engines_on_eight_threads_decide_as_in_sequence():
     assert in_threads(history) == [history(seed) for seed in range(THREADS)]
 
 
@@ -72,7 +72,7 @@ def workloads(number, count=40):
     ]
 
 
-def test_eight_threads_on_one_engine_decide_as_one():
+def test_eight_threads_on_one_engine_decide_like_one_thread():
     """Who is submitted by which thread, and when, makes no difference to what is decided afterwards."""
     together, alone = kq.Scheduler(cluster()), kq.Scheduler(cluster())
     in_threads(lambda number: [together._engine.submit(one) for one in workloads(number)])
@@ -131,7 +131,7 @@ def pausing(monkeypatch, where):
     monkeypatch.setattr(where, paused)
 
 
-def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
+def test_eight_threads_on_one_scheduler_use_no_number_twice(monkeypatch):
     pausing(monkeypatch, "kueuepy.objects.Configuration.enabled")
     scheduler = kq.Scheduler(cluster())
     in_threads(lambda number: [scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": 1}) for i in range(30)])
@@ -139,7 +139,7 @@ def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
     assert len(uids) == 30 * THREADS
 
 
-def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
+def test_reading_during_a_deletion_in_another_thread_is_atomic(monkeypatch):
     pausing(monkeypatch, "kueuepy.session.store.Store.forget")
     scheduler = kq.Scheduler(cluster())
 
@@ -182,7 +182,7 @@ def test_eight_threads_on_one_watch_count_each_event_once():
     assert told in watch.metrics_text()
 
 
-def test_eight_threads_on_one_journal_come_back_as_they_were(tmp_path):
+def test_calls_of_eight_threads_on_one_journal_are_restored(tmp_path):
     """Calls alone and in groups: who has the group has the Scheduler, too."""
     with Journal(tmp_path / "j.db", durability="process") as journal:
         scheduler = journal.scheduler(cluster())
@@ -250,11 +250,11 @@ def test_python_runs_while_an_engine_works():
 
 
 class Visitor:
-    """Asks, or tells, the engine something when it is collected: in the midst of whatever runs then."""
+    """Reads or changes the engine when it is garbage-collected, during any running call."""
 
     def __init__(self, visit):
         self._visit = visit
-        self._self = self  # only the collector ends it
+        self._self = self  # only the garbage collector deletes it
 
     def __del__(self):
         self._visit()
@@ -262,7 +262,7 @@ class Visitor:
 
 @contextmanager
 def collected_within(visit):
-    """A Visitor that is there when the first call starts; from then on the collector runs at every turn."""
+    """Create a Visitor before the first call, and let the garbage collector run at every step."""
     before = gc.get_threshold()
     gc.collect()
     gc.disable()
@@ -277,7 +277,7 @@ def collected_within(visit):
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the collector runs between instructions of Python only")
 @pytest.mark.parametrize("call", ["cluster_queue_status", "local_queue_status", "backlogs", "queues", "usage"])
-def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it(call):
+def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
     many = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 1}}) for i in range(300)]
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), many))
     scheduler.submit([{"name": f"w{i}-{n}", "queue": f"q{i}", "cpu": 1} for i in range(300) for n in range(2)])
@@ -300,10 +300,10 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
     assert seen == [(0, len(state), 0)]
     assert len(refused) == 4
     assert engine.save() == state
-    engine.set_now(1)  # afterwards it takes calls again
+    engine.set_now(1)  # afterwards, calls work again
 
 
-def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
+def test_threads_and_finalizers_do_not_deadlock():
     engine = kq.Scheduler(cluster())._engine
     for one in workloads(0, 100):
         engine.submit(one)
@@ -325,11 +325,11 @@ def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
         gc.set_threshold(*before)
 
 
-# Runs of virtual time: a call while another thread is in one is answered or refused, and breaks nothing.
+# Simulations: a call during a call of another thread returns or raises, and breaks nothing.
 
 
 def busy_run():
-    """A run of two weeks in which many jobs wait."""
+    """Return a simulation of two weeks in which many jobs wait."""
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
     cluster = kq.Cluster(kq.ResourceFlavor("f"), queue)
     jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7, "priority": n % 3} for n in range(3000)]
@@ -352,7 +352,7 @@ CALLS = {
 
 
 def answer(call):
-    """Whether a call was answered, or refused as another thread was in one."""
+    """Return whether a call succeeded, or was rejected because of another thread."""
     try:
         call()
     except StateError as error:
@@ -379,7 +379,7 @@ def test_a_run_is_used_by_one_thread_at_a_time():
     assert run.result().kpis.jobs == len(run.jobs)
 
 
-def test_forks_of_a_run_go_on_in_threads_of_their_own():
+def test_forks_of_a_simulation_continue_in_separate_threads():
     run = busy_run()
     run.run("1d")
     forks = [run.fork() for _ in range(THREADS)]
@@ -392,7 +392,7 @@ def test_forks_of_a_run_go_on_in_threads_of_their_own():
     assert len(set(in_threads(finish))) == 1
 
 
-def test_one_result_is_asked_by_many_threads():
+def test_many_threads_read_one_result():
     result = busy_run()
     result.run("2d")
     result = result.close()

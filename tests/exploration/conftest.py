@@ -1,4 +1,4 @@
-"""A cluster of two teams, and jobs to try policies on."""
+"""Fixtures: a cluster of two teams, and jobs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Estimates against what became true."""
+"""Calibration of estimates against true waits."""
 
 from pathlib import Path
 
@@ -14,21 +14,21 @@ LOGS = Path(__file__).parents[2] / "examples" / "logs"
 
 
 def test_runtimes_of_a_log_need_not_be_in_order():
-    """What is left is drawn given how long a job has run, from the longer ones alone."""
+    """The remaining runtime is drawn only from jobs that are longer than the elapsed time."""
     log = kq.Jobs({"queue": ["q"] * 3, "submit": [0, 1, 2], "runtime": [6000, 60, 600]})
     known = Runtimes(log)
     assert [known.remaining("default/q", 100, u) / 1e9 for u in (0.1, 0.4, 0.6, 0.9)] == [500, 500, 5900, 5900]
 
 
-def test_who_has_run_longer_than_all_of_its_queue_is_drawn_from_all():
+def test_a_job_running_longer_than_its_whole_queue_is_drawn_from_all_jobs():
     log = kq.Jobs({"queue": ["q", "other"], "submit": [0, 1], "runtime": [60, 6000]})
     known = Runtimes(log)
     assert known.remaining("default/q", 100, 0.5) == 5900 * 10**9
     assert known.remaining("default/q", 7000, 0.5) == 1
 
 
-def test_on_a_real_log_80_to_95_of_100_true_waits_are_within():
-    """Philly: fitted on the first week, held against the second."""
+def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
+    """Philly log: calibrated on the first week, tested on the second."""
     log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
     found = kq.lab.calibrate(kq.sim.cluster_of(log), log, jobs=20, n=12)
     assert 0.8 <= found.coverage <= 0.95
@@ -51,14 +51,14 @@ def small():
     return cluster, log, kq.lab.calibrate(cluster, log, jobs=50, n=20)
 
 
-def test_where_runtimes_are_as_they_were_little_is_widened(small):
+def test_with_stable_runtimes_the_interval_is_widened_only_slightly(small):
     _, _, found = small
     assert found.widen < 1.6
     assert found.coverage >= 0.8
     assert found.raw >= 0.7
 
 
-def test_an_estimate_tells_its_coverage(small):
+def test_an_estimate_reports_its_coverage(small):
     cluster, log, found = small
     scheduler = kq.Scheduler(cluster)
     scheduler.submit({"name": f"j{i}", "queue": "q", "gpu": 1} for i in range(9))
@@ -72,7 +72,7 @@ def test_an_estimate_tells_its_coverage(small):
     assert len(found.known) < len(log)
 
 
-def test_a_log_in_which_nobody_waits_calibrates_nothing():
+def test_a_log_without_waits_cannot_be_calibrated():
     log = generate.poisson("q", "1/h", 60, {GPU: 1}, n=50)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 9}}))
     with pytest.raises(kq.errors.InvalidSpecError, match="0 jobs wait a minute"):

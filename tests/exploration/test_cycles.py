@@ -1,4 +1,4 @@
-"""What cycles look at: counts against cycles that were run by hand, and against a cluster that is larger."""
+"""Costs of scheduling cycles: counts against values computed by hand, and against a larger cluster."""
 
 import pytest
 
@@ -30,8 +30,8 @@ def jobs_of(trees=1):
 RULES = {"within_cluster_queue": "LowerPriority", "reclaim_within_cohort": "Any"}
 
 
-def test_counts_are_no_less_than_those_of_cycles_by_hand():
-    """A burst at one moment, cycle by cycle on a Scheduler: heads are equal, the others bounds."""
+def test_counts_are_upper_bounds_of_those_computed_by_hand():
+    """A burst at one time, cycle by cycle on a Scheduler: numbers of heads are equal, the others are upper bounds."""
     rows = [
         {"name": f"{name}{n}", "queue": f"{name}0", "submit": 0, "runtime": 60, "cpu": 1, "priority": n}
         for n in range(9)
@@ -54,7 +54,7 @@ def test_counts_are_no_less_than_those_of_cycles_by_hand():
     assert place >= 2
 
 
-def test_a_forecast_is_what_the_larger_cluster_shows():
+def test_a_forecast_matches_the_larger_cluster():
     small = kq.lab.cycle_cost(cluster_of(1, **RULES), jobs_of(1))
     large = kq.lab.cycle_cost(cluster_of(3, **RULES), jobs_of(3))
     forecast, shown = small.at(queues=3, workloads=3), large.at()
@@ -63,7 +63,7 @@ def test_a_forecast_is_what_the_larger_cluster_shows():
     assert shown["candidates"][-1] > 0
 
 
-def test_without_preemption_nobody_is_a_candidate():
+def test_without_preemption_there_are_no_candidates():
     found = kq.lab.cycle_cost(cluster_of(), jobs_of())
     assert found.cycles["candidates"].max() == 0
     assert (found.cycles["evaluations"] == 2 * found.cycles["heads"]).all()
@@ -71,12 +71,12 @@ def test_without_preemption_nobody_is_a_candidate():
     assert found._repr_html_()
 
 
-def test_cycles_that_take_time_leave_more_cycles_with_heads():
+def test_cycles_with_a_duration_result_in_more_cycles_with_heads():
     slow = kq.lab.cycle_cost(cluster_of(), jobs_of(), clock=kq.sim.Clock("30s"))
     assert slow.cycles["heads"].max() == 2
 
 
-def test_what_is_no_factor_is_refused():
+def test_an_invalid_factor_is_rejected():
     found = kq.lab.cycle_cost(cluster_of(), jobs_of())
     with pytest.raises(kq.errors.InvalidSpecError, match="queues 0"):
         found.at(queues=0)

@@ -1,4 +1,4 @@
-"""Who delays whom."""
+"""Delays that groups of jobs cause each other."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,14 @@ from exploration.conftest import GPU, RECLAIM, arrivals
 
 
 def sums(cluster, jobs):
-    """The sum of waits of each ClusterQueue."""
+    """Return the sum of waits of each ClusterQueue."""
     table = kq.simulate(cluster, jobs).jobs
     queue = table["cluster_queue"]
     return {name: table["waited"][queue.codes == code].sum() for code, name in enumerate(queue.names)}
 
 
 @pytest.mark.parametrize("reclaim", ["Never", "Any"])
-def test_rows_and_their_sums_are_what_leaving_out_gives(teams, reclaim):
+def test_delays_match_simulations_without_the_group(teams, reclaim):
     cluster, jobs = teams.edit(RECLAIM, reclaim), arrivals(6)
     found = kq.lab.delay_matrix(cluster, jobs)
     assert found.groups == ("team-a", "team-b")
@@ -29,13 +29,13 @@ def test_rows_and_their_sums_are_what_leaving_out_gives(teams, reclaim):
         gap = everybody[found.groups[other]] - left[found.groups[other]]
         assert found.matrix[row, other] == pytest.approx(gap / 40)
         assert found.total_hours[row] == pytest.approx(gap / 3600)
-        assert found.alone[other] == pytest.approx(gap / 40)  # of two, the other alone is all that is left
+        assert found.alone[other] == pytest.approx(gap / 40)  # without one of two groups, only the other remains
         assert np.isnan(found.matrix[row, row])
     assert found.waits == pytest.approx([everybody[name] / 40 for name in found.groups])
     assert abs(found.total_hours).max() > 0
 
 
-def test_groups_are_any_column_of_jobs():
+def test_jobs_can_be_grouped_by_any_column():
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
     rows = [
         {"queue": "q", "submit": 0, "runtime": 100, "gpu": 1, "user": "ann"},
@@ -57,6 +57,6 @@ def test_groups_are_any_column_of_jobs():
         kq.lab.delay_matrix(cluster, rows, by="team")
 
 
-def test_threads_change_nothing(teams):
+def test_the_number_of_threads_does_not_change_results(teams):
     one, two = (kq.lab.delay_matrix(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
     assert one["team-a"].tobytes() == two["team-a"].tobytes()

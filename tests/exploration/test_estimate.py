@@ -1,4 +1,4 @@
-"""When a workload gets quota, and whether it keeps it."""
+"""Estimates of admission times and eviction risks."""
 
 import math
 
@@ -20,7 +20,7 @@ def scheduler_of(*rows, **options):
     return scheduler
 
 
-def test_with_times_that_are_known_the_answer_is_exact():
+def test_with_known_times_the_estimate_is_exact():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 2}, {"name": "c", "gpu": 2})
     scheduler.advance(600)
     found = kq.lab.eta(scheduler, "default/c", "1h", n=3)
@@ -31,7 +31,7 @@ def test_with_times_that_are_known_the_answer_is_exact():
     assert scheduler.now == 600
 
 
-def test_a_workload_that_is_not_there_yet_is_tried():
+def test_an_unsubmitted_workload_can_be_estimated():
     scheduler = scheduler_of({"name": "a", "gpu": 2})
     found = kq.lab.eta(scheduler, {"name": "new", "queue": "q", "gpu": 1}, 120, n=2)
     assert found.workload == "default/new"
@@ -39,18 +39,18 @@ def test_a_workload_that_is_not_there_yet_is_tried():
     assert scheduler.keys() == ("default/a",)
 
 
-def test_what_is_left_is_drawn_given_how_long_it_has_run():
+def test_remaining_runtimes_are_conditional_on_elapsed_time():
     known = Runtimes(kq.sim.Empirical((60, 600, 6000)))
     left = [known.remaining("q", 100, u) / 1e9 for u in (0.1, 0.4, 0.6, 0.9)]
     assert left == [500, 500, 5900, 5900]
     assert known.remaining("q", 6000, 0.5) == 1
     fresh = Runtimes(kq.sim.Exponential(100))
     gone = [fresh.remaining("q", 1000, u) / 1e9 for u in np.linspace(0.005, 0.995, 100)]
-    assert np.mean(gone) == pytest.approx(100, rel=0.05)  # it has no memory
+    assert np.mean(gone) == pytest.approx(100, rel=0.05)  # the exponential distribution has no memory
 
 
-def test_of_exponential_runtimes_the_wait_is_that_of_theory():
-    """Both GPUs are taken; the first of two exponential ends comes after half the mean."""
+def test_with_exponential_runtimes_the_wait_matches_theory():
+    """Both GPUs are used; the first of two exponential runtimes ends after half the mean."""
     scheduler = scheduler_of({"name": "a"}, {"name": "b"}, {"name": "c"})
     found = kq.lab.eta(scheduler, "default/c", kq.sim.Exponential(1000), n=1000, seed=5)
     assert np.mean(found.seconds) == pytest.approx(500, rel=0.1)
@@ -67,7 +67,7 @@ def test_runtimes_come_from_a_log_by_queue():
         kq.lab.eta(scheduler, "default/b", {"default/x": 3}, n=1)
 
 
-def test_who_comes_meanwhile_may_overtake():
+def test_jobs_that_arrive_later_may_overtake():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 2})
     urgent = kq.Jobs({"queue": ["q"], "submit": [50], "runtime": [1000], "gpu": [2], "priority": [10]})
     assert kq.lab.eta(scheduler, "default/b", 100, n=1).p50 == 100
@@ -75,14 +75,14 @@ def test_who_comes_meanwhile_may_overtake():
     assert kq.lab.eta(scheduler, "default/b", 100, n=2, future=urgent.head).seconds == (100, 1100)
 
 
-def test_what_never_comes_is_infinite_and_said():
+def test_an_admission_that_never_happens_is_infinite_and_reported():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 3})
     found = kq.lab.eta(scheduler, "default/b", 100, n=2, horizon="1d")
     assert math.isinf(found.p50)
     assert "not within 1 d in 2 of 2" in str(found)
 
 
-def test_the_same_seed_gives_the_same_on_any_number_of_threads():
+def test_results_depend_on_the_seed_and_not_on_threads():
     scheduler = scheduler_of(*({"name": f"j{i}"} for i in range(9)))
 
     def future(seed):
@@ -107,7 +107,7 @@ NOTEBOOK = {"name": "notebook", "queue": "team-a", "gpu": 6}
 
 
 def two_teams(limit):
-    """Team b takes back what is its own; team a's workloads are never preempted by its own rules."""
+    """Team b reclaims its quota; the policies of team a never preempt its own workloads."""
     quota = kq.Quota(4, borrowing_limit=limit)
     return kq.Cluster(
         kq.ResourceFlavor("h100"),
@@ -117,7 +117,7 @@ def two_teams(limit):
 
 
 @pytest.mark.parametrize(("limit", "pods", "risk"), [(None, 6, 1.0), (0, 4, 0.0)])
-def test_who_borrows_may_be_evicted_and_who_does_not_is_safe(limit, pods, risk):
+def test_only_borrowing_workloads_have_an_eviction_risk(limit, pods, risk):
     scheduler = kq.Scheduler(two_teams(limit))
     scheduler.submit({**NOTEBOOK, "gpu": pods})
     scheduler.settle()
@@ -128,8 +128,8 @@ def test_who_borrows_may_be_evicted_and_who_does_not_is_safe(limit, pods, risk):
     assert found.rules == ({"InCohortReclamation": 1.0} if risk else {})
 
 
-def test_of_random_arrivals_the_risk_is_that_one_comes():
-    """Evicted if any job of team b comes within the hour: 1 - exp(-rate)."""
+def test_with_random_arrivals_the_risk_is_the_probability_of_an_arrival():
+    """A workload is evicted if a job of team b arrives within the hour: 1 - exp(-rate)."""
     scheduler = kq.Scheduler(two_teams(None))
     scheduler.submit({**NOTEBOOK, "gpu": 6})
     scheduler.settle()

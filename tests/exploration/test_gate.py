@@ -1,4 +1,4 @@
-"""Promises in a file, held against a run."""
+"""Targets in a file, checked against a simulation."""
 
 import re
 
@@ -20,7 +20,7 @@ def written(folder, text):
     return path
 
 
-def test_each_promise_has_its_verdict_and_its_line(result, tmp_path):
+def test_each_target_has_a_verdict_and_a_line(result, tmp_path):
     path = written(
         tmp_path,
         "# what we promise\n- loops == 0\n- promise: wait_p95(team-a) <= 1s\n  why: the contract\n- evictions > 0\n",
@@ -41,7 +41,7 @@ def test_each_promise_has_its_verdict_and_its_line(result, tmp_path):
     assert "the contract" in gate._repr_html_()
 
 
-def test_a_promise_of_which_no_job_counts_is_not_kept(result):
+def test_a_target_without_matching_jobs_is_missed(result):
     gate = kq.lab.check_policy(result, ["wait_p95[priority > 99] <= 30m", "jobs == 80"])
     assert [v.passed for v in gate] == [False, True]
     assert "no job counts" in str(gate[0])
@@ -61,22 +61,22 @@ def test_a_promise_of_which_no_job_counts_is_not_kept(result):
         ("- wait_p95 <= nan\n", 'yaml:1: .*"nan"; it must be a number'),
     ],
 )
-def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, text, message):
+def test_an_invalid_list_of_targets_is_rejected_with_its_line(result, tmp_path, text, message):
     with pytest.raises(kq.KueueError, match=message):
         kq.lab.check_policy(result, written(tmp_path, text))
 
 
-def test_a_queue_that_is_not_there_is_told_with_its_line(result, tmp_path):
+def test_an_unknown_queue_is_reported_with_its_line(result, tmp_path):
     with pytest.raises(kq.errors.NotFoundError, match=r'yaml:2: .*"team-x" names no queue'):
         kq.lab.check_policy(result, written(tmp_path, "- loops == 0\n- wait_p95(team-x) <= 3\n"))
 
 
-def test_no_promise_is_none_that_is_kept(result):
+def test_an_empty_list_of_targets_is_rejected(result):
     with pytest.raises(kq.errors.InvalidSpecError, match="give one at least"):
         kq.lab.check_policy(result, [])
 
 
-def test_a_file_that_is_not_there_is_said(result, tmp_path):
+def test_a_missing_file_is_reported(result, tmp_path):
     with pytest.raises(kq.errors.InvalidSpecError, match="cannot be read"):
         kq.lab.check_policy(result, tmp_path / "nothing.yaml")
 
@@ -93,7 +93,7 @@ def test_a_file_that_is_not_there_is_said(result, tmp_path):
         ("- " + "[" * 100_000, "nested too deeply|is no YAML"),
     ],
 )
-def test_what_a_file_cannot_hold_is_refused_with_its_line(tmp_path, text, message):
+def test_invalid_entries_of_a_file_are_rejected_with_their_line(tmp_path, text, message):
     path = written(tmp_path, text)
     with pytest.raises(kq.errors.InvalidSpecError, match=message) as found:
         read_promises(path)
@@ -101,7 +101,7 @@ def test_what_a_file_cannot_hold_is_refused_with_its_line(tmp_path, text, messag
 
 
 @pytest.mark.parametrize("sign", ["`", "``", "|", "\\", "\\|", "\n", ""])
-def test_markdown_escapes_what_a_file_says(sign):
+def test_markdown_escapes_texts_of_the_file(sign):
     text = f"wait_mean(user={sign}<img src=x onerror=alert(1)>) <= 3"
     table = PolicyCheck(
         [PolicyVerdict(text, 3.0, passed=False, why=f"{sign}<script>alert(1)</script> a|b")]

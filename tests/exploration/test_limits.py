@@ -1,4 +1,4 @@
-"""What limits ensure, against all orders in which others may fill up."""
+"""Quota that limits guarantee, over all orders of other usage."""
 
 from itertools import permutations
 
@@ -24,7 +24,7 @@ def cluster_of(*quotas, cohort="all", **rules):
 
 
 def worst(cluster, name, most=40):
-    """The least that a queue gets after the others have filled up, one by one, in any order and by any size."""
+    """Return the smallest quota of a queue after the others are filled, in any order and by any size."""
     found = []
     others = [queue.name for queue in cluster.cluster_queues if queue.name != name]
     for order in permutations(others):
@@ -45,7 +45,7 @@ def worst(cluster, name, most=40):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_ensured_is_the_worst_of_all_orders(seed):
+def test_guaranteed_quota_is_the_minimum_over_all_orders(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
 
     def quota():
@@ -60,7 +60,7 @@ def test_what_is_ensured_is_the_worst_of_all_orders(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_same_in_a_tree(seed):
+def test_guaranteed_quota_in_a_cohort_tree(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
     group = kq.objects.ResourceGroup.of
     inner = kq.Cohort(
@@ -81,7 +81,7 @@ def test_the_same_in_a_tree(seed):
     assert {name: int(amount) for name, amount in found.ensured.items()} == {n: worst(cluster, n) for n in "abc"}
 
 
-def test_lending_limits_are_the_largest_that_keep_the_promises():
+def test_lending_limits_are_the_largest_that_meet_the_targets():
     cluster = cluster_of(12, 12, 12)
     found = kq.lab.limits(cluster, {"a": 9, "b": 4}, F)
     assert (found.lending, found.borrowing, found.kept) == ({"a": "3", "b": "8"}, "1", False)
@@ -93,7 +93,7 @@ def test_lending_limits_are_the_largest_that_keep_the_promises():
         assert worst(wider, name) < int(found.promised[name])
 
 
-def test_borrowing_limits_do_it_too():
+def test_borrowing_limits_can_meet_the_targets():
     cluster = cluster_of(12, 12, 12)
     found = kq.lab.limits(cluster, {"a": 9, "b": 4}, F)
     path = f"ClusterQueue/*:quota[{F}].borrowingLimit"
@@ -101,15 +101,15 @@ def test_borrowing_limits_do_it_too():
     assert worst(cluster.edit(path, int(found.borrowing) + 1), "a") < 9
 
 
-def test_what_is_taken_back_is_ensured():
+def test_reclaimable_quota_is_guaranteed():
     found = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="Any"), {"a": 12}, F)
     assert (found.ensured["a"], found.lending, found.borrowing) == ("12", {}, "unlimited")
     lower = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="LowerPriority"), {"a": 12}, F)
-    assert lower.ensured["a"] == "0"  # others may come with a higher priority
+    assert lower.ensured["a"] == "0"  # others may have a higher priority
     assert "all promises are kept" in str(found)
 
 
-def test_more_than_its_own_can_be_promised_to_nobody():
+def test_more_than_nominal_quota_cannot_be_guaranteed():
     found = kq.lab.limits(cluster_of(4, 4), {"a": 5}, F)
     assert (found.lending, found.borrowing, found.with_lending()) == (None, None, None)
     assert "no lending limits" in str(found)
@@ -134,6 +134,6 @@ def test_amounts_are_quantities():
         ({"a": -1}, F, "0 or more"),
     ],
 )
-def test_what_is_no_promise_is_refused(promises, cell, error):
+def test_an_invalid_target_is_rejected(promises, cell, error):
     with pytest.raises(kq.KueueError, match=error):
         kq.lab.limits(cluster_of(4, 4), promises, cell)

@@ -1,4 +1,4 @@
-"""Figures by name."""
+"""Metrics by name, with filters and limits."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def result(teams):
     return kq.simulate(teams.edit(RECLAIM, "Any"), arrivals(1))
 
 
-def test_a_figure_of_a_run_is_that_of_its_kpis(result):
+def test_a_metric_of_a_run_equals_that_of_its_kpis(result):
     assert measure("wait_p95").of(result) == result.kpis.wait_p95
     assert measure("loops").of(result) == 0
     assert measure("utilisation").of(result) == result.kpis.utilisation[CELL]
@@ -21,13 +21,13 @@ def test_a_figure_of_a_run_is_that_of_its_kpis(result):
     assert measure("preemptions(InClusterQueue)").of(result) == 0
 
 
-def test_a_figure_of_a_queue_is_that_of_its_row(result):
+def test_a_metric_of_a_queue_equals_that_of_its_row(result):
     row = next(row for row in result.queues if row["cluster_queue"] == "team-a")
     for name in ("wait_p95", "waiting_mean", "evictions", f"utilisation {CELL}", f"borrowed_hours {CELL}"):
         assert measure(f"{name.split()[0]}(team-a)").of(result) == row[name], name
 
 
-def test_a_filter_leaves_the_jobs_of_which_it_holds(result):
+def test_a_filter_selects_the_matching_jobs(result):
     jobs = result.jobs
     waited = sorted(jobs["waited"][(jobs["priority"] == 10) & (jobs["runtime"] >= 600)])
     found = measure("wait_p95[priority >= 10 and runtime >= 10m]").of(result)
@@ -37,13 +37,13 @@ def test_a_filter_leaves_the_jobs_of_which_it_holds(result):
     assert measure("jobs[state == Running, borrowed == true]").of(result) == 0
 
 
-def test_any_percentile_is_there(result):
+def test_any_percentile_is_available(result):
     waited = sorted(result.jobs["waited"])
     assert measure("wait_p90").of(result) == waited[71]
     assert measure("first_wait_p100").of(result) == max(result.jobs["first_wait"])
 
 
-def test_of_no_job_there_is_no_wait_and_so_no_promise_of_it_is_kept(result):
+def test_without_matching_jobs_there_is_no_wait_and_a_target_is_missed(result):
     wanted = promise("wait_p95[priority > 99] <= 30m")
     assert wanted.measure.of(result) is None
     assert not wanted.holds(None)
@@ -54,7 +54,7 @@ def test_of_no_job_there_is_no_wait_and_so_no_promise_of_it_is_kept(result):
     ("text", "value"),
     [("wait_p95 <= 30m", 1800), ("utilisation >= 80%", 0.8), ("lost_hours(a/b) < 90m", 1.5), ("loops == 0", 0)],
 )
-def test_values_are_in_the_unit_of_their_figure(text, value):
+def test_values_have_the_unit_of_their_metric(text, value):
     assert promise(text).value == value
 
 
@@ -69,7 +69,7 @@ def test_values_are_in_the_unit_of_their_figure(text, value):
         ("wait_p95[priority] <= 3", r"such as \[priority >= 100\]"),
     ],
 )
-def test_what_is_no_promise_is_refused(text, message):
+def test_an_invalid_target_is_rejected(text, message):
     with pytest.raises(kq.KueueError, match=message):
         promise(text)
 
@@ -84,12 +84,12 @@ def test_what_is_no_promise_is_refused(text, message):
         ("wait_p95[prio > 3]", '"prio" names no column'),
     ],
 )
-def test_what_a_run_does_not_have_is_said(result, text, message):
+def test_a_metric_that_a_run_does_not_have_is_reported(result, text, message):
     with pytest.raises(kq.KueueError, match=message):
         measure(text).of(result)
 
 
-def test_a_figure_by_resource_needs_one_where_there_are_two():
+def test_a_metric_by_resource_must_name_one_of_several_resources():
     queue = kq.ClusterQueue.of("q", {"f": {GPU: 4, "cpu": 8}})
     jobs = [{"queue": "q", "runtime": 60, "gpu": 1, "cpu": 1}]
     result = kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)
@@ -118,14 +118,14 @@ def test_a_number_is_read_as_people_write_it():
     ids=["blanks", "no condition", "blanks in a condition", "brackets", "conditions", "promises", "open brackets"],
 )
 @pytest.mark.parametrize("read", [promise, promises])
-def test_a_long_text_is_refused_in_linear_time(read, text):
-    """A grammar that backtracks needs hours for these; the limit of this test is that of the run of all tests."""
+def test_a_long_text_is_rejected_in_linear_time(read, text):
+    """A backtracking parser would need hours for these texts."""
     with pytest.raises(kq.KueueError) as found:
         read(text)
     assert len(str(found.value)) < 2000
 
 
-def test_blanks_and_brackets_separate_the_parts_of_a_promise():
+def test_spaces_and_brackets_separate_the_parts_of_a_target():
     (one, other) = promises(
         " wait_p95 ( team-a , team-b ) [ user == x-and-y and priority>=3,a!=b ]<=  30 m and loops==0"
     )

@@ -1,4 +1,4 @@
-"""Pictures of sweeps and plans: what they show is what the tables hold."""
+"""Charts of sweeps and plans show the values of the tables."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def grid():
     return kq.sweep(cluster, arrivals, {NOMINAL: [2, 4, 6], RECLAIM: ["Never", "Any"]}, seeds=2)
 
 
-def test_a_front_joins_those_that_no_other_beats(grid):
+def test_the_pareto_front_connects_policies_that_no_other_beats(grid):
     axes = grid.plot.pareto("wait_p95", "evictions", colour=NOMINAL)
     front = grid.pareto(minimise=("wait_p95", "evictions"))
     (line,) = axes.lines
@@ -27,7 +27,7 @@ def test_a_front_joins_those_that_no_other_beats(grid):
     assert [text.get_text() for text in axes.texts] == [str(place) for place in front["policy"]]
 
 
-def test_a_curve_goes_through_the_means_of_each_value(grid):
+def test_a_curve_connects_the_means_of_each_value(grid):
     axes = grid.plot.curve(NOMINAL, "wait_mean")
     means = grid.means
     line = axes.lines[-1]
@@ -38,7 +38,7 @@ def test_a_curve_goes_through_the_means_of_each_value(grid):
     assert [label.get_text() for label in words.get_xticklabels()] == ["Any", "Never"]
 
 
-def test_a_map_has_a_cell_for_each_pair(grid):
+def test_a_heat_map_has_a_cell_for_each_pair(grid):
     axes = grid.plot.heat(NOMINAL, RECLAIM, "wait_mean")
     (image,) = axes.images
     means = grid.means
@@ -48,7 +48,7 @@ def test_a_map_has_a_cell_for_each_pair(grid):
         grid.plot.heat(NOMINAL, NOMINAL, "wait_mean")
 
 
-def test_parallel_lines_go_from_the_least_to_the_largest(grid):
+def test_parallel_coordinates_range_from_smallest_to_largest(grid):
     axes = grid.plot.parallel("wait_mean", "evictions")
     assert len(axes.lines) == 6
     ends = np.array([line.get_ydata() for line in axes.lines])
@@ -58,7 +58,7 @@ def test_parallel_lines_go_from_the_least_to_the_largest(grid):
         grid.plot.parallel()
 
 
-def test_what_is_not_there_is_named(grid):
+def test_an_unknown_name_is_reported(grid):
     for draw in (
         lambda: grid.plot.curve("ClusterQueue/x:y", "wait_mean"),
         lambda: grid.plot.pareto("wait_mean", "nothing"),

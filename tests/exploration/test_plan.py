@@ -1,4 +1,4 @@
-"""Planning and search against brute force."""
+"""Plans and searches compared with brute force."""
 
 import pytest
 
@@ -9,7 +9,7 @@ BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
 
 
 def by_hand(teams, target, values, seeds):
-    """The least value of all with which each seed keeps the target: by simulate alone."""
+    """Return the smallest value that meets the target with each seed, by brute force."""
     figure, _, bound = target.partition(" <= ")
     good = []
     for value in values:
@@ -20,7 +20,7 @@ def by_hand(teams, target, values, seeds):
 
 
 @pytest.mark.parametrize("target", ["wait_p95 <= 600", "wait_mean <= 60", "longest_wait <= 1", "wait_p50 <= 100000"])
-def test_all_values_tried_is_brute_force(teams, target):
+def test_an_exhaustive_plan_tries_every_value(teams, target):
     found = kq.plan(teams, arrivals, target, vary=NOMINAL, low=1, high=12, seeds=2)
     assert found.exhaustive
     assert found.value == by_hand(teams, target, range(1, 13), (0, 1))
@@ -41,8 +41,8 @@ def test_a_search_finds_the_same_with_fewer_runs(target):
     assert {v for v in (quick.value - 1, quick.value, quick.value + 1) if 1 <= v <= 60} <= tried
 
 
-def test_more_quota_can_make_a_wait_longer_and_the_plan_says_so():
-    """With 4 the third job starts beside the first, and the second waits for it; with 3 it does not fit there."""
+def test_the_plan_reports_that_more_quota_can_lengthen_waits():
+    """With 4, the third job starts next to the first and delays the second; with 3 it does not fit."""
     quota = f"ClusterQueue/q:quota[f/{GPU}].nominalQuota"
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 3}}))
     rows = [
@@ -57,27 +57,27 @@ def test_more_quota_can_make_a_wait_longer_and_the_plan_says_so():
     assert "not monotone" in repr(found)
 
 
-def test_where_no_value_will_do_there_is_none(teams):
+def test_a_plan_without_a_sufficient_value_has_no_value(teams):
     found = kq.plan(teams, arrivals(0), "wait_mean < 0", vary=NOMINAL, low=2, high=200, exhaustive=False)
     assert found.value is None
     assert found.cluster is None
     assert "no value keeps" in repr(found)
 
 
-def test_the_cluster_of_a_plan_keeps_the_promise(teams):
+def test_the_cluster_of_a_plan_meets_the_target(teams):
     found = kq.plan(teams, arrivals(0), "wait_p95 <= 600", vary=NOMINAL, low=1, high=20)
     assert kq.simulate(found.cluster, arrivals(0)).kpis.wait_p95 <= 600
     assert kq.simulate(found.cluster.edit(NOMINAL, found.value - 1), arrivals(0)).kpis.wait_p95 > 600
     assert found._repr_html_()
 
 
-def test_a_value_that_is_not_valid_keeps_nothing(teams):
+def test_an_invalid_value_misses_the_target(teams):
     found = kq.plan(teams, arrivals(0), "wait_p50 <= 100000", vary=NOMINAL, low=-2, high=1)
     assert found.curve["passed"].tolist() == [False, False, True, True]
 
 
 @pytest.mark.parametrize(("low", "high", "step"), [(3, 2, 1), (1, 2, 0)])
-def test_a_range_that_is_none_is_refused(teams, low, high, step):
+def test_an_invalid_range_is_rejected(teams, low, high, step):
     with pytest.raises(kq.errors.InvalidSpecError, match="plan"):
         kq.plan(teams, arrivals(0), "loops == 0", vary=NOMINAL, low=low, high=high, step=step)
 
@@ -108,8 +108,8 @@ def test_a_search_is_the_same_for_the_same_seed_on_any_number_of_threads(teams):
     assert one != kq.lab.search(teams, arrivals(4), SPACE, trials=24, seed=3).policies
 
 
-def test_a_search_learns(teams):
-    """Later trials are better than earlier ones, and than what is drawn at random."""
+def test_a_search_improves_with_trials(teams):
+    """Later trials are better than earlier ones and than random values."""
     pytest.importorskip("optuna")
     space = {NOMINAL: kq.lab.Uniform(1, 40, step=1), "jobs:scale_load": kq.lab.Uniform(0.5, 3.0)}
     found = kq.lab.search(teams, arrivals(4), space, "wait_mean", trials=60, seed=1)
@@ -118,15 +118,15 @@ def test_a_search_learns(teams):
     assert found.study.best_value == waits.min()
 
 
-def test_what_can_be_true_of_no_run_is_no_answer(teams):
-    """No value keeps a promise about a queue that is not there; but that is not what was asked."""
+def test_an_impossible_target_has_no_result(teams):
+    """A target for an unknown queue is an error, and not a target that no value meets."""
     with pytest.raises(kq.errors.NotFoundError, match='"team-z" names no queue'):
         kq.plan(teams, arrivals, "wait_p95(team-z) <= 1h", vary=NOMINAL, low=1, high=3)
     with pytest.raises(kq.errors.InvalidSpecError, match=r'queueingStrategy: "?1"? is not supported'):
         kq.plan(teams, arrivals, "wait_p95 <= 1h", vary="ClusterQueue/*:queueingStrategy", low=1, high=2)
 
 
-def test_values_that_are_not_valid_keep_nothing_and_are_told(teams):
+def test_invalid_values_miss_the_target_and_are_reported(teams):
     found = kq.plan(teams, arrivals, "wait_p95 <= 1000d", vary=NOMINAL, low=-2, high=3)
     assert found.value == 0
     assert list(found.errors) == [-2, -1]
@@ -143,7 +143,7 @@ def test_values_that_are_not_valid_keep_nothing_and_are_told(teams):
         ({"sampler": "grid"}, "must be tpe or random"),
     ],
 )
-def test_what_is_no_search_is_refused(teams, fields, told):
+def test_invalid_search_arguments_are_rejected(teams, fields, told):
     arguments = {"space": {NOMINAL: kq.lab.Uniform(1, 8, step=1)}, "trials": 3, "sampler": "random", **fields}
     with pytest.raises(kq.errors.InvalidSpecError, match=told):
         kq.lab.search(teams, arrivals, **arguments)

@@ -1,4 +1,4 @@
-"""Results of many runs: what they assume, when their intervals say nothing, and their tables."""
+"""Results of many simulations: assumptions, missing intervals and tables."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def busy(teams):
     return scheduler
 
 
-def test_an_estimate_without_arrivals_says_what_it_assumes_and_prints_no_range(busy):
+def test_an_estimate_without_arrivals_shows_its_assumption_and_no_range(busy):
     found = kq.lab.eta(busy, "default/w11", kq.sim.Exponential("1h"), n=40)
     assert found.closed
     assert found.p5 < found.p95
@@ -33,12 +33,12 @@ def test_a_workload_with_quota_needs_no_assumption(busy):
     assert "assumes" not in str(kq.lab.eta(busy, "default/w0", kq.sim.Exponential("1h"), n=5))
 
 
-def test_a_risk_without_arrivals_says_so(busy):
+def test_a_risk_without_arrivals_shows_its_assumption(busy):
     assert str(kq.lab.risk(busy, "default/w0")).endswith("; assumes that no new job arrives")
     assert "assumes" not in str(kq.lab.risk(busy, "default/w0", future=arrivals, n=3))
 
 
-def test_seeds_that_change_nothing_are_told_and_give_no_interval(teams):
+def test_seeds_without_effect_are_reported_and_give_no_interval(teams):
     found = kq.plan(teams, arrivals(0), "wait_p95 <= 1h", vary=NOMINAL, low=3, high=8, seeds=3)
     assert any("all seeds give the same" in text for text in found.warnings)
     assert repr(found).startswith("warning: all seeds give the same")
@@ -68,7 +68,7 @@ def test_intervals_over_seeds_are_never_below_0(teams):
     assert grid.difference(0, 3, "wait_mean").low < 0
 
 
-def test_the_best_of_many_policies_on_one_seed_is_told_to_be_lucky(teams):
+def test_the_best_of_many_policies_on_one_seed_has_a_warning(teams):
     many = kq.sweep(teams, arrivals, {NOMINAL: list(range(3, 15))})
     assert any("the best of 12 policies on one seed is partly lucky" in text for text in many.warnings)
     assert "partly lucky" in repr(many)
@@ -84,7 +84,7 @@ def test_a_sweep_shows_its_waits_in_readable_units(teams):
     assert "%" in html
 
 
-def test_every_result_is_a_table(teams, busy):
+def test_every_result_converts_to_a_table(teams, busy):
     pandas = pytest.importorskip("pandas")
     jobs = arrivals(0, n=20)
     grid = kq.sweep(teams, jobs, {NOMINAL: [4, 5]})
@@ -116,7 +116,7 @@ def test_every_result_is_a_table(teams, busy):
     assert "0000000" not in html
 
 
-def test_figures_of_a_plan_are_shown_in_their_units(teams):
+def test_metrics_of_a_plan_are_shown_with_units(teams):
     found = kq.plan(teams, arrivals, "wait_p95 <= 1h", vary=NOMINAL, low=4, high=6, seeds=2)
     html = found._repr_html_()
     assert "mean of wait_p95" in html

@@ -1,4 +1,4 @@
-"""Whether workloads can be preempted at all: proofs against random submissions, counter-examples by running them."""
+"""Safety from preemption: proofs against random submissions, and counterexamples that are simulated."""
 
 import numpy as np
 import pytest
@@ -9,14 +9,14 @@ F = "f/cpu"
 
 
 def notebooks(limit, **rules):
-    """The cluster of a queue of notebooks beside a team that takes back what is its own."""
+    """Return a cluster with a notebook queue and a team that reclaims its quota."""
     books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": kq.Quota(9, borrowing_limit=limit)}}, cohort_name="all")
     team = kq.ClusterQueue.of("team", {"f": {"cpu": 12}}, cohort_name="all", preemption=kq.Preemption(**rules))
     return kq.Cluster(kq.ResourceFlavor("f"), books, team)
 
 
 def evicted_by(cluster, found):
-    """Whom the submissions of an answer evict, on a Scheduler of one's own."""
+    """Return the workloads that the submissions of a counterexample evict, on a new Scheduler."""
     scheduler = kq.Scheduler(cluster, now=0)
     gone = set()
     for step in found.steps:
@@ -29,7 +29,7 @@ def evicted_by(cluster, found):
 
 
 @pytest.mark.parametrize("rule", ["Any", "LowerPriority"])
-def test_a_queue_that_never_preempts_is_a_victim_while_it_borrows(rule):
+def test_a_queue_that_never_preempts_is_unsafe_while_it_borrows(rule):
     cluster = notebooks(None, reclaim_within_cohort=rule)
     found = kq.lab.safety(cluster, "notebooks")
     assert found.verdict == "unsafe"
@@ -38,18 +38,18 @@ def test_a_queue_that_never_preempts_is_a_victim_while_it_borrows(rule):
     assert "team may take back" in str(found)
 
 
-def test_without_borrowing_there_is_a_proof():
+def test_without_borrowing_safety_is_proved():
     found = kq.lab.safety(notebooks(0, reclaim_within_cohort="Any"), "notebooks")
     assert (found.verdict, found.steps) == ("safe", ())
     assert "never use more than its nominal quota" in str(found)
     assert "not modelled" in str(found)
 
 
-def test_nobody_reclaims():
+def test_a_queue_is_safe_if_no_queue_reclaims():
     assert kq.lab.safety(notebooks(None), "notebooks").verdict == "safe"
 
 
-def test_its_own_workloads_may_evict():
+def test_workloads_of_the_own_queue_may_evict():
     rules = kq.Preemption(within_cluster_queue="LowerPriority")
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}}, preemption=rules))
     found = kq.lab.safety(cluster, "q")
@@ -57,8 +57,8 @@ def test_its_own_workloads_may_evict():
     assert evicted_by(cluster, found)
 
 
-def test_what_cannot_be_lent_is_not_borrowed():
-    """The limit is on the side of the lender: nobody lends, so nobody borrows."""
+def test_quota_that_cannot_be_lent_is_not_borrowed():
+    """The lending limits are 0, so no queue can borrow."""
     books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": 9}}, cohort_name="all")
     team = kq.ClusterQueue.of(
         "team",
@@ -69,7 +69,7 @@ def test_what_cannot_be_lent_is_not_borrowed():
     assert kq.lab.safety(kq.Cluster(kq.ResourceFlavor("f"), books, team), "notebooks").verdict == "safe"
 
 
-def test_a_cohort_that_shields_is_no_proof_and_no_counter_example_is_made_up():
+def test_a_shielding_cohort_gives_neither_a_proof_nor_a_false_counterexample():
     cohort = kq.Cohort(
         "inner", parent_name="root", resource_groups=(kq.objects.ResourceGroup.of({"f": {"cpu": kq.Quota(0, 0)}}),)
     )
@@ -85,8 +85,8 @@ def test_a_cohort_that_shields_is_no_proof_and_no_counter_example_is_made_up():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_no_random_submission_evicts_what_is_safe_and_what_is_unsafe_is_shown(seed):
-    """Random clusters: brute force by submissions that the answer has not seen."""
+def test_random_submissions_confirm_safe_and_unsafe_results(seed):
+    """Test random clusters by brute force with other submissions than the search."""
     rng = np.random.Generator(np.random.PCG64(seed))
 
     def pick(*values):
@@ -121,7 +121,7 @@ def test_no_random_submission_evicts_what_is_safe_and_what_is_unsafe_is_shown(se
             scheduler.advance(1)
 
 
-def test_what_is_not_there_is_refused():
+def test_unknown_names_are_rejected():
     with pytest.raises(kq.errors.NotFoundError, match='did you mean "notebooks"'):
         kq.lab.safety(notebooks(0), "notebook")
     with pytest.raises(kq.errors.InvalidSpecError, match="trials"):

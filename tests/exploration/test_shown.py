@@ -1,4 +1,4 @@
-"""What `print` and a notebook show of plans, delays and sweeps, and names that people try first."""
+"""Printed and notebook output of plans, delays and sweeps, and errors for likely names."""
 
 import re
 
@@ -26,12 +26,12 @@ def sweep(teams):
 
 
 def cells(found):
-    """The cells of the tables that a notebook shows."""
+    """Return the cells of the displayed tables."""
     return [str(cell) for sheet in found.sheets() for row in (sheet.header, *sheet.rows) for cell in row if cell != ""]
 
 
 @pytest.mark.parametrize("name", ["plan", "delays", "sweep"])
-def test_print_and_notebook_agree_and_have_units(request, name):
+def test_print_and_notebook_show_the_same_values_with_units(request, name):
     found = request.getfixturevalue(name)
     text = str(found)
     assert all(cell in text for cell in cells(found))
@@ -39,12 +39,12 @@ def test_print_and_notebook_agree_and_have_units(request, name):
     assert re.search(r"\d+ (s|min|h)\b", text)
 
 
-def test_a_plan_shows_what_was_tried(plan):
+def test_a_plan_shows_the_values_tried(plan):
     for row in plan.curve.rows():
         assert span_text(row["mean"]) in str(plan)
 
 
-def test_delays_show_who_helps_with_a_sign(delays):
+def test_delays_show_negative_effects_with_a_sign(delays):
     delays.matrix[0, 1] = -90.0
     assert "-1 min 30 s" in str(delays)
 
@@ -77,7 +77,7 @@ def test_a_front_is_drawn_as_steps_with_units(sweep):
         ("sweep", "tried", ".frame"),
     ],
 )
-def test_a_name_that_people_try_first_names_what_is_there(request, name, guess, wanted):
+def test_an_error_for_a_likely_name_lists_the_valid_names(request, name, guess, wanted):
     found = request.getfixturevalue(name)
     with pytest.raises(AttributeError, match=re.escape(f"has no attribute '{guess}'; use {wanted}")):
         getattr(found, guess)
@@ -93,7 +93,7 @@ def test_a_column_of_names_can_be_cut_and_shown():
     assert "0x" not in repr(queue)
 
 
-def test_a_prepared_question_may_be_asked_with_others(teams):
+def test_a_prepared_question_can_be_combined_with_others(teams):
     scheduler = kq.Scheduler(teams)
     row = {"name": "a", "queue": "team-a", "gpu": 1}
     prepared = scheduler.question(row)
@@ -104,7 +104,7 @@ def test_a_prepared_question_may_be_asked_with_others(teams):
         scheduler.try_admit_many(prepared)
 
 
-def test_parallel_lines_have_a_key_and_ranges(sweep):
+def test_parallel_coordinates_have_a_legend_and_ranges(sweep):
     pytest.importorskip("matplotlib")
     ax = sweep.plot.parallel("wait_mean", "lost_hours")
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -115,7 +115,7 @@ def test_parallel_lines_have_a_key_and_ranges(sweep):
     assert re.fullmatch(r"wait_mean \[s\]\n\d+.* to \d+.*", wait)
 
 
-def test_slowdowns_say_of_how_many_jobs_and_shares_and_runs_what_they_count(teams):
+def test_slowdowns_shares_and_runs_show_what_they_count(teams):
     pytest.importorskip("matplotlib")
     result = kq.simulate(teams, arrivals(1))
     assert "(number of jobs: 1: 80)" in result.plot.slowdown_by_size().get_xlabel()

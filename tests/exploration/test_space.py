@@ -1,4 +1,4 @@
-"""Which policies are tried."""
+"""Sets of policies: grids, lists and samples."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,17 @@ import kueuepy as kq
 from kueuepy.exploration.space import policies_of
 
 
-def test_a_dict_stands_for_all_combinations_the_last_path_fastest():
+def test_a_dict_describes_all_combinations_with_the_last_path_fastest():
     found = policies_of({"x": [1, 2], "y": ["a", None]})
     assert found == ({"x": 1, "y": "a"}, {"x": 1, "y": None}, {"x": 2, "y": "a"}, {"x": 2, "y": None})
 
 
-def test_a_list_is_taken_as_it_is():
+def test_a_list_of_policies_is_used_unchanged():
     assert policies_of([{"x": 1}, {"y": 2}]) == ({"x": 1}, {"y": 2})
 
 
 @pytest.mark.parametrize("over", [{"x": 3}, {"x": "abc"}, {"x": []}, {"x": kq.lab.Uniform(0, 1)}, [1], 7])
-def test_what_is_no_list_of_policies_is_refused(over):
+def test_an_invalid_list_of_policies_is_rejected(over):
     with pytest.raises(kq.errors.InvalidSpecError, match=r"over: .*(must be|give)"):
         policies_of(over)
 
@@ -46,7 +46,7 @@ def test_a_sobol_sample_covers_more_evenly_than_a_random_one():
     assert empty("random") > 16
 
 
-def test_each_order_of_magnitude_is_as_likely():
+def test_each_order_of_magnitude_is_equally_likely():
     values = np.array(
         [policy["x"] for policy in kq.lab.sample({"x": kq.lab.Uniform(1, 10_000, log=True)}, 4000, how="random")]
     )
@@ -58,12 +58,12 @@ def test_each_order_of_magnitude_is_as_likely():
     ("low", "high", "fields"),
     [(2, 1, {}), (0, 1, {"step": 0}), (0, 1, {"log": True}), (0, np.inf, {}), (-np.inf, 0, {}), (np.nan, 1, {})],
 )
-def test_bounds_that_are_none_are_refused(low, high, fields):
+def test_invalid_bounds_are_rejected(low, high, fields):
     with pytest.raises(kq.errors.InvalidSpecError, match="Uniform"):
         kq.lab.Uniform(low, high, **fields)
 
 
 @pytest.mark.parametrize("values", ["abc", b"abc", [], ()])
-def test_a_sample_of_no_list_is_refused(values):
+def test_a_sample_needs_distributions_or_lists(values):
     with pytest.raises(kq.errors.InvalidSpecError, match="a Uniform or values"):
         kq.lab.sample({"x": values}, 3, how="random")

@@ -1,4 +1,4 @@
-"""Who starves for ever, against runs that go on for long."""
+"""Starvation: proofs compared with long simulations."""
 
 import math
 import warnings
@@ -34,12 +34,12 @@ def test_a_wide_job_starves_among_small_ones_and_the_cycle_proves_it():
     assert (one.name, one.queue, found.cycle, found.bound) == ("wide", "default/q", (1, 1), 0)
     assert one.overtaken == 3
     assert "starves" in str(found)
-    # As long as small jobs come it waits; after the last of them it runs.
+    # The wide job waits while small jobs arrive, and runs after the last of them.
     jobs = long_run(cluster_of(), WIDE).jobs
     assert jobs["first_start"][0] >= 90 * 59 + 45
 
 
-def test_a_strict_queue_lets_it_in_and_the_bound_is_what_a_long_run_shows():
+def test_a_strict_queue_admits_it_and_the_bound_matches_a_long_run():
     cluster = cluster_of("StrictFIFO")
     found = kq.lab.starvation(cluster, SMALL, WIDE, period=90)
     assert found.starved == ()
@@ -56,7 +56,7 @@ def test_a_lower_priority_starves_under_a_load_of_higher_ones():
     assert less.starved == ()
 
 
-def test_an_evicted_job_that_comes_back_is_part_of_the_state():
+def test_a_requeued_job_is_part_of_the_state():
     rules = kq.Preemption(within_cluster_queue="LowerPriority")
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, preemption=rules))
     rows = [
@@ -72,7 +72,7 @@ def test_an_evicted_job_that_comes_back_is_part_of_the_state():
     assert kq.lab.starvation(cluster, rows, period=75).growing
 
 
-def test_with_too_much_load_there_is_no_proof_and_it_is_said():
+def test_with_overload_there_is_no_proof_and_it_is_reported():
     found = kq.lab.starvation(cluster_of(), SMALL * 2, [{**WIDE[0], "priority": -1}], period=90, periods=30)
     assert (found.cycle, found.growing, found.bound) == (None, True, math.inf)
     assert [one.name for one in found.suspects] == ["wide"]
@@ -89,7 +89,7 @@ def test_with_too_much_load_there_is_no_proof_and_it_is_said():
         (SMALL, {"period": 90, "events": [kq.sim.Event("1d", kq.sim.Delete("ClusterQueue/q"))]}, "events"),
     ],
 )
-def test_what_has_no_period_is_refused(rows, options, error):
+def test_jobs_without_a_period_are_rejected(rows, options, error):
     with pytest.raises(kq.errors.InvalidSpecError, match=error):
         kq.lab.starvation(cluster_of(), rows, **options)
 

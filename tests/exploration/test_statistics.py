@@ -1,4 +1,4 @@
-"""Student's t of few numbers."""
+"""Quantiles of Student's t distribution, and intervals of few numbers."""
 
 import math
 

@@ -17,7 +17,7 @@ GRID = {RECLAIM: ["Never", "Any"], BORROWING: [0, 2, None], "jobs:scale_load": [
 
 
 def same(one, other):
-    """Whether all rows are the same, bit by bit, but what they took."""
+    """Return whether all rows are equal, bit by bit, except for their duration."""
     assert one.frame.names == other.frame.names
     for name in set(one.frame.names) - {"wall_s"}:
         a, b = one.frame[name], other.frame[name]
@@ -27,7 +27,7 @@ def same(one, other):
             assert (list(a.names), a.codes.tolist()) == (list(b.names), b.codes.tolist()), name
 
 
-def test_each_row_is_what_simulate_gives(teams):
+def test_each_row_equals_the_result_of_simulate(teams):
     grid = kq.sweep(teams, arrivals, GRID, seeds=[0, 5], threads=1)
     rows = grid.frame.rows()
     assert len(rows) == 24
@@ -41,7 +41,7 @@ def test_each_row_is_what_simulate_gives(teams):
         assert row["error"] is None
 
 
-def test_threads_change_nothing(teams):
+def test_the_number_of_threads_does_not_change_results(teams):
     one, four = (kq.sweep(teams, arrivals, GRID, seeds=2, threads=threads) for threads in (1, 4))
     same(one, four)
 
@@ -91,7 +91,7 @@ def test_a_policy_that_is_not_valid_is_a_row_with_its_error(teams):
         ("Configuration:fairSharin", 'did you mean "fairSharing"'),
     ],
 )
-def test_a_path_that_names_nothing_ends_the_sweep_before_it_begins(teams, path, message):
+def test_an_unknown_path_is_rejected_before_the_sweep_starts(teams, path, message):
     with pytest.raises(kq.errors.NotFoundError, match=message):
         kq.sweep(teams, arrivals(0), {path: [1]})
 
@@ -133,7 +133,7 @@ def test_paths_reach_the_configuration_the_model_the_clock_and_delays():
     assert len(set(rows)) == 5
 
 
-def test_the_front_holds_whom_nobody_beats(teams):
+def test_the_pareto_front_contains_policies_that_no_other_beats(teams):
     space = {NOMINAL: kq.lab.Uniform(2, 6, step=1), BORROWING: kq.lab.Uniform(0, 4, step=1), RECLAIM: ["Never", "Any"]}
     grid = kq.sweep(teams, arrivals(2), kq.lab.sample(space, 30, seed=1, how="random"))
     points = list(zip(grid.means["wait_p95"], -grid.means["utilisation " + CELL], strict=True))
@@ -146,7 +146,7 @@ def test_the_front_holds_whom_nobody_beats(teams):
     assert 1 <= len(front) < 30
 
 
-def test_the_best_is_the_least_among_those_that_keep_the_conditions(teams):
+def test_the_best_policy_is_the_minimum_among_those_that_meet_the_conditions(teams):
     grid = kq.sweep(teams, arrivals, GRID, seeds=2, figures=["wait_p95(team-b)[priority >= 10]"])
     means = grid.means
     text = "wait_p95(team-b)[priority >= 10]"
@@ -177,13 +177,13 @@ def test_a_row_runs_again_with_all_tables(teams):
         grid.result(4)
 
 
-def test_progress_is_told_at_the_end(teams):
+def test_progress_is_reported_at_the_end(teams):
     told = []
     kq.sweep(teams, arrivals(0), {NOMINAL: [4, -1]}, progress=told.append)
     assert told[-1] == kq.lab.SweepProgress(2, 2, 1)
 
 
-def test_seeds_that_change_nothing_are_said(teams):
+def test_seeds_without_effect_are_reported(teams):
     grid = kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, seeds=2)
     assert "all seeds give the same" in repr(grid)
     assert kq.sweep(teams, arrivals, {NOMINAL: [4]}, seeds=2).warnings == ()
@@ -203,7 +203,7 @@ def test_seeds_that_change_nothing_are_said(teams):
         ({"over": [{"jobs:seed": 1}]}, None),
     ],
 )
-def test_arguments_that_are_none_are_refused(teams, fields, message):
+def test_invalid_arguments_are_rejected(teams, fields, message):
     arguments = {"over": {NOMINAL: [4, 5]}, **fields}
     if message is None:
         assert "give a function" in kq.sweep(teams, arrivals(0), **arguments).errors[0]
@@ -218,7 +218,7 @@ def test_the_seed_of_jobs_can_be_a_path(teams):
     assert grid.frame["wait_mean"].tolist() == other.frame["wait_mean"].tolist()
 
 
-def test_a_stored_sweep_goes_on_and_ends_the_same(teams, tmp_path):
+def test_a_stored_sweep_continues_with_the_same_results(teams, tmp_path):
     file = tmp_path / "sweep.db"
     whole = kq.sweep(teams, arrivals, GRID, seeds=2)
 
@@ -236,7 +236,7 @@ def test_a_stored_sweep_goes_on_and_ends_the_same(teams, tmp_path):
     assert kept.frame["wall_s"].tolist() == again.frame["wall_s"].tolist()
 
 
-def test_what_is_stored_is_not_taken_for_another_sweep(teams, tmp_path):
+def test_stored_results_are_not_used_for_another_sweep(teams, tmp_path):
     file = tmp_path / "sweep.db"
     first = kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
     for other in (
@@ -247,7 +247,7 @@ def test_what_is_stored_is_not_taken_for_another_sweep(teams, tmp_path):
         assert other.frame["wait_mean"][0] != first.frame["wait_mean"][0]
 
 
-def test_a_file_that_is_no_storage_is_refused(teams, tmp_path):
+def test_a_file_that_is_not_a_storage_is_rejected(teams, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("no database" * 1000)
     with pytest.raises(kq.errors.InvalidSpecError, match="is not a file of a sweep"):
@@ -275,7 +275,7 @@ kq.sweep(teams, lambda seed: arrivals(seed, n=2000), over, seeds=3, storage={fil
         ("DROP TABLE runs; CREATE TABLE runs (other TEXT)", "is not a file of a sweep: no such column"),
     ],
 )
-def test_a_storage_that_was_changed_by_others_is_refused(teams, tmp_path, change, told):
+def test_a_modified_storage_is_rejected(teams, tmp_path, change, told):
     file = tmp_path / "rows"
     kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
     with sqlite3.connect(file) as changed:
@@ -285,7 +285,7 @@ def test_a_storage_that_was_changed_by_others_is_refused(teams, tmp_path, change
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
-def test_half_of_a_storage_is_refused(teams, tmp_path):
+def test_a_truncated_storage_is_rejected(teams, tmp_path):
     file = tmp_path / "rows"
     kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
     whole = file.read_bytes()
@@ -294,7 +294,7 @@ def test_half_of_a_storage_is_refused(teams, tmp_path):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
-def test_a_killed_sweep_goes_on(teams, tmp_path):
+def test_a_killed_sweep_continues(teams, tmp_path):
     file = str(tmp_path / "sweep.db")
     tests = str(__file__).rpartition("/exploration/")[0]
     child = subprocess.Popen(  # noqa: S603 - our own interpreter
@@ -330,7 +330,7 @@ def _stored(file):
         return 0
 
 
-def test_a_sweep_that_is_stopped_leaves_no_thread_behind(teams):
+def test_a_stopped_sweep_leaves_no_running_thread(teams):
     def stop(_):
         raise KeyboardInterrupt
 
@@ -343,7 +343,7 @@ def test_a_sweep_that_is_stopped_leaves_no_thread_behind(teams):
 
 
 @pytest.mark.slow
-def test_dask_gives_the_same_rows(teams):
+def test_dask_returns_the_same_rows(teams):
     distributed = pytest.importorskip("distributed")
     local = kq.sweep(teams, arrivals, GRID, seeds=2)
     with (
@@ -353,7 +353,7 @@ def test_dask_gives_the_same_rows(teams):
         same(local, kq.sweep(teams, arrivals, GRID, seeds=2, on=client))
 
 
-def test_tables_go_to_pandas_and_arrow(teams, tmp_path):
+def test_tables_convert_to_pandas_and_arrow(teams, tmp_path):
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     over = [{NOMINAL: 4, "Configuration:fairSharing.preemptionStrategies": ["LessThanInitialShare"]}, {NOMINAL: 5}]
     grid = kq.sweep(teams, arrivals(0), over)
@@ -366,14 +366,14 @@ def test_tables_go_to_pandas_and_arrow(teams, tmp_path):
     assert "wait_mean" in grid._repr_html_()
 
 
-def test_teams_are_not_changed_by_a_sweep(teams):
+def test_a_sweep_does_not_change_its_cluster(teams):
     before = kq.dump(teams)
     kq.sweep(teams, arrivals(0), GRID)
     assert kq.dump(teams) == before
     assert teams == kq.Cluster(kq.ResourceFlavor("h100"), team("team-a", 4), team("team-b", 4))
 
 
-def test_a_storage_tells_all_values_of_a_distribution_apart(teams, tmp_path):
+def test_a_storage_distinguishes_all_values_of_a_distribution(teams, tmp_path):
     file = tmp_path / "rows"
     times = np.full(2000, 600.0)
     other = times.copy()
@@ -395,7 +395,7 @@ def test_a_storage_tells_all_values_of_a_distribution_apart(teams, tmp_path):
 
 
 @pytest.mark.parametrize("change", ["REPLACE(row, '\"jobs\": ', '\"jobs\": 1')", "'5'", "5", "NULL", "x'ff'"])
-def test_an_edited_row_of_a_storage_is_refused(change, teams, tmp_path):
+def test_an_edited_row_of_a_storage_is_rejected(change, teams, tmp_path):
     file = tmp_path / "rows"
     kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
     with sqlite3.connect(file) as kept:

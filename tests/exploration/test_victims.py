@@ -1,4 +1,4 @@
-"""Sets of victims: Kueue's, and the best of all that the rules allow."""
+"""Preemption targets: those of Kueue, and the smallest sets that the rules allow."""
 
 from itertools import combinations
 
@@ -21,7 +21,7 @@ def scheduler_of(rows, nominal=7, **rules):
 FOUR = [{"name": "wide", "cpu": 4}, {"name": "x", "cpu": 1}, {"name": "y", "cpu": 1}, {"name": "z", "cpu": 1}]
 
 
-def test_kueue_takes_three_where_one_would_do():
+def test_kueue_preempts_three_where_one_would_be_enough():
     scheduler = scheduler_of(FOUR, within_cluster_queue="LowerPriority")
     found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
     assert set(found.taken) == {"default/x", "default/y", "default/z"}
@@ -31,8 +31,8 @@ def test_kueue_takes_three_where_one_would_do():
     assert "not modelled" in str(found)
 
 
-def test_what_is_needed_alone_is_spared_no_more():
-    """The oldest is last among candidates and is the only one that leaves: no smaller set there."""
+def test_a_single_sufficient_target_is_the_smallest_set():
+    """The oldest workload is the last candidate and the only target, so no smaller set exists."""
     scheduler = scheduler_of([FOUR[0], FOUR[1], {"name": "two", "cpu": 2}], within_cluster_queue="LowerPriority")
     found = kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 4, "priority": 1})
     assert (found.taken, found.more, found.excess) == (("default/wide",), 0, 0)
@@ -40,8 +40,8 @@ def test_what_is_needed_alone_is_spared_no_more():
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_in_one_queue_the_best_is_that_of_subset_sums(seed):
-    """Brute force by arithmetic: in a queue alone, a set does if what it holds is enough."""
+def test_in_one_queue_the_smallest_set_is_that_of_subset_sums(seed):
+    """Brute force: in a queue without cohort, a set is sufficient if its usage is large enough."""
     rng = np.random.Generator(np.random.PCG64(seed))
     sizes = rng.integers(1, 6, 7).tolist()
     ranks = rng.integers(0, 4, 7).tolist()
@@ -72,7 +72,7 @@ def test_in_one_queue_the_best_is_that_of_subset_sums(seed):
     assert found.taken_amount == 1000 * sum(sizes[int(key[-1])] for key in found.taken)
 
 
-def test_of_another_queue_only_what_it_borrows_is_taken():
+def test_only_borrowed_quota_of_another_queue_is_reclaimed():
     queues = [
         kq.ClusterQueue.of(
             name,
@@ -96,7 +96,7 @@ def test_of_another_queue_only_what_it_borrows_is_taken():
     assert len(found.fewest) == 2
 
 
-def test_too_many_candidates_are_refused():
+def test_too_many_candidates_are_rejected():
     rows = [{"name": f"w{i}", "cpu": 1} for i in range(14)]
     scheduler = scheduler_of(rows, 14, within_cluster_queue="LowerPriority")
     with pytest.raises(kq.errors.InvalidSpecError, match="14 candidates"):
@@ -104,7 +104,7 @@ def test_too_many_candidates_are_refused():
     assert kq.lab.victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 1, "priority": 1}, most=14).sets == 0
 
 
-def test_of_who_waits_already_the_key_is_enough():
+def test_a_waiting_workload_is_identified_by_its_key():
     scheduler = scheduler_of(FOUR, within_cluster_queue="LowerPriority")
     scheduler.submit({"name": "urgent", "queue": "q", "cpu": 2, "priority": 1})
     found = kq.lab.victim_sets(scheduler, "default/urgent")

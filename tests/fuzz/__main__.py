@@ -1,4 +1,4 @@
-"""Random runs of virtual time: `python tests/fuzz --runs 100000 --seed 1`."""
+"""Random simulations: `python tests/fuzz --runs 100000 --seed 1`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from fuzz.runs import Fuzzer
 
-_OFTEN = 10  # seconds between two lines
+_OFTEN = 10  # seconds between two lines of output
 
 
 def main() -> int:
-    """Runs what is asked for; 1, and how to repeat it, if something is found."""
+    """Run the simulations; print how to reproduce a finding and return 1, or return 0."""
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description=__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="how many runs (1000)")
     parser.add_argument("--seed", type=int, default=1, help="what all choices follow from (1)")

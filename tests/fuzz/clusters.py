@@ -1,4 +1,4 @@
-"""The clusters of the fuzzer of runs: small, and made once a process."""
+"""Small clusters for random simulations, created once per process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RACKS = kq.Topology("racks", levels=["rack", kq.objects.HOSTNAME_LABEL])
 
 
 def schedulers(random: Random) -> list[kq.Scheduler]:
-    """Schedulers with a cluster each, some of which hold workloads already."""
+    """Create Schedulers, some of which already have workloads."""
     return [_scheduler(random) for _ in range(CLUSTERS)]
 
 

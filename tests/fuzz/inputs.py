@@ -1,4 +1,4 @@
-"""Jobs, options and changes of the fuzzer of runs: ordinary ones for the most part, and some that are hostile."""
+"""Random jobs, options and changes for simulations: most are ordinary, some are hostile."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def jobs(random: Random, start: float = 0.0, most: int = 6) -> Any:
 
 
 def _columns(random: Random, rows: list[dict[str, Any]]) -> Any:
-    """The same as arrays of a type that may not suit them."""
+    """Return the columns as arrays of a possibly unsuitable type."""
     columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in _ORDINARY}
     name, kind = (
         random.choice(_ORDINARY[1:]),
@@ -88,7 +88,7 @@ def _time(random: Random) -> Any:
 
 
 def options(random: Random) -> dict[str, Any]:
-    """What a run is asked for beside its jobs."""
+    """Return random options of a simulation."""
     found: dict[str, Any] = {"seed": random.randrange(100)}
     if random.random() < 0.3:
         model = random.choice(("restart", "checkpoint", "resume"))
@@ -135,7 +135,7 @@ def _delay(random: Random) -> Any:
 
 
 def thing(random: Random) -> Any:
-    """Something to change in a run."""
+    """Return a random change of a simulation."""
     name = random.choice(NAMES)
     return random.choice(
         (

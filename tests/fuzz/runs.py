@@ -1,6 +1,6 @@
-"""Random runs of virtual time: submitted to, changed, copied, used by threads and forked while they go on.
+"""Random simulations that are changed, copied, forked and used by threads while they run.
 
-Every call is answered or raises a KueueError, no process ends by a signal, and what comes of a run holds together.
+Every call returns or raises a KueueError, no process ends by a signal, and the results of a run are consistent.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Fuzzer:
             _check_engine(made)
 
     def _made(self, random: Random) -> Any:
-        """A run of its own, or a fork of one that is ready, which is quicker; `None` if it is refused."""
+        """Return a new simulation, or a fork of an existing one, which is faster; `None` if rejected."""
         if random.random() < 0.6:
             made = random.choice(self._ready).fork()
             self._call("submit", lambda: made.submit(inputs.jobs(random, _reached(made))))
@@ -104,7 +104,7 @@ class Fuzzer:
         return self._call("new", lambda: kq.Simulation(scheduler, inputs.jobs(random, start), **inputs.options(random)))
 
     def _call(self, name: str, call: Callable[[], Any]) -> Any:
-        """What a call returns; `None` if it is refused."""
+        """Return the result of a call; `None` if it raises a KueueError."""
         counts = self.counts.setdefault(name, [0, 0])
         try:
             found = call()
@@ -117,12 +117,12 @@ class Fuzzer:
         return found
 
     def _act(self, random: Random, run: kq.Simulation) -> None:
-        """Does something to a run."""
+        """Execute a random action on a simulation."""
         name = random.choice(tuple(ACTIONS))
         self._call(name, lambda: ACTIONS[name](random, run))
 
     def _in_threads(self, random: Random, run: kq.Simulation) -> None:
-        """Several threads use a run at once."""
+        """Use a simulation in several threads at once."""
         faults: list[BaseException] = []
         seeds = [random.random() for _ in range(3)]
         gate = threading.Barrier(len(seeds))
@@ -145,7 +145,7 @@ class Fuzzer:
             raise faults[0]
 
     def _in_child(self, random: Random, run: kq.Simulation) -> None:
-        """The process forks while another thread uses the run."""
+        """Fork the process while another thread uses the simulation."""
         ends = threading.Event()
         other = Random(random.random())  # noqa: S311
         faults: list[BaseException] = []
@@ -172,7 +172,7 @@ class Fuzzer:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Stops what takes too long, as Ctrl-C would."""
+    """Interrupt calls that take too long, like Ctrl-C."""
 
     def stop(*_: object) -> None:
         raise FoundError(f"it takes more than {SECONDS} s")
@@ -187,7 +187,7 @@ def _limited() -> Iterator[None]:
 
 
 def _child(work: Callable[[], object]) -> str:
-    """What is wrong with a child process that does this; nothing if it ends well."""
+    """Return the error of a child process that runs this; an empty text on success."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -244,7 +244,7 @@ def _look(random: Random, result: kq.simulation.result.Result) -> None:
 
 
 def _check_result(result: kq.simulation.result.Result, jobs: int) -> None:
-    """What holds of every result."""
+    """Check the properties of every result."""
     table = result.jobs
     if len(table) != jobs:
         raise FoundError(f"{len(table)} rows of {jobs} jobs")
@@ -265,7 +265,7 @@ def _check_result(result: kq.simulation.result.Result, jobs: int) -> None:
 
 
 def _check_engine(run: kq.Simulation) -> None:
-    """Every invariant of the engine holds."""
+    """Check every invariant of the engine."""
     problems = run._run.core.fork().check()
     if problems:
         raise FoundError("; ".join(problems))

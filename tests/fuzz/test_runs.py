@@ -1,4 +1,4 @@
-"""A share of the random runs; `python tests/fuzz` has more of them."""
+"""A fraction of the random simulations; `python tests/fuzz` runs more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUNS = 150
 
 @pytest.fixture
 def fuzzer(monkeypatch):
-    """Random runs, whose short tables do not outlive the test."""
+    """Create the random simulations, and remove their tables after the test."""
     from kueuepy.simulation import distributions, model  # noqa: PLC0415
 
     for module in (distributions, model):
@@ -22,7 +22,7 @@ def fuzzer(monkeypatch):
 
 
 @pytest.mark.sanitizer
-def test_random_runs_are_answered_and_hold_together(fuzzer):
+def test_random_runs_raise_no_foreign_errors_and_keep_the_invariants(fuzzer):
     runs = fuzzer(1)
     for number in range(RUNS):
         runs.run(number)

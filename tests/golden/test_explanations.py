@@ -1,4 +1,4 @@
-"""Explanations as people read them; `pytest tests/golden --regold` writes them anew, for a reviewer to read."""
+"""Explanations compared with golden files; `pytest tests/golden --regold` rewrites them for review."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _pool(name, cpu=0, **fields):
 
 
 def _after(cluster, *jobs):
-    """The Scheduler after jobs came one after the other: name, queue, cpus, priority."""
+    """Return a Scheduler after submitting jobs (name, queue, CPUs, priority) one by one."""
     scheduler = Scheduler(cluster)
     for name, queue, cpu, *priority in jobs:
         pods = (PodSet.of(requests={"cpu": cpu}),)
@@ -66,7 +66,7 @@ def behind_a_blocked_head():
     return scheduler, ("old", "new")
 
 
-def borrowing_spares_who_is_above_the_threshold():
+def borrowing_above_the_threshold_is_protected():
     policy = Preemption("LowerPriority", "LowerPriority", BorrowWithinCohort("LowerPriority", 100))
     cluster = Cluster(
         FLAVOR,
@@ -118,14 +118,14 @@ def reclaimed_and_reclaiming():
     return scheduler, ("b2", "a2", "a1")
 
 
-def shares_compared():
+def compared_shares():
     policy = Preemption("Any", "LowerPriority")
     queues = [_queue(name, 0, cohort_name="org", preemption=policy) for name in ("a", "b")]
     cluster = Cluster(FLAVOR, _pool("org", 4), queues, configuration=Configuration(fair_sharing=FairSharingConfig()))
     return _after(cluster, *((f"a{n}", "a", 1) for n in range(4)), ("b0", "b", 1), ("b1", "b", 2)), ("b0", "b1")
 
 
-def a_resource_nobody_is_preempted_for():
+def a_resource_without_preemption():
     reclaim = Preemption(reclaim_within_cohort="Any")
     queues = [
         ClusterQueue.of("gpus", {"default": {"cpu": 0, "gpu": 1}}, cohort_name="k", preemption=reclaim),
@@ -139,7 +139,7 @@ def a_resource_nobody_is_preempted_for():
     return scheduler, ("new",)
 
 
-def never_looked_at():
+def never_evaluated():
     closed = LabelSelector(match_labels={"team": "x"})
     queues = [
         _queue("stopped", 9, stop_policy="Hold"),
@@ -156,7 +156,7 @@ def never_looked_at():
     return scheduler, ("in-stopped", "in-held", "in-lost", "in-closed", "in-unknown", "off")
 
 
-def what_time_brings():
+def admission_after_a_delay():
     wait = WaitForPodsReady(timeout=60, requeuing_strategy=RequeuingStrategy(backoff_base_seconds=60))
     scheduler = Scheduler(Cluster(FLAVOR, _queue("q", 9), configuration=Configuration(wait_for_pods_ready=wait)))
     scheduler.submit(Workload("slow", queue_name="q", pod_sets=(PodSet.of(requests={"cpu": 9}),)))
@@ -172,7 +172,7 @@ def what_time_brings():
     return scheduler, ("slow", "elastic")
 
 
-def many_of_one_kind():
+def many_equal_workloads():
     cluster = Cluster(FLAVOR, _queue("a", 60, cohort_name="k"), _queue("b", 60, cohort_name="k"))
     scheduler = Scheduler(cluster)
     for number in range(60):
@@ -185,7 +185,7 @@ def many_of_one_kind():
     return scheduler, ("new",)
 
 
-def nowhere_to_go():
+def no_flavor_matches():
     spot = ResourceFlavor(
         "spot", node_labels={"type": "spot"}, node_taints=[Taint.of("spot=true:NoSchedule"), Taint.of("old:NoExecute")]
     )
@@ -198,7 +198,7 @@ def nowhere_to_go():
     return scheduler, ("job",)
 
 
-def while_the_preempted_stop():
+def waiting_for_preempted_workloads():
     queue = _queue("q", 4, preemption=Preemption(within_cluster_queue="LowerPriority"))
     scheduler = Scheduler(Cluster(FLAVOR, queue), stopping=30)
     for name, priority in (("low", 0), ("high", 2), ("middle", 1)):
@@ -209,7 +209,7 @@ def while_the_preempted_stop():
     return scheduler, ("high", "middle", "low")
 
 
-def the_search_has_not_come_to_it():
+def flavor_search_not_finished():
     fungibility = FlavorFungibility(when_can_preempt="MayStopSearch")
     policy = Preemption(within_cluster_queue="LowerPriority")
     quotas = {"one": {"cpu": 4}, "two": {"cpu": 4}}
@@ -222,7 +222,7 @@ def the_search_has_not_come_to_it():
     return scheduler, ("high",)
 
 
-def no_rack_holds_it():
+def no_rack_fits():
     levels = ["block", "rack", "kubernetes.io/hostname"]
     racks, h100 = Topology("racks", levels=levels), {"gpu": "h100"}
     hosts = list(nodes(racks, (2, 3, 2), labels=h100, capacity={"nvidia.com/gpu": 4}))
@@ -246,25 +246,25 @@ def no_rack_holds_it():
 
 
 STORIES = [
-    no_rack_holds_it,
-    the_search_has_not_come_to_it,
-    nowhere_to_go,
-    while_the_preempted_stop,
-    a_resource_nobody_is_preempted_for,
-    never_looked_at,
-    what_time_brings,
-    many_of_one_kind,
+    no_rack_fits,
+    flavor_search_not_finished,
+    no_flavor_matches,
+    waiting_for_preempted_workloads,
+    a_resource_without_preemption,
+    never_evaluated,
+    admission_after_a_delay,
+    many_equal_workloads,
     behind_a_blocked_head,
-    borrowing_spares_who_is_above_the_threshold,
+    borrowing_above_the_threshold_is_protected,
     limits_up_the_tree,
     several_pod_sets_and_groups,
     reclaimed_and_reclaiming,
-    shares_compared,
+    compared_shares,
 ]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_the_explanation_is_as_it_was_written_down(story, request):
+def test_the_explanation_equals_its_golden_file(story, request):
     scheduler, names = story()
     told = "\n\n".join(str(scheduler.explain(name)) for name in names) + "\n"
     path = HERE / f"{story.__name__}.txt"
@@ -274,5 +274,5 @@ def test_the_explanation_is_as_it_was_written_down(story, request):
     assert told == path.read_text(encoding="utf-8")
 
 
-def test_every_explanation_has_its_story():
+def test_every_golden_explanation_has_a_story():
     assert {path.stem for path in HERE.glob("*.txt")} == {story.__name__ for story in STORIES}

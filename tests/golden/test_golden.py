@@ -1,4 +1,4 @@
-"""Small stories with their transcripts; `pytest tests/golden --regold` writes them anew, for a reviewer to read."""
+"""Scenarios compared with golden transcripts; `pytest tests/golden --regold` rewrites them for review."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reclaim_within_cohort():
     """A queue that may reclaim gets its nominal quota back from the one that borrowed it."""
     reclaim = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     told = Transcript(
-        "reclaim within the cohort: vision borrows, nlp wants its own back",
+        "reclaim within the cohort: vision borrows, nlp reclaims its quota",
         Cluster(FLAVOR, queue("vision", 4, cohort_name="all"), queue("nlp", 4, cohort_name="all", preemption=reclaim)),
     )
     told.submit("v1", "vision", 4)
@@ -50,11 +50,11 @@ def reclaim_within_cohort():
     return told
 
 
-def nobody_reclaims():
-    """Without a policy of preemption, nominal quota that is lent is not promised."""
+def no_queue_reclaims():
+    """Without a preemption policy, lent nominal quota is not guaranteed."""
     limits = {"borrowing_limit": 8, "lending_limit": 4}, {"borrowing_limit": 4, "lending_limit": 8}
     told = Transcript(
-        "both at once: nobody may preempt, and team-b misses its nominal quota of 16",
+        "both at once: no queue may preempt, and team-b misses its nominal quota of 16",
         Cluster(
             FLAVOR,
             queue("team-a", Quota(8, **limits[0]), cohort_name="all"),
@@ -70,9 +70,9 @@ def nobody_reclaims():
 
 
 def strict_and_best_effort():
-    """A head that doesn't fit blocks a StrictFIFO queue, and is passed by in a BestEffortFIFO one."""
+    """A head that does not fit blocks a StrictFIFO queue, and is skipped in a BestEffortFIFO queue."""
     told = Transcript(
-        "a large head: strict waits behind it, easy goes around it",
+        "a large head: blocks the queue strict, and is skipped in the queue easy",
         Cluster(FLAVOR, queue("strict", 4, queueing_strategy="StrictFIFO"), queue("easy", 4)),
     )
     for name in ("strict", "easy"):
@@ -88,7 +88,7 @@ def strict_and_best_effort():
 
 
 def fair_sharing():
-    """With fair sharing the queue with the lower share goes first, and takes from the one with the higher."""
+    """With fair sharing, the queue with the lower share is considered first and preempts the other."""
     any_ = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     told = Transcript(
         "fair sharing: three queues of 3 share 9",
@@ -110,7 +110,7 @@ def fair_sharing():
 
 
 def flavors_in_order():
-    """Flavors are tried in order; a taint keeps out who doesn't tolerate it, and pods may be fewer."""
+    """Flavors are tried in order; a taint excludes pods without a toleration; partial admission reduces pods."""
     table = {"spot": {"cpu": 4}, "on-demand": {"cpu": 6}}
     told = Transcript(
         "flavors in order, with a taint, and partial admission",
@@ -155,7 +155,7 @@ def borrow_while_preempting():
 
 
 def checks_and_stops():
-    """Admission checks hold a workload back; stop policies evict and hold."""
+    """Admission checks delay a workload; stop policies evict and hold workloads."""
     checked = queue("q", 4, admission_checks_strategy=(AdmissionCheckStrategyRule("budget"),))
     told = Transcript(
         "an admission check, then stops", Cluster(FLAVOR, AdmissionCheck("budget", controller_name="acme"), checked)
@@ -188,7 +188,7 @@ def checks_and_stops():
 
 STORIES = [
     reclaim_within_cohort,
-    nobody_reclaims,
+    no_queue_reclaims,
     strict_and_best_effort,
     fair_sharing,
     flavors_in_order,
@@ -199,7 +199,7 @@ STORIES = [
 
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_the_story_is_as_it_was_written_down(story, request):
+def test_the_story_equals_its_golden_file(story, request):
     told, path = story().text(), HERE / f"{story.__name__}.txt"
     assert told.count("\n") <= MOST_LINES
     if request.config.getoption("--regold"):
@@ -207,7 +207,7 @@ def test_the_story_is_as_it_was_written_down(story, request):
     assert told == path.read_text(encoding="utf-8")
 
 
-def test_every_transcript_has_its_story():
+def test_every_golden_transcript_has_a_story():
     assert {path.stem for path in HERE.glob("*.txt")} == {story.__name__ for story in STORIES}
 
 
@@ -218,5 +218,5 @@ def test_every_transcript_has_its_story():
         "InCohortFairSharing", "InCohortReclaimWhileBorrowing", "AdmissionCheck", "ClusterQueueStopped", "Suspended",
     ],
 )  # fmt: skip
-def test_some_transcript_shows(word):
+def test_some_transcript_contains(word):
     assert any(word in path.read_text(encoding="utf-8") for path in HERE.glob("*.txt"))

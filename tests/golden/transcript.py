@@ -1,4 +1,4 @@
-"""Writes down what a Scheduler does, for people to read and for diffs to show."""
+"""Writes the decisions of a Scheduler as a readable transcript."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kueuepy.objects import PodSet, Workload
 
 
 class Transcript:
-    """A Scheduler and the lines about it. Amounts are of cpu; every workload has one pod set."""
+    """A Scheduler and its transcript. Amounts are CPUs; every workload has one pod set."""
 
     def __init__(self, title: str, cluster: Cluster) -> None:
         self.scheduler = Scheduler(cluster, now=0)
@@ -39,7 +39,7 @@ class Transcript:
         self.usage()
 
     def settle_controllers(self) -> None:
-        """The controllers alone, without a cycle."""
+        """Run the controllers without a cycle."""
         before = self._evicted()
         self.scheduler._engine.settle()
         self._tell(before)
@@ -62,7 +62,7 @@ class Transcript:
         return found
 
     def _tell(self, before: dict[str, str]) -> None:
-        """What was evicted since, by others than preemptors of the cycle."""
+        """Return the evictions since the last call that preemptors of the cycle did not cause."""
         for key, why in self._evicted().items():
             if key not in before and not why.startswith("Preempted"):
                 self.lines.append(f"  {key.removeprefix('default/'):8} evicted: {why}")

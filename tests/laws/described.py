@@ -1,4 +1,4 @@
-"""Random clusters as the vectors describe them: small numbers, so that limits are often met exactly."""
+"""Random clusters in the format of the vectors, with small numbers, so that limits are often met exactly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WEIGHTS = st.sampled_from(["0", "1", "1", "1", "2", "3", "0.5"])
 
 @st.composite
 def quotas(draw, *, in_tree, cells=CELLS, unlimited=False):
-    """Quotas of some cells; limits only where there is a parent to borrow from or lend to."""
+    """Quotas for some flavors and resources; limits only for nodes with a parent."""
     rows = []
     for flavor, resource in draw(st.lists(st.sampled_from(cells), unique=True, max_size=len(cells))):
         nominal = st.one_of(AMOUNTS, st.sampled_from(["16E"])) if unlimited else AMOUNTS
@@ -27,7 +27,7 @@ def quotas(draw, *, in_tree, cells=CELLS, unlimited=False):
 
 @st.composite
 def trees(draw, *, unlimited=False, max_cohorts=4, max_queues=5):
-    """Cohorts and ClusterQueues; each cohort hangs below an earlier one, or is a root."""
+    """Cohorts and ClusterQueues; each cohort is a child of an earlier one, or a root."""
     cohorts = []
     for i in range(draw(st.integers(0, max_cohorts))):
         parent = draw(st.sampled_from([None, *(f"co{j}" for j in range(i))]))
@@ -82,7 +82,7 @@ STRATEGIES = (
 
 @st.composite
 def crowds(draw):
-    """One tree in which every queue has little of its own, may preempt, and mostly borrows."""
+    """One tree in which every queue has little quota, may preempt, and mostly borrows."""
     nominal = st.integers(0, 2)
     resources = draw(st.sampled_from([["cpu"], ["cpu", "memory"]]))
 
@@ -114,7 +114,7 @@ def crowds(draw):
 
 @st.composite
 def preemptions(draw, *, fair=False):
-    """A tree with admitted workloads, and one incoming, some of whose cells are contested."""
+    """A tree with admitted workloads and one incoming workload that needs preemption."""
     crowded = draw(st.sampled_from([fair, True]))
     line = draw(crowds() if crowded else trees())
     line["clusterQueues"][0]["stopped"] = False
@@ -142,7 +142,7 @@ def preemptions(draw, *, fair=False):
 
 @st.composite
 def crowd_usages(draw, line):
-    """Some of every resource that the crowd's queues have."""
+    """Requests for every resource of the queues."""
     resources = [row["resource"] for row in line["clusterQueues"][0]["quotas"]]
     return [{"flavor": "f1", "resource": resource, "amount": draw(st.integers(1, 3))} for resource in resources]
 

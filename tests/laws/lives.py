@@ -1,4 +1,4 @@
-"""Random lives: a few workloads, and everything that can happen to them; a seed gives one story."""
+"""Random histories of a few workloads with all kinds of events, one history per seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GATE = {"kueue.x-k8s.io/admission-gated-by": "example.com/later"}
 
 
 def waits(chance: random.Random) -> WaitForPodsReady:
-    """Timeouts of seconds, so that they are met; few retries, so that they are used up."""
+    """Short timeouts and few retries, so that both are reached."""
     return WaitForPodsReady(
         timeout=chance.randint(1, 40),
         recovery_timeout=chance.choice([None, chance.randint(1, 40)]),
@@ -88,7 +88,7 @@ class Lives:
         self.scheduler = Scheduler(cluster, now=0, stopping=self.stopping)
 
     def step(self) -> None:
-        """Something happens, mostly time and the controllers; what is not possible now is left out."""
+        """Execute a random event, mostly time and controllers; impossible events are skipped."""
         deeds = [self._submit] * 3 + [self._wait] * 4 + [self._cycle] * 4 + [self._settle] * 3 + [
             self._pods, self._pods, self._check, self._check, self._finish, self._reclaim,
             self._activate, self._prioritize, self._gate, self._stop, self._stop_local, self._delete,
@@ -97,7 +97,7 @@ class Lives:
         self.log.append(f"{self.scheduler.now:g} {deed.__name__.strip('_')} {deed()}")
 
     def keys(self, *states: str) -> list[str]:
-        """The workloads, or those with one of these conditions."""
+        """Return the workloads, or those with one of these conditions."""
         known = self.scheduler.keys()
         return [key for key in known if not states or any(self.says(key, state) for state in states)]
 
@@ -107,16 +107,16 @@ class Lives:
         return found is not None and found[0]
 
     def change(self, key: str, **fields: object) -> None:
-        """A user changes a workload."""
+        """Change a workload as a user."""
         self.scheduler.apply(replace(self.scheduler.workload(key), status=None, **fields))
 
     def stop(self, queues: dict[str, Any], name: str, policy: str) -> None:
-        """An administrator stops one of the queues, or lets it go on."""
+        """Stop or resume a queue as an administrator."""
         queues[name] = replace(queues[name], stop_policy=policy)
         self.scheduler.apply(queues[name])
 
     def grow(self, name: str) -> None:
-        """An administrator gives a ClusterQueue one CPU more."""
+        """Increase the quota of a ClusterQueue by one CPU as an administrator."""
         ((flavor,),) = [group.flavors for group in self.queues[name].resource_groups]
         cpus = int(flavor.resources[0].nominal_quota) + 1
         groups = ClusterQueue.of(name, {"default": {"cpu": cpus}}).resource_groups

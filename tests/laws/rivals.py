@@ -1,4 +1,4 @@
-"""Queues that borrow from each other, mostly under fair sharing, and jobs that come one by one: much preemption."""
+"""Queues that borrow from each other, mostly with fair sharing, and single jobs: much preemption."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STRATEGIES = (
 
 
 def rivals(seed: int) -> tuple[Cluster, list[Workload]]:
-    """Two to four queues of a few CPUs each, some in a cohort of their own, and ten jobs. A seed gives one story."""
+    """Return two to four queues of a few CPUs each, some in separate cohorts, and ten jobs, for this seed."""
     chance = random.Random(seed)  # noqa: S311 - a repeatable story, no secret
     cohorts = [Cohort("pool")]
     if chance.random() < 0.3:
@@ -61,7 +61,7 @@ def rivals(seed: int) -> tuple[Cluster, list[Workload]]:
 
 
 def one_by_one(cluster: Cluster, jobs: list[Workload]):
-    """Each job comes a second after the last, and all is settled in between; a loop is the end of it."""
+    """Submit jobs one second apart and settle after each; stop at a loop."""
     scheduler, settled = Scheduler(cluster, now=0), None
     for job in jobs:
         scheduler.advance(1)

@@ -1,4 +1,4 @@
-"""What the laws run, and how they look at what came of it."""
+"""Simulations for the properties of runs, and functions to inspect their results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CYCLES = 200
 
 
 def settled(cluster: Cluster, waiting) -> Scheduler:
-    """The Scheduler after everything was submitted at once and nothing changes any more."""
+    """Return a settled Scheduler after submitting everything at once."""
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     scheduler.settle(max_cycles=MOST_CYCLES)
@@ -24,12 +24,12 @@ def settled(cluster: Cluster, waiting) -> Scheduler:
 
 
 def story(scheduler: Scheduler, cycles: int = 12) -> list:
-    """What each of some cycles decides, without what is only a matter of words."""
+    """Return the decisions of several cycles, without messages."""
     return [told(scheduler.cycle()) for _ in range(cycles)]
 
 
 def told(cycle) -> list:
-    """What a cycle decided."""
+    """Return the decisions of a cycle."""
     return [_plain(decision) for decision in cycle]
 
 
@@ -44,7 +44,7 @@ def _plain(decision):
 
 
 def nodes(scheduler: Scheduler):
-    """The engine's tables, and the name of each queue and cohort in them with whether it is a cohort."""
+    """Return the tables of the engine, and for each queue and cohort its name and whether it is a cohort."""
     cluster = scheduler.cluster
     names = [(queue.name, False) for queue in cluster.cluster_queues]
     named = {cohort.name for cohort in cluster.cohorts}
@@ -53,7 +53,7 @@ def nodes(scheduler: Scheduler):
 
 
 def admissions(scheduler: Scheduler) -> dict:
-    """What each workload holds."""
+    """Return the quota of each workload."""
     engine = scheduler._engine
     keys = scheduler.keys()
     found = {key: engine.admission(engine.find(key)) for key in keys}

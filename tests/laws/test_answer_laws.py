@@ -1,4 +1,4 @@
-"""What is asked, what is explained and what is decided agree."""
+"""Answers, explanations and decisions agree."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,7 +24,7 @@ _JOB = st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(0, 3), s
 
 @st.composite
 def _schedulers(draw):
-    """Three queues in a cohort, two flavors, with some workloads that came one after the other."""
+    """Three queues in a cohort with two flavors, and some workloads submitted one by one."""
     quotas = st.integers(0, 5)
     queues = [
         kq.ClusterQueue.of(
@@ -46,7 +46,7 @@ def _schedulers(draw):
 
 
 def _comes(draw, scheduler, queue, priority, pod_set):
-    """One more workload, a second after the others; some cycles may follow."""
+    """Submit one more workload, a second after the others, and run some cycles."""
     name = f"w{len(scheduler.keys())}"
     scheduler.advance(1)
     scheduler.submit(kq.Workload(name, queue_name=queue, priority=priority, pod_sets=(pod_set,)))
@@ -74,7 +74,7 @@ def test_answers_and_explanations_agree_with_the_next_cycle(scheduler):
             case kq.Pending(reason=reason, message=message) if isinstance(asked, kq.Pending):
                 if not message.startswith(_OF_THE_CYCLE):
                     assert (asked.reason, asked.message) == (reason, message)
-                # A cycle goes on where the last one stopped among the flavors; an explanation looks at all of them.
+                # A cycle continues the flavor search; an explanation considers all flavors.
                 if told.verdict == "Pending" and message.startswith(_REFUSED):
                     refusals = message.removeprefix(_REFUSED).split(", insufficient")
                     assert all(refusal in told.message for refusal in refusals)
@@ -100,7 +100,7 @@ def test_questions_change_nothing(scheduler, job):
 
 @st.composite
 def _situations(draw):
-    """Clusters of every kind with some history, and a workload that comes to them."""
+    """Clusters of every kind with some history, and a new workload."""
     cluster = draw(clusters())
     scheduler = kq.Scheduler(cluster, now=0)
     for workload in draw(workloads(cluster, min_size=1, max_size=10, prefix="w")):
@@ -114,7 +114,7 @@ def _situations(draw):
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_situations())
-def test_the_answer_is_what_a_cycle_decides_of_it_alone(situation):
+def test_try_admit_equals_a_cycle_with_only_this_workload(situation):
     scheduler, stranger = situation
     scheduler._engine.settle()
     trial = scheduler.fork()
@@ -128,7 +128,7 @@ def test_the_answer_is_what_a_cycle_decides_of_it_alone(situation):
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_situations())
-def test_who_waits_is_told_what_would_help(situation):
+def test_remedies_of_waiting_workloads_work(situation):
     scheduler, stranger = situation
     scheduler.submit(stranger)
     for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping

@@ -1,7 +1,7 @@
-"""The law of arguments: whatever a public function, class or method is given, it answers, or raises a KueueError.
+"""Every public function, class and method returns or raises a KueueError, for any arguments.
 
-A wrong number of arguments, or an unknown name of one, is Python's own TypeError; so is an operator between things that
-have none. Functions that others give, and classes that others derive from, are theirs.
+A wrong number of arguments or an unknown argument name raises Python's TypeError, like an undefined operator. Functions
+of users, and base classes from other packages, are not tested.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ FOR_THE_JOURNAL = {"begin", "declared", "reapply", "redone", "resubmit", "give_u
 
 
 class Odd:
-    """Something that nobody knows."""
+    """An object of an unknown type."""
 
 
 def wrong() -> list[Any]:
-    """Values of all types, and texts that name nothing."""
+    """Values of all types, and meaningless texts."""
     return [
         *(None, True, 5, -1, 2**70, 0.5, math.nan, 1j, "", "x", "default/a", b"x", "\ud800", "\0"),
         *([], [5], ["x"], [[]], [None], (), {}, {"a": 1}, {1: 2}, {"name": 5}, set(), {5}, range(3), iter([1])),
@@ -72,7 +72,7 @@ def scheduler() -> kq.Scheduler:
 
 
 def right() -> list[Any]:
-    """Values that are meant somewhere."""
+    """Values that are valid for some arguments."""
     workload = kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),))
     queue, jobs = kq.ClusterQueue.of("q", {"f": {"cpu": 5}}), kq.Jobs.of([ROW])
     return [cluster(), scheduler(), workload, [workload], queue, kq.Configuration(), jobs, "q", 1, dict(ROW)]
@@ -105,7 +105,7 @@ OF_THE_CORE = {
 
 
 def names() -> Iterator[str]:
-    """Every public function and class, and every public method of those that can be made."""
+    """Return every public function, class and method."""
     seen: set[int] = set()
     for module in ("", *MODULES):
         home = importlib.import_module(f"kueuepy.{module}".strip("."))
@@ -135,7 +135,7 @@ def _methods(cls: type, name: str) -> Iterator[str]:
 
 
 def found(path: str) -> Any:
-    """What has this name; a method of something that was made for it."""
+    """Return the object of this name; for a method, of a new instance."""
     value: Any = kq
     for name in path.split("."):
         is_class = inspect.isclass(value)
@@ -147,7 +147,7 @@ def found(path: str) -> Any:
 
 
 def parameters(path: str, function: Any) -> list[inspect.Parameter]:
-    """What it takes."""
+    """Return the parameters."""
     if path in OF_THE_CORE:
         return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in OF_THE_CORE[path]]
     if inspect.isclass(function) and issubclass(function, msgspec.Struct):
@@ -163,7 +163,7 @@ def parameters(path: str, function: Any) -> list[inspect.Parameter]:
 
 
 @pytest.mark.parametrize("path", sorted(names()))
-def test_wrong_arguments_are_refused_by_an_error_of_ours(path: str, tmp_path, monkeypatch):
+def test_invalid_arguments_raise_a_kueue_error(path: str, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     function, values = found(path), [*wrong(), *right()]
     value = st.integers(0, len(values) - 1).map(values.__getitem__)
@@ -180,7 +180,7 @@ def test_wrong_arguments_are_refused_by_an_error_of_ours(path: str, tmp_path, mo
 def arguments(
     known: list[inspect.Parameter], value: st.SearchStrategy[Any]
 ) -> tuple[st.SearchStrategy[list[Any]], st.SearchStrategy[dict[str, Any]]]:
-    """What is given by place, as many as there must be and may be; and by name."""
+    """Draw positional and keyword arguments."""
     by_place = [one for one in known if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     by_name = [one for one in known if one.kind is one.KEYWORD_ONLY]
     fewest = sum(one.default is one.empty for one in by_place)
@@ -201,7 +201,7 @@ def _call(function: Any, args: list[Any], options: dict[str, Any]) -> None:
         pass
 
 
-def test_the_law_looks_at_all_that_is_public():
+def test_every_public_name_is_tested():
     paths = set(names())
     assert {"Scheduler", "Scheduler.submit", "simulate", "Quantity.printed", "jobs.from_row", "Journal"} <= {
         path.removeprefix("journal.") for path in paths
@@ -211,7 +211,7 @@ def test_the_law_looks_at_all_that_is_public():
 
 
 @pytest.mark.parametrize("method", ["scheduler", "backup"])
-def test_a_journal_refuses_wrong_arguments_and_goes_on(tmp_path, monkeypatch, method: str):
+def test_a_journal_rejects_invalid_arguments_and_continues(tmp_path, monkeypatch, method: str):
     monkeypatch.chdir(tmp_path)
     with Journal(tmp_path / "j.db") as journal:
         journal.scheduler(cluster())
@@ -229,7 +229,7 @@ def test_an_error_names_the_argument_and_what_it_must_be():
             call()
 
 
-def test_errors_of_functions_of_others_stay_what_they_are():
+def test_exceptions_of_user_functions_are_not_converted():
     def check(_: kq.Workload) -> str:
         raise ZeroDivisionError
 

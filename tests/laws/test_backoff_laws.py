@@ -1,4 +1,4 @@
-"""Timeouts, backoffs and limits, to the nanosecond, over random configurations and lives."""
+"""Timeouts, backoffs and limits are exact to the nanosecond, for random configurations and histories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ many = settings(max_examples=10 * settings().max_examples)
 
 
 class Clock:
-    """A Scheduler with one workload, looked at just before and just at the times at which something is due."""
+    """A Scheduler with one workload, checked just before and exactly at the times of due events."""
 
     def __init__(self, start: int, *, checks=(), waits=None, checked_by=None, **fields) -> None:
         rules = [AdmissionCheckStrategyRule(check) for check in checks]
@@ -53,12 +53,12 @@ class Clock:
         return found is not None and found[0]
 
     def reach(self, time: int) -> None:
-        """It becomes so late, and nothing but what is due by then has happened."""
+        """Advance to this time, and check that only the due events have happened."""
         self.engine.set_now(time)
         self.scheduler.settle()
 
     def controllers_at(self, time: int) -> None:
-        """It becomes so late, and the controllers run, but no cycle does."""
+        """Advance to this time and run the controllers, but no cycle."""
         self.engine.set_now(time)
         self.engine.settle()
 
@@ -73,7 +73,7 @@ def strategies(draw):
 
 
 def backoff(strategy: RequeuingStrategy, n: int) -> int:
-    """The n-th wait: the base doubles with each, and from the second on has a cap, unless that is 0."""
+    """Return the n-th backoff: it doubles, and from the second on has a maximum, unless that is 0."""
     wait = strategy.backoff_base_seconds * 2 ** (n - 1)
     is_capped = n > 1 and strategy.backoff_max_seconds > 0
     return SECOND * (min(wait, strategy.backoff_max_seconds) if is_capped else wait)
@@ -84,9 +84,7 @@ ATTEMPTS = st.lists(st.tuples(st.sampled_from(["never", "lost", "lost twice"]), 
 
 @many
 @given(STARTS, strategies(), SPANS, SPANS, ATTEMPTS)
-def test_pods_that_are_not_ready_send_back_with_doubled_waits_until_the_limit(
-    start, strategy, timeout, recovery, attempts
-):
+def test_pods_not_ready_requeue_with_doubled_backoff_up_to_the_limit(start, strategy, timeout, recovery, attempts):
     waits = WaitForPodsReady(
         timeout=Seconds.of(timeout), recovery_timeout=Seconds.of(recovery), requeuing_strategy=strategy
     )
@@ -121,7 +119,7 @@ def test_pods_that_are_not_ready_send_back_with_doubled_waits_until_the_limit(
 
 
 def _lose(clock: Clock, span: int, recovery: int) -> int:
-    """The pods are ready, and after a while not any more; when that has lasted too long."""
+    """Make the pods ready, then not ready; return the time of the recovery timeout."""
     clock.scheduler.pods_ready("w")
     clock.scheduler.settle()
     clock.reach(clock.engine.now + span)
@@ -134,7 +132,7 @@ def _lose(clock: Clock, span: int, recovery: int) -> int:
 
 @many
 @given(STARTS, st.integers(1, 1000), st.lists(SPANS, max_size=12))
-def test_whole_seconds_of_all_runs_count_towards_the_maximum_execution_time(start, limit, runs):
+def test_whole_seconds_of_all_runs_count_for_the_maximum_execution_time(start, limit, runs):
     clock, ran = Clock(start, maximum_execution_time_seconds=limit), 0
     for run in runs:
         admitted = clock.engine.now
@@ -166,7 +164,7 @@ ANSWERS = st.lists(
 
 @many
 @given(STARTS, st.lists(ANSWERS, min_size=1, max_size=5))
-def test_a_check_that_asks_to_retry_later_is_obeyed_after_the_longest_wait(start, rounds):
+def test_a_delayed_retry_happens_after_the_longest_delay(start, rounds):
     clock, counts = Clock(start, checks=CHECKS), dict.fromkeys(CHECKS, 0)
     for answers in rounds:
         due, asked, since = 0, {}, {}
@@ -176,10 +174,10 @@ def test_a_check_that_asks_to_retry_later_is_obeyed_after_the_longest_wait(start
                 break
             clock.reach(now)
             clock.scheduler.set_check("w", check, "Retry", requeue_after=wait)
-            since.setdefault(check, now)  # it is in this state since then, whatever it says later
+            since.setdefault(check, now)  # the state dates from then, whatever later messages
             if wait is not None:
                 asked[check] = wait
-            # A time that was written down is not taken back by a later and shorter one.
+            # A recorded time is not replaced by a later and shorter one.
             due = max([due, now, *(since[name] + seconds * SECOND for name, seconds in asked.items())])
             clock.controllers_at(now)
             if due == now:
@@ -200,7 +198,7 @@ def test_a_check_that_asks_to_retry_later_is_obeyed_after_the_longest_wait(start
 
 @many
 @given(STARTS, st.integers(0, 100), strategies(), st.integers(0, 8))
-def test_an_autoscaler_that_fails_is_asked_again_with_doubled_waits_until_the_limit(start, delay, strategy, failures):
+def test_a_failed_provisioning_is_retried_with_doubled_backoff_up_to_the_limit(start, delay, strategy, failures):
     limit = strategy.backoff_limit_count or 0
     model = Provisioning(
         delay,

@@ -1,4 +1,4 @@
-"""Whatever stands in their files, commands end with a message and one of four exit codes."""
+"""Commands end with a message and one of four exit codes, for any content of their files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ODD = st.sampled_from(
 
 @st.composite
 def _changed(draw, value):
-    """A value with one part of it replaced, taken out, doubled or added."""
+    """A value with one part replaced, removed, duplicated or added."""
     if isinstance(value, dict) and value and draw(st.integers(0, 9)):
         key = draw(st.sampled_from(sorted(value, key=str)))
         match draw(st.integers(0, 5)):
@@ -63,7 +63,7 @@ def _changed(draw, value):
 
 @st.composite
 def _files(draw, texts):
-    """A file: one of the texts, with parts or bytes of it changed."""
+    """A file: one of the texts, with some parts or bytes changed."""
     text = draw(st.sampled_from(texts))
     if draw(st.booleans()):
         documents = draw(_changed(list(yaml.safe_load_all(text))))
@@ -80,7 +80,7 @@ def _ends_well(capsys, *arguments):
     code = main(list(arguments))
     out, err = capsys.readouterr()
     assert code in (0, 1, 2, 3)
-    assert code != 1 or err or out  # `check --json` tells its problems on standard output
+    assert code != 1 or err or out  # `check --json` prints problems on standard output
     assert "Traceback" not in err
 
 
@@ -107,7 +107,7 @@ _fuzz = settings(
     ),
     _files(FILES),
 )
-def test_no_objects_and_no_jobs_break_a_command(tmp_path, capsys, arguments, data):
+def test_commands_survive_any_objects_and_jobs(tmp_path, capsys, arguments, data):
     pytest.importorskip("typer")
     path = tmp_path / "file.yaml"
     path.write_bytes(data)
@@ -116,7 +116,7 @@ def test_no_objects_and_no_jobs_break_a_command(tmp_path, capsys, arguments, dat
 
 @_fuzz
 @given(st.sampled_from(["run", "whatif", "compare"]), _files([ROWS]))
-def test_no_rows_break_a_command(tmp_path, capsys, command, data):
+def test_commands_survive_any_rows(tmp_path, capsys, command, data):
     pytest.importorskip("typer")
     path = tmp_path / "file.csv"
     path.write_bytes(data)
@@ -126,7 +126,7 @@ def test_no_rows_break_a_command(tmp_path, capsys, command, data):
 
 @_fuzz
 @given(_files(PROFILES))
-def test_no_profile_breaks_perf(tmp_path, capsys, data):
+def test_perf_survives_any_profile(tmp_path, capsys, data):
     path = tmp_path / "profile.yaml"
     path.write_bytes(data)
     _ends_well(capsys, "perf", str(path))
@@ -134,7 +134,7 @@ def test_no_profile_breaks_perf(tmp_path, capsys, data):
 
 @_fuzz
 @given(_changed(SCENARIO) | _changed(SCENARIO).flatmap(_changed))
-def test_no_scenario_breaks_replay(tmp_path, capsysbinary, scenario):
+def test_replay_survives_any_scenario(tmp_path, capsysbinary, scenario):
     path = tmp_path / "scenarios.jsonl"
     path.write_text(json.dumps(scenario), encoding="utf-8")
     code = main(["replay", str(path)])
@@ -146,7 +146,7 @@ def test_no_scenario_breaks_replay(tmp_path, capsysbinary, scenario):
     "data",
     [b"\x1f\x8b\x08\x00broken", b"[" * 100_000, b"{}\n", b"\xff\xfe\n", b'{"name": 1, "objects": [], "steps": []}'],
 )
-def test_what_is_no_scenario_is_refused_with_its_place(tmp_path, capsysbinary, data):
+def test_an_invalid_scenario_is_rejected_with_its_location(tmp_path, capsysbinary, data):
     path = tmp_path / "scenarios.jsonl"
     path.write_bytes(data)
     assert main(["replay", str(path)]) == 1

@@ -1,4 +1,4 @@
-"""Laws of fair sharing: shares, the tournament, and who may be taken."""
+"""Properties of fair sharing: shares, the order of heads, and preemption candidates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHARGES = st.lists(st.tuples(st.sampled_from(described.CELLS), st.integers(0, 90
 
 
 def names(line):
-    """The nodes of a described tree, each with whether it is a Cohort."""
+    """Return the nodes of a described tree, each with whether it is a Cohort."""
     cohorts = {cohort["name"] for cohort in line["cohorts"]}
     cohorts |= {queue["cohort"] for queue in line["clusterQueues"] if "cohort" in queue}
     return [(queue["name"], False) for queue in line["clusterQueues"]] + [(name, True) for name in sorted(cohorts)]
@@ -45,7 +45,7 @@ def test_a_share_never_falls_when_usage_grows(line, charges, data):
 
 
 @given(st.one_of(described.trees(), described.crowds()), CHARGES, st.data())
-def test_who_is_within_its_quota_or_has_no_parent_has_no_share(line, charges, data):
+def test_without_borrowing_or_without_a_parent_the_share_is_0(line, charges, data):
     tables = Tables(engine(line, Configuration()))
     queues = st.sampled_from([queue["name"] for queue in line["clusterQueues"]])
     for cell, value in charges:
@@ -64,7 +64,7 @@ def test_who_is_within_its_quota_or_has_no_parent_has_no_share(line, charges, da
 
 
 @given(described.fair_cycles(), st.data())
-def test_the_tournament_takes_each_head_once_in_whatever_order_they_come(line, data):
+def test_the_fair_order_contains_each_head_once_in_any_input_order(line, data):
     gates = {
         "FairSharingPrioritizeNonBorrowing": line["prioritizeNonBorrowing"],
         "PrioritySortingWithinCohort": line["prioritySorting"],
@@ -142,7 +142,7 @@ OVERLAP = "RecomputeAssignmentUponPreemptionTargetsOverlap"
 @pytest.mark.parametrize("recompute", [False, True])
 @settings(phases=[Phase.generate])
 @given(seed=st.integers(0, 2**32))
-def test_who_does_not_borrow_loses_nothing_to_others(recompute, seed):
+def test_queues_that_do_not_borrow_lose_nothing_to_others(recompute, seed):
     """Where two heads of a cycle want the same victim, the second one looks again, and by then counts what the first
     one was promised as in use: a queue can lose something that borrows only with what its own head will get.
     """

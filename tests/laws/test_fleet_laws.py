@@ -1,4 +1,4 @@
-"""Properties of fleets, for all fleets and jobs."""
+"""Properties of fleets, for random fleets and jobs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_copies_are_accounted_for(data):
     per_job = np.bincount(result.copies["job"], minlength=len(result.jobs))
     assert per_job.tolist() == result.jobs["copies"].tolist()
     assert ((result.jobs["copies"] > 0) | (result.jobs["starts"] == 0)).all()
-    # No copy outlives its workload: once the manager knows that the job is done, its copies are deleted.
+    # No copy outlives its workload: once the job finishes on the manager, its copies are deleted.
     closed = result.jobs["closed"][result.copies["job"]]
     removed = result.copies["removed"]
     known = ~np.isnan(closed) & ~np.isnan(removed)
@@ -94,7 +94,7 @@ def test_a_fleet_of_one_worker_without_latency_decides_as_that_worker(jobs, unit
 
 @settings(max_examples=30, deadline=None)
 @given(st.data())
-def test_names_of_clusters_do_not_matter(data):
+def test_cluster_names_have_no_effect(data):
     fleet = data.draw(fleets())
     jobs = data.draw(rows())
     sync = {f"x{name}": time for name, time in fleet.sync.items()}
@@ -106,8 +106,8 @@ def test_names_of_clusters_do_not_matter(data):
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_garbage_is_what_deleted_workloads_leave(data):
-    """By hand: after deletions, a look and a collection, no worker has a copy of a deleted workload."""
+def test_garbage_collection_removes_copies_of_deleted_workloads(data):
+    """After deletions, a sync and a garbage collection, no worker has a copy of a deleted workload."""
     step = kq.FleetScheduler(kq.Fleet({f"w{n}": cluster(2) for n in range(3)}))
     keys = step.manager.submit(*({"name": f"j{n}", "queue": "main", "cpu": 1} for n in range(4)))
     for _ in range(data.draw(st.integers(1, 6))):

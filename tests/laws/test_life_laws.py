@@ -1,4 +1,4 @@
-"""The life of a workload: one state at a time, and each of them ends or waits for something that has a name."""
+"""Properties of workload states: exactly one state at a time, and a named event that ends it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.sanitizer
 SEEDS = st.integers(0, 2**32)
 STEPS = 60
 HOLDING = ("Reserved", "Admitted", "Stopping")
-# Six workloads each; a story takes milliseconds.
+# Six workloads each; a history takes milliseconds.
 many = settings(max_examples=5 * settings().max_examples, phases=[Phase.generate])
 few = settings(phases=[Phase.generate])
 
 
 def states(lives: Lives) -> dict[str, list[str]]:
-    """Every state that each workload is in, each by a test of its own."""
+    """Return all states of each workload, each determined by a separate predicate."""
     queues = lives.scheduler._engine.queues().values()
     heap = {key for waiting, inadmissible in queues for key in set(waiting) - set(inadmissible)}
     inadmissible = {key for _, inadmissible in queues for key in inadmissible}
@@ -54,14 +54,14 @@ def _states(lives: Lives, key: str, *, is_queued: bool, is_inadmissible: bool) -
 
 
 def sole_states(lives: Lives) -> dict[str, str]:
-    """The state of each workload; exactly one."""
+    """Return the state of each workload, which must be unique."""
     found = states(lives)
     assert {key: names for key, names in found.items() if len(names) != 1} == {}
     return {key: name for key, (name,) in found.items()}
 
 
 def reason(lives: Lives, key: str, condition: str = "QuotaReserved") -> str:
-    """The reason of a condition; empty if it is not there."""
+    """Return the reason of a condition; an empty text if it is absent."""
     found = lives.scheduler._engine.condition(lives.scheduler._state.id_of(key), condition)
     return "" if found is None else found[1]
 
@@ -83,7 +83,7 @@ def test_every_workload_is_in_exactly_one_state_after_every_step(seed):
 
 @many
 @given(SEEDS)
-def test_quota_is_used_by_who_holds_it_and_by_nobody_else(seed):
+def test_usage_is_the_sum_over_workloads_with_quota(seed):
     lives = Lives(seed)
     for _ in range(STEPS):
         lives.step()
@@ -91,7 +91,7 @@ def test_quota_is_used_by_who_holds_it_and_by_nobody_else(seed):
         held = Counter(dict.fromkeys(lives.scheduler._engine.usage(), 0))
         for key, state in sole_states(lives).items():
             workload = lives.scheduler.workload(key)
-            # The quota of who is deactivated is free at once.
+            # A deactivated workload releases its quota immediately.
             if state in HOLDING and workload.active:
                 done = sum(pods.count for pods in workload.status.reclaimable_pods)
                 held[workload.queue_name] += 1000 * (sum(p.count for p in workload.pod_sets) - done)
@@ -122,7 +122,7 @@ AFTER = {
 
 @many
 @given(SEEDS)
-def test_events_tell_of_one_step_after_the_other(seed):
+def test_events_describe_consecutive_states(seed):
     lives, at = Lives(seed), {}
     lives.scheduler._engine.record_events(on=True)
     for _ in range(STEPS):
@@ -132,7 +132,7 @@ def test_events_tell_of_one_step_after_the_other(seed):
             if kind in ALLOWED:
                 assert at.get(key, "") in ALLOWED[kind].split(" "), (kind, at)
                 holds = at.get(key) in ("reserved", "admitted")
-                stays = at.get(key) == "evicted" and kind == "Admitted"  # its checks say so while its job stops
+                stays = at.get(key) == "evicted" and kind == "Admitted"  # its checks report it while its job stops
                 after = at[key] if stays else AFTER.get(kind)
                 at[key] = after or ("evicted" if kind == "Evicted" and holds else at[key])
         names = {"Admitted": "admitted", "Reserved": "reserved", "Stopping": "evicted", "Finished": "finished"}
@@ -142,7 +142,7 @@ def test_events_tell_of_one_step_after_the_other(seed):
 
 @few
 @given(SEEDS)
-def test_a_life_goes_on_after_a_restart_and_no_fork_disturbs_it(seed):
+def test_a_run_continues_after_a_restart_and_forks_do_not_affect_it(seed):
     lives, restarted, forked = Lives(seed), Lives(seed), Lives(seed)
     for number in range(STEPS):
         for one in (lives, restarted, forked):
@@ -165,12 +165,12 @@ PASSIVE = {"quota", "its turn", "the pods of others are ready"}
 
 
 def awaited(lives: Lives) -> dict[str, str]:
-    """What has to happen before each workload goes on, when nothing else changes any more."""
+    """Return the event that each workload waits for in a settled state."""
     now = sole_states(lives)
     queues = lives.scheduler._engine.queues().values()
     heads = {next((key for key in waiting if key not in inadmissible), None) for waiting, inadmissible in queues}
     waits = lives.scheduler.configuration.wait_for_pods_ready
-    # A cycle may stand still at a workload that is not ready yet, and the scheduler with it; its heads stay queued.
+    # A cycle may block at a workload that is not ready yet; its heads stay queued.
     blocks = waits is not None and waits.block_admission
     blocks = blocks and any(state in HOLDING and not lives.says(key, "PodsReady") for key, state in now.items())
     assert blocks or not lives.scheduler._engine.is_blocked, "a cycle waits for nobody"
@@ -228,7 +228,7 @@ def _awaited(lives: Lives, key: str, state: str) -> str:
 
 
 def let_it_happen(lives: Lives, key: str, event: str) -> None:
-    """What a workload waits for happens."""
+    """Execute the event that a workload waits for."""
     scheduler, workload = lives.scheduler, lives.scheduler.workload(key)
     match event:
         case "its job is done":
@@ -253,7 +253,7 @@ def let_it_happen(lives: Lives, key: str, event: str) -> None:
 
 @many
 @given(SEEDS)
-def test_every_life_waits_for_an_event_that_has_a_name_and_ends_when_they_happen(seed):
+def test_every_workload_waits_for_a_named_event_and_finishes_when_it_occurs(seed):
     lives = Lives(seed)
     for _ in range(STEPS):
         lives.step()
@@ -275,7 +275,7 @@ def test_every_life_waits_for_an_event_that_has_a_name_and_ends_when_they_happen
     assert (lives.scheduler.keys(), lives.scheduler._engine.queues()) == ((), {})
 
 
-def test_the_stories_hold_every_state_and_every_event():
+def test_the_stories_cover_every_state_and_every_event():
     seen, named = set(), set()
     for seed in range(150):
         lives = Lives(seed)

@@ -1,4 +1,4 @@
-"""Endless preemption: a loop that is reported is one, its period is the shortest, and none is missed."""
+"""Properties of preemption loops: reports are correct, periods are minimal, and no loop is missed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from laws.runs import admissions, story, told
 
 pytestmark = pytest.mark.sanitizer
 SEEDS = st.integers(0, 2**32)
-# About one story in ten is endless; a story takes milliseconds.
+# About one history in ten has a loop; a history takes milliseconds.
 many = settings(max_examples=5 * settings().max_examples, phases=[Phase.generate])
 
 
 def moves(cycle):
-    """Who is admitted, and who is preempted, in a cycle as `story` tells it."""
+    """Return the admitted and the preempted workloads of a cycle in the format of `story`."""
     admitted = {workload for kind, workload, *_ in cycle if kind == "admitted"}
     return admitted | {target for kind, _, *more in cycle if kind == "preempting" for target, _ in more[0]}
 
 
 @many
 @given(SEEDS)
-def test_a_loop_goes_on_with_the_period_and_the_workloads_that_are_reported(seed):
+def test_a_loop_repeats_with_the_reported_period_and_workloads(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     if settled.loop is None:
         return
@@ -41,7 +41,7 @@ def test_a_loop_goes_on_with_the_period_and_the_workloads_that_are_reported(seed
     assert word[:period] == word[period : 2 * period] == word[2 * period :] == list(map(told, settled.loop.cycles))
     assert workloads == tuple(sorted(set().union(*map(moves, word))))
     assert any(kind == "preempting" for cycle in word for kind, *_ in cycle)
-    # No shorter period, neither of the states nor of what one sees.
+    # There is no shorter period of states or of visible decisions.
     assert len(set(states)) == period
     for shorter in range(1, period):
         assert period % shorter or word[:period] != word[:shorter] * (period // shorter)
@@ -49,7 +49,7 @@ def test_a_loop_goes_on_with_the_period_and_the_workloads_that_are_reported(seed
 
 @many
 @given(SEEDS)
-def test_a_loop_does_not_depend_on_time_standing_still(seed):
+def test_a_loop_also_occurs_while_time_advances(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     if settled.loop is None:
         return
@@ -63,20 +63,20 @@ def test_a_loop_does_not_depend_on_time_standing_still(seed):
 
 @many
 @given(SEEDS)
-def test_without_a_report_nothing_moves_any_more(seed):
+def test_without_a_reported_loop_the_state_is_stable(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     assert settled.finished == (settled.loop is None), "it ends, or is reported, in far fewer cycles than the limit"
     if settled.finished:
         assert [moves(cycle) for cycle in story(scheduler, cycles=8)] == [set()] * 8
 
 
-def test_the_stories_hold_loops_of_many_periods():
+def test_the_stories_cover_loops_of_many_periods():
     loops = [settled.loop for seed in range(200) if (settled := one_by_one(*rivals(seed))[1]).loop]
     assert len({loop.period for loop in loops}) >= 4
 
 
 def side_by_side(seeds):
-    """The clusters and jobs of several stories as one cluster; each story keeps to trees of its own."""
+    """Combine the clusters and jobs of several histories in one cluster with separate trees."""
     objects, jobs = [], []
     for number, seed in enumerate(seeds):
         cluster, waiting = rivals(seed)
@@ -97,7 +97,7 @@ def side_by_side(seeds):
 
 @settings(max_examples=max(1, settings().max_examples // 4), phases=[Phase.generate])
 @given(st.lists(SEEDS, min_size=6, max_size=6))
-def test_each_tree_goes_round_with_a_period_of_its_own(seeds):
+def test_each_cohort_tree_loops_with_its_own_period(seeds):
     cluster, jobs = side_by_side(seeds)
     scheduler = Scheduler(cluster, now=0)
     for job in jobs:
@@ -122,7 +122,7 @@ def concerns(decision, workloads):
 
 
 def test_periods_of_many_trees_are_not_multiplied():
-    """Nine trees, with periods of which the least common multiple is beyond any patience."""
+    """Nine trees whose periods have a huge least common multiple."""
     found = [(seed, settled.loop) for seed in range(600) if (settled := one_by_one(*rivals(seed))[1]).loop]
     by_period = {loop.period: seed for seed, loop in found if rivals(seed)[0].configuration.fair_sharing is not None}
     seeds = list(by_period.values())

@@ -1,4 +1,4 @@
-"""Laws of manifests: what is dumped loads again, the two readers through YAML agree, and no input does harm."""
+"""Properties of manifests: dumps load again, both YAML readers agree, and no input does harm."""
 
 import itertools
 import json
@@ -227,7 +227,7 @@ objects: st.SearchStrategy[Object] = st.one_of(
 
 
 @given(objects)
-def test_an_object_is_its_json(obj: Object):
+def test_an_object_survives_conversion_to_json(obj: Object):
     assert from_dict(to_dict(obj)) == obj
     assert from_dict(json.loads(json.dumps(to_dict(obj)))) == obj
 
@@ -238,7 +238,7 @@ def test_generated_objects_are_valid(obj: Object):
 
 
 @given(st.lists(objects, max_size=5, unique_by=lambda obj: (type(obj), obj.key)))
-def test_what_is_dumped_loads_again(several: list[Object]):
+def test_dumped_objects_load_again(several: list[Object]):
     manifest = Manifest.of(*several)
     text = dump(manifest)
     assert load(text) == manifest
@@ -268,7 +268,7 @@ def as_written(value: Any) -> Any:
 
 
 @given(st.dictionaries(texts, values, min_size=1, max_size=4))
-def test_any_value_that_is_written_is_read(value: dict[str, Any]):
+def test_any_written_value_is_read_back(value: dict[str, Any]):
     text = yaml_text([value])
     assert exact(text) == as_written(value)
     assert fast_value(text) in (None, (as_written(value),))
@@ -293,7 +293,7 @@ lines = st.lists(
 
 
 def fast_is_exact(text: str) -> bool:
-    """Whether the fast reader has an answer; where it has, the exact reader has the same."""
+    """Return whether the fast reader accepts a text; check that the exact reader then agrees."""
     fast = fast_value(text)
     if fast is None:
         return False
@@ -303,7 +303,7 @@ def fast_is_exact(text: str) -> bool:
 
 @settings(max_examples=600)
 @given(lines)
-def test_the_two_ways_through_yaml_agree(parts: list[tuple[str, str, str, str]]):
+def test_both_yaml_readers_agree(parts: list[tuple[str, str, str, str]]):
     fast_is_exact("\n".join("".join(part) for part in [*parts, ("", "", "", "")]))
 
 
@@ -351,7 +351,7 @@ def blocks(draw: st.DrawFn, indent: int = 0, depth: int = 0) -> str:
 
 @settings(max_examples=400)
 @given(blocks(), st.sampled_from(["", "\n"]))
-def test_the_two_ways_agree_on_blocks(text: str, end: str):
+def test_both_yaml_readers_agree_on_blocks(text: str, end: str):
     fast = fast_value(text + end)
     if fast is not None:
         assert fast == (exact(text + end),)
@@ -371,7 +371,7 @@ def test_the_fast_reader_is_used_where_it_should_be():
 
 @settings(max_examples=300)
 @given(st.lists(objects, min_size=1, max_size=5, unique_by=lambda obj: (type(obj), obj.key)), *[st.booleans()] * 2)
-def test_items_of_a_list_are_read_one_by_one_as_they_are_read_whole(several: list[Object], as_json, is_unsupported):
+def test_list_items_read_one_by_one_equal_those_of_the_whole_list(several: list[Object], as_json, is_unsupported):
     parts = json.loads(json.dumps([to_dict(obj) for obj in several]))
     listed = {"apiVersion": "v1", "items": parts, "kind": "List", "metadata": {}}
     text = json.dumps(listed, indent=4) if as_json else yaml_text([listed])
@@ -420,7 +420,7 @@ pieces = st.sampled_from(
 
 
 def loaded_or_refused(source: Any, *, strict: bool) -> Manifest | str:
-    """What a source holds, or why it is refused; any other error is a bug."""
+    """Return the objects of a source, or the error that rejects it; other errors are bugs."""
     try:
         return load(source, strict=strict)
     except KueueError as error:
@@ -432,7 +432,7 @@ edits = st.tuples(st.integers(0, len(VALID)), st.integers(0, 12), pieces)
 
 @settings(max_examples=300)
 @given(st.lists(edits, min_size=1, max_size=4), st.booleans())
-def test_broken_files_are_refused_in_time(cuts: list[tuple[int, int, str]], strict: bool):  # noqa: FBT001
+def test_broken_files_are_rejected_within_the_time_limit(cuts: list[tuple[int, int, str]], strict: bool):  # noqa: FBT001
     text = VALID
     for start, length, piece in cuts:
         text = text[:start] + piece + text[start + length :]
@@ -445,7 +445,7 @@ def test_broken_files_are_refused_in_time(cuts: list[tuple[int, int, str]], stri
 
 
 @given(st.dictionaries(st.sampled_from(["apiVersion", "kind", "metadata", "spec", "status", "items"]), values))
-def test_any_document_is_read_or_refused(doc: dict[str, Any]):
+def test_any_document_is_read_or_rejected(doc: dict[str, Any]):
     doc = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "x"}, **doc}
     assert loaded_or_refused(doc, strict=True)
     assert loaded_or_refused(doc, strict=False)
@@ -467,7 +467,7 @@ SHAPES: list[Any] = [
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("version", ["v1alpha1", "v1alpha2", "v1beta1", "v1beta2"])
-def test_specs_of_any_shape_are_read_or_refused(kind: str, version: str):
+def test_specs_of_any_shape_are_read_or_rejected(kind: str, version: str):
     group = "v1" if kind in ("Node", "LimitRange") else f"kueue.x-k8s.io/{version}"
     for value, field in itertools.product(SHAPES, FIELDS.split()):
         part = {field: value}

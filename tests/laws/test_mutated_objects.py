@@ -1,4 +1,4 @@
-"""Objects with parts of wrong types, read and changed: every one gets an answer or a KueueError."""
+"""Objects with values of wrong types are read or rejected with a KueueError."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ JUNK = [
 
 
 def accepted() -> list[dict[str, Any]]:
-    """The recorded objects that an API server accepts."""
+    """Return the recorded objects that an API server accepts."""
     with gzip.open(RECORDED, "rb") as file:
         cases = [msgspec.json.decode(line) for line in file]
     return [case["object"] for case in cases if "object" in case and case["expect"]["accepted"]]
@@ -56,14 +56,14 @@ OBJECTS = accepted()
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of all parts of a value."""
+    """Return the paths of all parts of a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(found for step, part in inner for found in places(part, (*path, step)))]
 
 
 @st.composite
 def mutated(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An object that an API server accepts, and the same with one to three parts exchanged or gone."""
+    """A valid object, and a copy with one to three parts replaced or removed."""
     base = draw(st.sampled_from(OBJECTS))
     doc = copy.deepcopy(base)
     for _ in range(draw(st.integers(1, 3))):
@@ -80,14 +80,14 @@ def mutated(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated(), st.booleans())
-def test_an_object_is_read_or_refused(pair: tuple[dict[str, Any], dict[str, Any]], strict: bool):  # noqa: FBT001
+def test_a_mutated_object_is_read_or_rejected(pair: tuple[dict[str, Any], dict[str, Any]], strict: bool):  # noqa: FBT001
     with contextlib.suppress(KueueError):
         load(pair[1], strict=strict)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated())
-def test_a_change_is_judged_or_refused(pair: tuple[dict[str, Any], dict[str, Any]]):
+def test_a_mutated_change_is_accepted_or_rejected(pair: tuple[dict[str, Any], dict[str, Any]]):
     with contextlib.suppress(KueueError):
         old, new = map(from_dict, pair)
         validate_update(old, new)
@@ -96,7 +96,7 @@ def test_a_change_is_judged_or_refused(pair: tuple[dict[str, Any], dict[str, Any
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(OBJECTS), st.sampled_from(JUNK), st.data())
-def test_fields_of_the_first_versions_too(base: dict[str, Any], junk: Any, data: st.DataObject):
+def test_mutated_fields_of_old_api_versions_are_read_or_rejected(base: dict[str, Any], junk: Any, data: st.DataObject):
     doc = copy.deepcopy(base)
     doc["apiVersion"] = f"kueue.x-k8s.io/{data.draw(st.sampled_from(['v1alpha1', 'v1alpha2']))}"
     path = data.draw(st.sampled_from(places(doc)[1:]))

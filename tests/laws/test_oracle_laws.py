@@ -1,4 +1,4 @@
-"""The core equals the specification in plain Python (`tests/oracle`), on random clusters and on the recorded ones."""
+"""The core equals the specification in plain Python (`tests/oracle`), for random and recorded clusters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def nodes(forest):
 
 
 @given(described.trees(unlimited=True), st.data())
-def test_numbers_of_trees(line, data):
+def test_numbers_of_cohort_trees_equal_the_oracle(line, data):
     forest, tables = reading.forest(line), Tables(engine(line, Configuration()))
     charges = st.tuples(st.sampled_from(sorted(forest.queues)), st.sampled_from(described.CELLS), st.integers(0, 9000))
     steps = data.draw(st.lists(charges, max_size=8))
@@ -51,7 +51,7 @@ def test_numbers_of_trees(line, data):
 
 
 def has_one_order(line):
-    """Whether the order of the candidates is one; LocalQueue usage can make it go round in a circle."""
+    """Return whether the order of candidates is transitive; LocalQueue usage can make it cyclic."""
     forest = reading.forest(line)
     return orders.is_transitive(reading.admit(forest, line), forest.queues[line["incoming"]["cq"]])
 
@@ -72,13 +72,13 @@ def check_preemption(line):
 
 
 @given(described.preemptions().filter(has_one_order))
-def test_classical_targets(line):
+def test_classical_targets_equal_the_oracle(line):
     check_preemption(line)
 
 
 @settings(max_examples=2 * settings().max_examples)
 @given(described.preemptions(fair=True).filter(has_one_order))
-def test_fair_targets(line):
+def test_fair_targets_equal_the_oracle(line):
     check_preemption(line)
 
 
@@ -86,7 +86,7 @@ RECORDED = [p for p in lines("preemption_examples") + lines("preemption") if has
 
 
 @pytest.mark.parametrize("line", RECORDED)
-def test_the_specification_gives_the_recorded_targets(line):
+def test_the_specification_reproduces_the_recorded_targets(line):
     assert check_preemption(line) == [tuple(target) for target in line["targets"] or ()]
 
 
@@ -113,10 +113,10 @@ def check_fair_order(line):
 
 
 @given(described.fair_cycles())
-def test_fair_orders(line):
+def test_fair_orders_equal_the_oracle(line):
     check_fair_order(line)
 
 
 @pytest.mark.parametrize("line", lines("fair_orders")[::5])
-def test_the_specification_gives_the_recorded_orders(line):
+def test_the_specification_reproduces_the_recorded_orders(line):
     assert check_fair_order(line) == line["order"]

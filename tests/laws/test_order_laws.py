@@ -1,4 +1,4 @@
-"""Laws of order: what must not matter, does not; and what comes first, comes first."""
+"""Properties of order: irrelevant order has no effect, and relevant order is followed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def test_the_order_of_documents_does_not_matter(cluster, waiting, data):
 
 
 @given(clusters(), workloads())
-def test_names_matter_by_their_order_only(cluster, waiting):
+def test_only_the_order_of_names_matters(cluster, waiting):
     def renamed(obj):
-        """With an x before each name: the order of the names stays as it was."""
+        """Prefix each name with x, which keeps the order of names."""
         changes = {}
         for field in ("name", "cohort_name", "parent_name", "cluster_queue", "queue_name"):
             if isinstance(value := getattr(obj, field, None), str) and not isinstance(obj, ResourceFlavor):
@@ -54,7 +54,7 @@ def test_scaling_every_amount_scales_every_decision(cluster, waiting, factor):
 
 
 @given(clusters(), workloads(), workloads(["stranger"], prefix="stranger"))
-def test_an_unrelated_tree_changes_nothing(cluster, waiting, strangers):
+def test_an_unrelated_tree_has_no_effect(cluster, waiting, strangers):
     stranger = ClusterQueue.of("stranger", {"flavor-0": {"cpu": 5, "memory": 5}}, cohort_name="far-away")
     declared = [obj for obj in cluster.objects() if not isinstance(obj, LocalQueue)]
     other = Cluster(declared, stranger, configuration=cluster.configuration)
@@ -66,7 +66,7 @@ def test_an_unrelated_tree_changes_nothing(cluster, waiting, strangers):
 
 
 @given(clusters(), workloads(), workloads(prefix="later"), st.integers(0, 4))
-def test_a_fork_is_what_a_replay_would_be(cluster, waiting, later, cycles):
+def test_a_fork_equals_a_replay(cluster, waiting, later, cycles):
     first, second = run(cluster, waiting), run(cluster, waiting)
     story(first, cycles)
     story(second, cycles)
@@ -83,7 +83,7 @@ def test_a_fork_is_what_a_replay_would_be(cluster, waiting, later, cycles):
 
 
 @given(clusters(), workloads())
-def test_one_head_a_queue_and_no_victim_twice(cluster, waiting):
+def test_one_head_per_queue_and_each_victim_once(cluster, waiting):
     scheduler = run(cluster, waiting)
     for _ in range(8):
         cycle = scheduler.cycle()
@@ -116,7 +116,7 @@ def test_equivalence_hashing_saves_work_and_changes_nothing(cluster, waiting):
 
 
 @given(traces())
-def test_virtual_time_flows_alike_twice(trace):
+def test_virtual_time_is_reproducible(trace):
     def once():
         cluster = Cluster(
             ResourceFlavor("f"),

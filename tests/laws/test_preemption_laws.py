@@ -1,4 +1,4 @@
-"""Laws of preemption: who may be taken, that it is enough, and that nobody is taken in vain."""
+"""Properties of preemption: targets are allowed, sufficient and necessary."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_every_target_is_allowed(line):
 
 
 @given(LINES)
-def test_the_targets_are_enough_and_none_could_be_spared(line):
+def test_targets_are_sufficient_and_all_necessary(line):
     targets, admitted, preemptor, _ = search(line)
     if not targets:
         return
@@ -70,7 +70,7 @@ def test_the_targets_are_enough_and_none_could_be_spared(line):
         )
 
     assert fits(borrow=True)
-    # The one that made room last is not put back; in an attempt without borrowing, room means nominal quota.
+    # The last target is never put back; without borrowing, the preemptor must fit its nominal quota.
     spared = 0
     for victim in victims:
         victim.queue.charge(victim.usage)
@@ -80,7 +80,7 @@ def test_the_targets_are_enough_and_none_could_be_spared(line):
 
 
 def fits_within_nominal(kept, preemptor):
-    """Whether, with all victims gone, the preemptor stays within its nominal quota."""
+    """Return whether the preemptor is within its nominal quota without the victims."""
     kept.queue.charge(kept.usage, -1)
     within = not any(preemptor.queue.borrows_with(cell, value) for cell, value in preemptor.usage.items())
     kept.queue.charge(kept.usage)
@@ -88,21 +88,21 @@ def fits_within_nominal(kept, preemptor):
 
 
 def whole(waiting):
-    """The workloads, none of which may be admitted in part."""
+    """Return the workloads without partial admission."""
     replace = msgspec.structs.replace
     return [replace(w, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in w.pod_sets)) for w in waiting]
 
 
 @given(clusters(), workloads().map(whole))
-def test_preemption_of_what_comes_at_once_ends_or_is_reported_as_a_loop(cluster, waiting):
+def test_preemption_terminates_or_is_reported_as_a_loop(cluster, waiting):
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     settled = scheduler.settle(max_cycles=200)
     assert settled.finished or settled.loop
 
 
-def test_partial_admission_can_preempt_for_ever():
-    """One pod fits into nominal quota and reclaims it; but then both would fit by borrowing, and come too late."""
+def test_partial_admission_can_cause_a_preemption_loop():
+    """One pod fits nominal quota and reclaims it; then both pods would fit by borrowing, but too late."""
     cluster = Cluster(
         ResourceFlavor("f"),
         ClusterQueue.of("borrower", {"f": {"cpu": 1}}, cohort_name="all"),
@@ -122,7 +122,7 @@ def test_partial_admission_can_preempt_for_ever():
 
 
 @given(described.preemptions(fair=True), st.integers(1, 3))
-def test_weights_matter_by_their_ratios_only(line, power):
+def test_only_ratios_of_weights_matter(line, power):
     def targets(factor):
         scaled = {**line}
         for kind in ("cohorts", "clusterQueues"):

@@ -1,4 +1,4 @@
-"""Laws of quantities, against Python's own exact numbers."""
+"""Properties of quantities, compared with Python's exact numbers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_arithmetic_is_that_of_the_numbers(left, right, third):
 
 
 @given(quantities, quantities, quantities)
-def test_ring(a, b, c):
+def test_ring_axioms(a, b, c):
     assert a + b == b + a
     assert a * b == b * a
     assert (a + b) + c == a + (b + c)
@@ -104,7 +104,7 @@ def test_ring(a, b, c):
 
 
 @given(quantities)
-def test_a_quota_is_a_request_until_it_is_unlimited(quantity):
+def test_quotas_and_requests_are_equal_up_to_the_unlimited_value(quantity):
     for resource, most in (("cpu", Quantity(HIGHEST // 1000)), ("memory", Quantity(HIGHEST))):
         unlimited = quantity >= most
         assert quantity.quota(resource) == (HIGHEST if unlimited else quantity.request(resource))
@@ -114,12 +114,12 @@ def test_a_quota_is_a_request_until_it_is_unlimited(quantity):
 def test_the_text_of_an_integer_reads_back(value):
     for resource in ("cpu", "memory", "hugepages-2Mi", "example.com/gpu"):
         if value == LOWEST and resource in ("memory", "hugepages-2Mi"):
-            continue  # -8Ei is capped when it is read
+            continue  # -8Ei is clamped when it is read
         assert Quantity(Quantity.format(resource, value)).request(resource) == value
 
 
 @given(texts())
-def test_a_double_is_near(pair):
+def test_conversion_to_double_is_accurate(pair):
     value = nano(*pair)
     assert math.isclose(float(Quantity(pair[0])), float(value), rel_tol=2**-52, abs_tol=0)
 
@@ -133,10 +133,10 @@ def is_read_or_refused(text):
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_read_or_refused(text):
+def test_any_text_is_read_or_rejected(text):
     is_read_or_refused(text)
 
 
 @given(st.text(alphabet="0123456789.+-eEinumkKMGTP", max_size=66))
-def test_any_text_of_the_alphabet_is_read_or_refused(text):
+def test_any_text_of_the_alphabet_is_read_or_rejected(text):
     is_read_or_refused(text)

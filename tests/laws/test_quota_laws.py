@@ -1,4 +1,4 @@
-"""Laws of quota: what no history of admissions may break (limits, inverse, quiescence)."""
+"""Properties of quota that hold after any history: limits, inverse operations and stable states."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_no_limit_is_exceeded_once_everything_is_settled(cluster, waiting):
 
 
 @given(clusters(), workloads())
-def test_what_was_taken_comes_back(cluster, waiting):
+def test_removing_usage_restores_the_quota(cluster, waiting):
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     while held := admissions(scheduler):
@@ -59,7 +59,7 @@ def test_what_was_taken_comes_back(cluster, waiting):
 
 
 @given(clusters(), st.data())
-def test_usage_added_and_removed_in_any_order_is_as_before(cluster, data):
+def test_adding_and_removing_usage_in_any_order_restores_the_state(cluster, data):
     tables, _ = nodes(Scheduler(cluster, now=0))
     queues = st.sampled_from([queue.name for queue in cluster.cluster_queues])
     charges = data.draw(st.lists(st.tuples(queues, st.sampled_from(CELLS), st.integers(0, 9000)), max_size=10))
@@ -75,7 +75,7 @@ def test_usage_added_and_removed_in_any_order_is_as_before(cluster, data):
 
 
 @given(clusters(), st.data())
-def test_more_usage_never_means_more_that_is_available(cluster, data):
+def test_more_usage_never_increases_available_quota(cluster, data):
     tables, everyone = nodes(Scheduler(cluster, now=0))
     queues = [queue.name for queue in cluster.cluster_queues]
     for _ in range(3):
@@ -88,7 +88,7 @@ def test_more_usage_never_means_more_that_is_available(cluster, data):
 
 
 @given(clusters(), workloads())
-def test_all_or_nothing(cluster, waiting):
+def test_admission_is_all_or_nothing(cluster, waiting):
     scheduler = settled(cluster, waiting)
     queues = {queue.name: queue for queue in cluster.cluster_queues}
     for key, (queue, pod_sets) in admissions(scheduler).items():
@@ -108,7 +108,7 @@ def test_all_or_nothing(cluster, waiting):
 
 
 @given(clusters(), workloads())
-def test_what_is_settled_stays_settled(cluster, waiting):
+def test_a_settled_state_stays_unchanged(cluster, waiting):
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     first = scheduler.settle(max_cycles=200)
@@ -124,7 +124,7 @@ def test_what_is_settled_stays_settled(cluster, waiting):
 
 
 @given(clusters(preemption=False, fair_sharing=False), workloads())
-def test_nobody_waits_who_would_fit(cluster, waiting):
+def test_no_workload_waits_that_would_fit(cluster, waiting):
     scheduler = settled(cluster, waiting)
     for queue in cluster.cluster_queues:
         if queue.queueing_strategy == "StrictFIFO":

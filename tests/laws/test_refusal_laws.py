@@ -1,4 +1,4 @@
-"""A refusal that is known from before is given again for as long as asking anew would give the same answer."""
+"""Cached refusals are reused only as long as a new evaluation has the same result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOLERATES = ((), (Toleration("spot", operator="Exists"),))
 
 
 class Twins:
-    """Two Schedulers to which the same happens: one may give known refusals again, the other asks anew."""
+    """Two Schedulers with the same events: one may reuse refusals, and the other always evaluates."""
 
     def __init__(self, seed: int) -> None:
         self._chance = chance = random.Random(seed)  # noqa: S311 - a repeatable story, no secret
@@ -58,7 +58,7 @@ class Twins:
         self.known, self.anew = (Scheduler(cluster, now=0) for _ in range(2))
 
     def _changed(self, queue: ClusterQueue) -> ClusterQueue:
-        """The queue with other quotas, and with or without a right to preempt."""
+        """Return the queue with other quotas, and with or without preemption."""
         chance = self._chance
         quotas = {flavor: {"cpu": chance.randint(0, 6), "memory": f"{chance.randint(1, 6)}Gi"} for flavor in FLAVORS}
         reclaim = chance.choice(["Never", "Never", "LowerPriority"])
@@ -68,7 +68,7 @@ class Twins:
         )
 
     def step(self) -> None:
-        """Something happens to both, and each runs a cycle."""
+        """Execute an event and a cycle on both Schedulers."""
         happen = self._chance.choices(
             [self._submit, self._finish, self._change_queue, self._change_flavor, self._wait], [8, 5, 1, 1, 3]
         )
@@ -108,7 +108,7 @@ class Twins:
 
 @settings(max_examples=3 * settings().max_examples, phases=[Phase.generate])
 @given(st.integers(0, 2**32))
-def test_what_is_known_is_what_would_be_answered_anew(seed):
+def test_cached_refusals_equal_fresh_evaluations(seed):
     twins = Twins(seed)
     for _ in range(STEPS):
         twins.step()

@@ -1,4 +1,4 @@
-"""Laws of whole runs: jobs on any cluster, under any run model, keep their accounts to the nanosecond."""
+"""Properties of simulations: accounts of time and quota are exact to the nanosecond, for any run model."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def run(cluster, table, model, **options):
 
 
 def holds(found, expected):
-    """Equal, but for a rounding of sums."""
+    """Return whether two sums are equal except for rounding."""
     return found == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 @SETTINGS
 @given(cases())
-def test_the_time_of_a_job_is_spent_once(case):
+def test_the_time_of_a_job_is_counted_once(case):
     cluster, table, model = case
     result = run(cluster, table, model)
     told = result.jobs
@@ -84,7 +84,7 @@ def test_the_time_of_a_job_is_spent_once(case):
 
 @SETTINGS
 @given(cases())
-def test_a_run_holds_what_it_keeps_loses_and_spends(case):
+def test_quota_time_is_progress_plus_loss_plus_overhead(case):
     cluster, table, model = case
     runs = run(cluster, table, model).runs
     for row in runs.rows():
@@ -97,7 +97,7 @@ def test_a_run_holds_what_it_keeps_loses_and_spends(case):
 
 @SETTINGS
 @given(cases())
-def test_progress_is_that_of_runs_and_never_more_than_the_runtime(case):
+def test_progress_is_the_sum_of_runs_and_at_most_the_runtime(case):
     cluster, table, model = case
     result = run(cluster, table, model)
     kept = np.zeros(len(table))
@@ -111,7 +111,7 @@ def test_progress_is_that_of_runs_and_never_more_than_the_runtime(case):
 
 @SETTINGS
 @given(cases())
-def test_runs_are_as_long_as_their_model_says(case):
+def test_run_durations_follow_the_run_model(case):
     cluster, table, model = case
     result = run(cluster, table, model)
     done: dict[int, float] = {}
@@ -159,7 +159,7 @@ def test_integrals_are_sums_over_jobs(case):
 
 @SETTINGS
 @given(cases())
-def test_nobody_uses_more_than_there_is(case):
+def test_usage_never_exceeds_the_quota(case):
     cluster, table, model = case
     result = run(cluster, table, model)
     usage = exact(result.usage)
@@ -196,7 +196,7 @@ def test_decisions_about_a_job_follow_each_other(case):
 
 @SETTINGS
 @given(cases(), st.integers(0, 120), st.integers(0, 2**20))
-def test_a_fork_and_a_second_run_go_on_to_the_same_bytes(case, moment, seed):
+def test_a_fork_and_a_second_run_end_with_the_same_bytes(case, moment, seed):
     cluster, table, model = case
     whole = run(cluster, table, model, seed=seed)
     first = kq.Simulation(cluster, table, model=model, until=END, seed=seed)
@@ -209,7 +209,7 @@ def test_a_fork_and_a_second_run_go_on_to_the_same_bytes(case, moment, seed):
 
 @SETTINGS
 @given(cases())
-def test_steps_come_to_the_same_as_a_run(case):
+def test_single_steps_and_a_whole_run_have_the_same_result(case):
     cluster, table, model = case
     steps = kq.Simulation(cluster, table, model=model, until=END)
     while steps.step():
@@ -219,7 +219,7 @@ def test_steps_come_to_the_same_as_a_run(case):
 
 @SETTINGS
 @given(cases())
-def test_the_window_from_0_on_is_everything(case):
+def test_the_window_from_0_equals_the_whole_run(case):
     cluster, table, model = case
     moved = table.window(0)
     again = moved.window(0)
@@ -237,7 +237,7 @@ def test_the_window_from_0_on_is_everything(case):
 
 @SETTINGS
 @given(cases(), st.integers(2, 3))
-def test_larger_quotas_and_jobs_wait_as_long(case, factor):
+def test_scaling_quotas_and_jobs_does_not_change_waits(case, factor):
     cluster, table, model = case
     larger, _ = scaled(cluster, [], factor)
     jobs = table.assign(**{name: table[name] * factor for name in RESOURCES})
@@ -249,7 +249,7 @@ def test_larger_quotas_and_jobs_wait_as_long(case, factor):
 
 @SETTINGS
 @given(cases(), st.integers(2, 5))
-def test_slower_clocks_change_nothing_but_the_clock(case, factor):
+def test_scaling_all_times_only_scales_the_results(case, factor):
     cluster, table, model = case
     slow = table.moved_to(table["submit"] * factor).scale_runtime(factor)
     times = {name: getattr(model, name) * factor for name in ("every", "cost", "restore", "grace")}
@@ -261,7 +261,7 @@ def test_slower_clocks_change_nothing_but_the_clock(case, factor):
 
 @SETTINGS
 @given(cases())
-def test_without_preemption_nobody_is_evicted_and_the_model_does_not_matter(case):
+def test_without_preemption_there_are_no_evictions_and_the_run_model_has_no_effect(case):
     cluster, table, model = case
     queues = [msgspec.structs.replace(queue, preemption=kq.Preemption()) for queue in cluster.cluster_queues]
     rest = [obj for obj in cluster.objects() if not isinstance(obj, kq.ClusterQueue)]
@@ -274,7 +274,7 @@ def test_without_preemption_nobody_is_evicted_and_the_model_does_not_matter(case
 
 @SETTINGS
 @given(cases(), st.integers(1, END - 1))
-def test_windows_add_up_to_the_whole(case, middle):
+def test_metrics_of_windows_add_up_to_the_whole_run(case, middle):
     result = run(*case)
     whole, early, late = result.kpis, result.figures(0, middle), result.figures(middle, END)
     for name in ("used_hours", "borrowed_hours", "lent_hours", "idle_while_waiting", "lost_hours", "overhead_hours"):

@@ -1,4 +1,4 @@
-"""Long random histories of one seed each, with every invariant checked after every step."""
+"""Long random histories, with every invariant checked after every step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = 150
 
 
 def simulate(cluster, seed):
-    """A history of random events. The same seed gives the same history."""
+    """Execute a random history; the same seed gives the same history."""
     chance = random.Random(seed)  # noqa: S311 - a repeatable history, no secret
     scheduler = Scheduler(cluster, now=0)
     queues = [queue.name for queue in cluster.local_queues]

@@ -1,4 +1,4 @@
-"""What holds wherever pods are placed: on random data centres, for random workloads."""
+"""Properties of topology placement, for random data centres and workloads."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def center(hosts, *, within="Never"):
 
 
 def places(scheduler, key):
-    """By pod set: the pods on each host; nothing where the workload holds no quota."""
+    """Return the pods on each host by pod set; empty for a workload without quota."""
     held = scheduler._engine.admission(scheduler._engine.find(key))
     return {
         name: {values[-1]: pods for values, pods in place[1]}
@@ -92,7 +92,7 @@ def places(scheduler, key):
 
 
 @given(halls(), asks(), st.sampled_from([None, 0, 1, 2]))
-def test_pods_are_placed_where_trying_finds_a_place(hosts, ask, preferred):
+def test_pods_are_placed_where_brute_force_finds_capacity(hosts, ask, preferred):
     scheduler = center(hosts)
     scheduler.submit(job("w", ask, preferred=preferred))
     scheduler.settle()
@@ -100,7 +100,7 @@ def test_pods_are_placed_where_trying_finds_a_place(hosts, ask, preferred):
 
 
 def satisfies(hosts, ask, placed):
-    """Whether the places are what was asked for."""
+    """Check that the assignments meet the request."""
     paths = {host.path[-1]: host.path for host in hosts}
     workers, leader = placed.get("workers", {}), placed.get("leader", {})
     assert sum(workers.values()) == ask.count // ask.slice_size * ask.slice_size
@@ -128,7 +128,7 @@ STEPS = st.lists(
 
 
 def live(hosts, steps):
-    """What happens to the hosts' workloads, after each step: the Scheduler, and who asked for what."""
+    """Yield the Scheduler and the requests after each random step."""
     scheduler = center(hosts, within="LowerPriority")
     asked = {}
     for number, (what, ask, preferred, queue, priority) in enumerate(steps):
@@ -145,7 +145,7 @@ def live(hosts, steps):
 
 
 @given(halls(most=6), STEPS)
-def test_no_host_holds_more_than_it_has_and_every_place_is_as_asked(hosts, steps):
+def test_no_host_exceeds_its_capacity_and_every_assignment_meets_the_request(hosts, steps):
     for scheduler, asked in live(hosts, steps):
         used = Counter()
         for key, ask in asked.items():
@@ -161,20 +161,20 @@ def test_no_host_holds_more_than_it_has_and_every_place_is_as_asked(hosts, steps
 
 
 @given(halls(most=6), STEPS)
-def test_equal_lives_leave_equal_bytes(hosts, steps):
+def test_equal_histories_give_equal_bytes(hosts, steps):
     saved = [[scheduler._engine.save() for scheduler, _ in live(order, steps)] for order in (hosts, hosts)]
     assert saved[0] == saved[1]
 
 
 @given(halls(most=6), STEPS, st.randoms(use_true_random=False))
-def test_the_order_in_which_nodes_are_told_decides_nothing(hosts, steps, chance):
+def test_the_order_of_nodes_does_not_matter(hosts, steps, chance):
     shuffled = chance.sample(hosts, len(hosts))
     for (one, asked), (other, _) in zip(live(hosts, steps), live(shuffled, steps), strict=True):
         assert {key: places(one, key) for key in asked} == {key: places(other, key) for key in asked}
 
 
 @given(halls(most=6), STEPS, asks(), st.sampled_from([None, 0, 1, 2]))
-def test_who_leaves_leaves_the_room_that_was_there_before(hosts, steps, ask, preferred):
+def test_removing_a_workload_restores_the_free_capacity(hosts, steps, ask, preferred):
     *_, (scheduler, _) = live(hosts, steps)
     probe = job("probe", ask, preferred=preferred, priority=-1)
     found = []

@@ -1,4 +1,4 @@
-"""Admission fair sharing over random histories: the ledger of `tests/oracle/usage.py`, kept beside the engine."""
+"""Admission fair sharing over random histories, compared with `tests/oracle/usage.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESOURCES = ("cpu", "memory")
 
 
 class History:
-    """An engine and a ledger that are told the same."""
+    """An engine and a ledger with the same events."""
 
     def __init__(self, chance: random.Random) -> None:
         half_life, interval = chance.choice([10, 600, 600, 3601, 0]), chance.choice([1, 10, 300])
@@ -70,7 +70,7 @@ class History:
         return plus(*(amounts for key, amounts in self.running.items() if self.door(key) == door))
 
     def follow(self, *, sample: bool = False) -> None:
-        """The ledger learns of the engine's events, and of a sample that is taken after them."""
+        """Pass the events of the engine to the ledger, and then a usage sample."""
         now = self.engine.now
         for kind, found, *_facts in self.engine.take_events():
             key = self.engine.key(found)
@@ -91,7 +91,7 @@ class History:
                 self.ledger.sample(door, self.uses(door), now)
 
     def order(self) -> list[str]:
-        """Who waits in the shared queue: by usage of the LocalQueue, then priority, time, and UID."""
+        """Return the pending workloads of the shared queue, by usage of the LocalQueue, priority, time and UID."""
 
         def key(waiting: str) -> tuple[float, int, int, str]:
             workload = self.scheduler.workload(waiting)
@@ -110,7 +110,7 @@ class History:
         self.ledger.forgive(self.door(key), key)
         self.running.pop(key, None)
 
-    # What may happen.
+    # The possible events.
 
     def submit(self, chance: random.Random) -> None:
         self.count += 1
@@ -167,7 +167,7 @@ class History:
         self.follow()
 
     def _one(self, chance: random.Random) -> str | None:
-        """One of the workloads that are not finished."""
+        """Draw one of the unfinished workloads."""
         conditions = {key: self.engine.conditions(self.engine.find(key)) for key in self.scheduler.keys()}  # noqa: SIM118
         keys = [key for key, found in conditions.items() if "Finished" not in found]
         return chance.choice(keys) if keys else None
@@ -178,7 +178,7 @@ RARE = ("delete", "deactivate", "stop")
 
 
 def told(engine) -> dict[str, Amounts]:
-    """The engine's ledger, without what is zero."""
+    """Return the usage recorded by the engine, without zeros."""
     return {
         key.partition("/")[2]: {name: int(Decimal(text) * NANO) for name, text in amounts.items() if Decimal(text)}
         for key, amounts in engine.consumed().items()
@@ -186,7 +186,7 @@ def told(engine) -> dict[str, Amounts]:
 
 
 def kept(ledger: Ledger) -> dict[str, Amounts]:
-    """The same of the oracle's."""
+    """Return the usage recorded by the oracle, without zeros."""
     tables = {}
     for door, entry in ledger.entries.items():
         owed = {f"penalty:{name}": amount for name, amount in plus(*entry.owed.values()).items()}
@@ -200,7 +200,7 @@ def without_empty(tables):
 
 @settings(phases=[Phase.generate])
 @given(st.integers(0, 2**32))
-def test_the_ledger_is_what_the_rules_say(seed):
+def test_recorded_usage_follows_the_rules(seed):
     chance = random.Random(seed)  # noqa: S311 - a repeatable history, no secret
     history = History(chance)
     for step in chance.choices((*ACTIONS, *ACTIONS, *RARE), k=STEPS):

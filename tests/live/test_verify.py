@@ -1,4 +1,4 @@
-"""Decisions of a recorded cluster are compared with those of kueuepy, each in the recorded state."""
+"""Decisions of a recorded cluster compared with those of kueuepy, each in the recorded state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def written(path, found):
 
 
 @pytest.mark.parametrize("name", ["cohort", "racks"])
-def test_kueuepy_decides_as_the_recorded_cluster(name):
+def test_kueuepy_decides_like_the_recorded_cluster(name):
     found = verify(DATA / f"{name}.jsonl.gz")
     assert found.share >= 0.99
     assert found.counts()["same"] >= 0.98 * sum(found.counts().values())
@@ -55,7 +55,7 @@ def admitted_late(found, flavor):
     return changed, key
 
 
-def test_another_decision_than_kueuepy_makes_is_a_difference(tmp_path):
+def test_a_decision_that_differs_from_kueuepys_is_reported(tmp_path):
     changed, key = admitted_late(events("cohort"), "spot")
     found = verify(written(tmp_path / "events.jsonl", changed))
     assert found.counts("admission")["different"] >= 1
@@ -85,7 +85,7 @@ def test_writes_are_ordered_by_revision_not_by_receipt():
     assert all(one.time <= other.time for one, other in pairwise(found))
 
 
-def test_a_version_that_is_received_twice_counts_once():
+def test_a_version_received_twice_counts_once():
     found = events("cohort")
     assert len(changes([*found, *found])) == len(changes(found))
 
@@ -102,7 +102,7 @@ def test_a_version_that_is_received_twice_counts_once():
         ),
     ],
 )
-def test_a_line_that_is_no_event_is_named(tmp_path, line, message):
+def test_a_line_that_is_not_an_event_is_reported(tmp_path, line, message):
     path = tmp_path / "events.jsonl"
     path.write_text(json.dumps(events("racks")[0]) + "\n" + line)
     with pytest.raises(InvalidSpecError, match=message):

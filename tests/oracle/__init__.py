@@ -1,1 +1,1 @@
-"""The rules in plain Python, by their definitions and without shortcuts: what the core must equal."""
+"""The rules of Kueue in plain Python, by definition and without shortcuts, for comparison with the core."""

@@ -45,7 +45,7 @@ def allows(policy: str, preemptor: Workload, candidate: Workload) -> bool:
 
 
 class Search:
-    """Who must leave so that `request` fits, where the cells of `contested` are short?"""
+    """Return the targets of a preemption for `request`, which lacks quota of `contested`."""
 
     def __init__(
         self, preemptor: Workload, policies: Policies, admitted: list[Workload], contested: list[Cell], request: Request
@@ -110,7 +110,7 @@ class Search:
         return "without borrowing" if threshold is not None and candidate.priority > threshold else "while borrowing"
 
     def _attempts(self, candidates: list[Candidate]) -> list[bool]:
-        """Whether borrowing is allowed, attempt by attempt."""
+        """Yield for each attempt whether borrowing is allowed."""
         kinds = {candidate.kind for candidate in candidates}
         under = all(self.queue.quota(cell).nominal > self.queue.usage(cell) for cell in self.contested)
         if kinds <= {"own"} or (not self.policies.borrow and not under):
@@ -148,7 +148,7 @@ class Search:
         )
 
     def _fill_back(self, targets: list[Candidate], *, borrow: bool) -> list[Candidate]:
-        """Puts back, from the last but one to the first, everyone who can be spared."""
+        """Put back unnecessary targets, from the second to last to the first."""
         for i in range(len(targets) - 2, -1, -1):
             workload = targets[i].workload
             workload.queue.charge(workload.usage)
@@ -166,7 +166,7 @@ class Search:
 
 
 def simulate(search: Search) -> tuple[str, int]:
-    """What the choice of a flavor learns of preemption in one cell, and how far the workload would then borrow."""
+    """Return the preemption mode of one flavor and resource for the flavor search, and the borrowing level."""
     ((cell, amount),) = search.request.items()
     gone = {name for name, _ in search.targets()}
     victims = [workload for workload in search.admitted if workload.name in gone]

@@ -1,4 +1,4 @@
-"""The search for targets under fair sharing (`pkg/scheduler/preemption/preemption.go:fairPreemptions`)."""
+"""The search for targets with fair sharing (`pkg/scheduler/preemption/preemption.go:fairPreemptions`)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .quota import Cell, Node
 
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
-Waiting = dict[str, list[Workload]]  # by queue: who may still be taken, the next one first
+Waiting = dict[str, list[Workload]]  # by queue: remaining candidates, the next one first
 
 
 class FairSearch(Search):
-    """Who must leave, by the shares of their queues?"""
+    """Return the targets of a fair preemption."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class FairSearch(Search):
         request: Request,
         *,
         strategies: tuple[str, ...] = (FINAL, INITIAL),
-        reclaims_nominal: bool = True,  # the gate FairSharingPreemptWithinNominal
+        reclaims_nominal: bool = True,  # the feature gate FairSharingPreemptWithinNominal
     ) -> None:
         super().__init__(preemptor, policies, admitted, contested, request)
         self.strategies, self.reclaims_nominal = strategies, reclaims_nominal
@@ -38,7 +38,7 @@ class FairSearch(Search):
     def targets(self) -> Targets:
         candidates = sorted(self.candidates(), key=candidate_order(self.queue))
         self.taken, self.retry = [], []
-        self.queue.charge(self.request)  # every share counts the newcomer
+        self.queue.charge(self.request)  # every share includes the incoming workload
         found = self._first_pass(self._by_queue(candidates))
         if not found and len(self.strategies) > 1:
             found = self._second_pass(self._by_queue(self.retry))
@@ -63,10 +63,10 @@ class FairSearch(Search):
             waiting.setdefault(candidate.queue.name, []).append(candidate)
         return waiting
 
-    # Who loses a workload next.
+    # The queue that loses a workload next.
 
     def _next(self, waiting: Waiting, dropped: set[str]) -> Node | None:
-        """From the root down, always to the node with the largest share that still has somebody to give."""
+        """Descend from the root to the node with the largest share that still has candidates."""
         path = self.queue.path()
 
         def queues_of(cohort: Node) -> list[Node]:
@@ -86,9 +86,9 @@ class FairSearch(Search):
         def winner(cohort: Node) -> Node | None:
             head = candidate_order(self.queue)
             queues = sorted(queues_of(cohort), key=lambda queue: head(waiting[queue.name][0]))
-            queue = max(queues, key=lambda child: share(child).key, default=None)  # of equals the first
+            queue = max(queues, key=lambda child: share(child).key, default=None)  # the first of equals
             cohorts = sorted(cohorts_of(cohort), key=lambda child: child.name, reverse=True)
-            child = max(cohorts, key=lambda child: share(child).key, default=None)  # of equals the last name
+            child = max(cohorts, key=lambda child: share(child).key, default=None)  # the last name of equals
             if child is not None and (queue is None or share(child).key >= share(queue).key):
                 return winner(child)
             return queue
@@ -97,7 +97,7 @@ class FairSearch(Search):
             return self.queue if waiting.get(self.queue.name) and self.queue.name not in dropped else None
         return winner(path[-1])
 
-    # What it takes to be taken.
+    # The rules that allow a preemption.
 
     def _first_pass(self, waiting: Waiting) -> bool:
         within = self.reclaims_nominal and not self.queue.is_over(self.contested)
@@ -129,7 +129,7 @@ class FairSearch(Search):
         return False
 
     def _rivals(self, loser: Node) -> tuple[Node, Node]:
-        """The two nodes right below where the paths of the preemptor's queue and of the loser meet."""
+        """Return the two children of the lowest common ancestor of the preemptor's queue and the losing queue."""
         above = {below_above[1].name: below_above[0] for below_above in pairwise(self.queue.path())}
         return next((above[up.name], below) for below, up in pairwise(loser.path()) if up.name in above)
 
@@ -143,7 +143,7 @@ class FairSearch(Search):
         return ours.key <= after.key
 
     def _take(self, candidate: Workload, kind: str) -> bool:
-        """Takes it; whether that is enough."""
+        """Add the target; return whether the request now fits."""
         candidate.queue.charge(candidate.usage, -1)
         self.taken.append(Candidate(candidate, kind))
         self.queue.charge(self.request, -1)

@@ -1,4 +1,4 @@
-"""Who comes first: in a queue, among the heads of a cycle, and among those who may be preempted."""
+"""Orders: of a queue, of the heads of a cycle, and of preemption candidates."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def candidate_order(own: Node) -> Callable[[Workload], Any]:
 
 
 def is_transitive(workloads: list[Workload], own: Node) -> bool:
-    """Whether there is one order of the candidates; LocalQueue usage may make each of three come before the next."""
+    """Return whether the order of candidates is transitive; LocalQueue usage can make it cyclic."""
     key = candidate_order(own)
     keys = [key(workload) for workload in sorted(workloads, key=lambda workload: workload.name)]
     keys.sort()
@@ -118,7 +118,7 @@ def _tournament(cohort: Node, waiting: dict[str, Head], standings: Standings, ga
         waiting.get(child.name) if child.is_queue else _tournament(child, waiting, standings, gates)
         for child in children
     ]
-    # Of equals the first stays.
+    # With equal values, the first one stays.
     return min((head for head in found if head), key=lambda head: _key(head, cohort, standings, gates), default=None)
 
 

@@ -1,8 +1,8 @@
-"""Whether pods fit under a topology request, by trying: no counting by domains, no order, no preference.
+"""Topology placement by brute force, without counts by domain, order or preferences.
 
-A host is its path of domains, the last its own name, and what is free on it. What fits is decided by the words of the
-API alone: all pods below one domain of the required level; each slice within one domain of the slices' level; a leader
-below the same required domain as its workers.
+A host is described by its path of domains, which ends with its own name, and by its free capacity. Placements follow
+only the definitions of the API: all pods are below one domain of the required level, each slice is within one domain of
+its level, and a leader is below the same required domain as its workers.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Ask(NamedTuple):
 
 
 def fits(hosts: Sequence[Host], ask: Ask) -> bool:
-    """Whether some placement does."""
+    """Return whether a valid placement exists."""
     return any(_holds(part, ask) for part in _parts(hosts, ask.required))
 
 
 def _parts(hosts: Sequence[Host], level: int | None) -> Iterator[list[Host]]:
-    """The hosts that may be used together."""
+    """Return the sets of hosts that may be used together."""
     if level is None:
         yield list(hosts)
         return
@@ -64,7 +64,7 @@ def _holds(hosts: list[Host], ask: Ask) -> bool:
 
 
 def _with_leader(hosts: list[Host], leader: int | None) -> Iterator[list[Host]]:
-    """What is left wherever the leader could be."""
+    """Yield the free capacity for each possible host of the leader."""
     if leader is None:
         yield hosts
         return

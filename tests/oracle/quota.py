@@ -1,6 +1,6 @@
 """Quota of cohort trees (`pkg/cache/scheduler/resource_node.go`), each number by its definition.
 
-Amounts are integers; `UNLIMITED` is sticky: it stays what it is whatever is added or taken away; less itself it is 0.
+Amounts are integers. `UNLIMITED` does not change when an amount is added or subtracted; `UNLIMITED - UNLIMITED` is 0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Node:
         return self.quotas.get(cell, Quota(0))
 
     def cells(self) -> set[Cell]:
-        """The cells that it, or anything below it, has quota for."""
+        """Return the flavors and resources with quota in this subtree."""
         return set(self.quotas).union(*(child.cells() for child in self.children))
 
     def subtree(self, cell: Cell) -> int:
@@ -56,7 +56,7 @@ class Node:
         return total
 
     def local(self, cell: Cell) -> int:
-        """What it never lends."""
+        """Return the quota that is never lent."""
         return max(0, minus(self.subtree(cell), self.quota(cell).lending_limit))
 
     def usage(self, cell: Cell) -> int:
@@ -96,7 +96,7 @@ class Node:
         return any(self.borrows_with(cell, 0) for cell in cells)
 
     def path(self) -> list[Node]:
-        """From itself up to the root."""
+        """Return the path from this node to the root."""
         return [self, *(self.parent.path() if self.parent else ())]
 
     def height(self) -> int:
@@ -120,7 +120,7 @@ class Node:
 
 
 class Forest:
-    """Nodes by name; a Cohort that is only named exists, without quotas of its own."""
+    """Nodes by name; implicit Cohorts exist without quotas."""
 
     def __init__(self) -> None:
         self.queues: dict[str, Node] = {}
@@ -128,7 +128,7 @@ class Forest:
 
     def add(self, node: Node, parent: str | None) -> Node:
         known = self.queues if node.is_queue else self.cohorts
-        if node.name in known:  # named before it was declared
+        if node.name in known:  # referenced before it was declared
             node.children = known[node.name].children
             for child in node.children:
                 child.parent = node

@@ -1,4 +1,4 @@
-"""The oracle's forest of a described cluster (the form of the lines in `tests/vectors`)."""
+"""Conversion of a cluster in the format of `tests/vectors` to the objects of the oracle."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def policies(line: Line, queue: str) -> Policies:
 def search(
     line: Line, preemptor: Workload, admitted: list[Workload], contested: list[Cell], request: Request
 ) -> Search:
-    """The search that the line's configuration makes."""
+    """Run the search with the configuration of the line."""
     asked = (preemptor, policies(line, preemptor.queue.name), admitted, contested, request)
     if not line.get("fairSharing"):
         return Search(*asked)

@@ -27,7 +27,7 @@ class Share:
 
     @property
     def key(self) -> tuple[bool, float]:
-        """What is compared: who borrows with weight 0 is above all others, and then the ratios decide."""
+        """Return the comparison key: borrowing with weight 0 is the largest share, then ratios decide."""
         unweighted = self.weight == 0 and self.ratio != 0
         return unweighted, self.ratio if unweighted else self.precise
 

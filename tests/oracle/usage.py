@@ -1,6 +1,6 @@
-"""What LocalQueues have used, decayed (`pkg/util/admissionfairsharing`, `pkg/cache/queue/afs`).
+"""Decayed usage of LocalQueues (`pkg/util/admissionfairsharing`, `pkg/cache/queue/afs`).
 
-Amounts are in 10^-9 of a core or a unit, as Kueue's decimals are: products are cut there, sums are exact.
+Amounts are in 10^-9 of a core or unit, like Kueue's decimals. Products are truncated, and sums are exact.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Ledger:
         self.entries: dict[str, Entry] = {}
 
     def alpha(self, elapsed: int) -> float:
-        """How much the present counts after some time."""
+        """Return the weight of current usage after this time."""
         return 1.0 - 0.5 ** ((elapsed / 1e9) / (self.half_life / 1e9)) if self.half_life else 0.0
 
     def _entry(self, local: str, now: int) -> Entry:
@@ -56,22 +56,22 @@ class Ledger:
         entry.last = max(entry.last, now)
 
     def reserve(self, local: str, workload: str, requests: Amounts, now: int) -> None:
-        """The workload got quota, which costs an entry penalty."""
+        """Add the entry penalty of a workload that reserved quota."""
         self._entry(local, now).owed[workload] = times(requests, self.alpha(self.interval))
 
     def admit(self, local: str, workload: str, running: Amounts, now: int) -> None:
-        """The workload is admitted: what it owes becomes usage."""
+        """Convert the penalty of an admitted workload to usage."""
         entry = self._entry(local, now)
         self._fold(entry, running, now)
         entry.consumed = plus(entry.consumed, entry.owed.pop(workload, {}))
 
     def forgive(self, local: str, workload: str) -> None:
-        """The workload will never be admitted: it is finished, deleted, or inactive without quota."""
+        """Remove the penalty of a workload that will not be admitted: finished, deleted, or inactive without quota."""
         if local in self.entries:
             self.entries[local].owed.pop(workload, None)
 
     def sample(self, local: str, running: Amounts, now: int) -> None:
-        """A reconcile of the LocalQueue; it counts for a new one, after an interval, or while something is owed."""
+        """Reconcile the LocalQueue; this samples usage if it is new, after an interval, or with pending penalties."""
         is_new = local not in self.entries
         entry = self._entry(local, now)
         owes = any(amount for amounts in entry.owed.values() for amount in amounts.values())
@@ -83,7 +83,7 @@ class Ledger:
             entry.consumed, entry.last = {}, now
 
     def usage(self, local: str, weight: float) -> float:
-        """What orders the LocalQueues: in cores, bytes and units, weighed, summed by name."""
+        """Return the key that orders LocalQueues: weighted sum of cores, bytes and units."""
         if weight <= 0:
             return math.inf
         entry = self.entries.get(local, Entry(0))

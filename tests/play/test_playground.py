@@ -1,4 +1,4 @@
-"""The playground: its answers are those of `simulate`, and nobody else gets them."""
+"""The playground: its answers equal those of `simulate`, and only its user can request them."""
 
 import http.client
 import json
@@ -47,7 +47,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("values", CHANGES)
-def test_answers_are_those_of_simulate(week, playground, values):
+def test_answers_equal_the_results_of_simulate(week, playground, values):
     cluster, jobs = week
     for path, value in values.items():
         cluster = cluster.edit(path, value)
@@ -59,7 +59,7 @@ def test_answers_are_those_of_simulate(week, playground, values):
     assert told[f"utilisation {CELL}"] == result.kpis.utilisation[CELL]
     assert [row["wait_mean"] for row in found["queues"]] == result.queues["wait_mean"].tolist()
     assert playground.cluster(values) == cluster
-    # What is drawn adds up to what was used.
+    # The chart shows the recorded usage.
     hours = sum(sum(row["used"]) for row in found["series"]["rows"]) * found["series"]["step"] / 3600
     assert hours == pytest.approx(result.kpis.used_hours[CELL], rel=0.02)
     json.dumps(found, allow_nan=False)
@@ -67,7 +67,7 @@ def test_answers_are_those_of_simulate(week, playground, values):
 
 @pytest.fixture(scope="module")
 def philly():
-    """Two weeks of a cluster of 12 queues: more than there is time for until a slider has moved on."""
+    """Two weeks of a cluster of 12 queues, too long for one partial answer."""
     jobs = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
     return kq.sim.cluster_of(jobs, cohort="all", flavor="h100"), jobs
 
@@ -76,14 +76,14 @@ def test_a_long_run_is_answered_in_parts(philly, monkeypatch):
     """What holds of the 50 ms without a clock: the first part stops at its time, and nothing is done twice."""
     playground = Playground(*philly)
     whole = playground.answer({})
-    monkeypatch.setattr(answers, "_SOON", 0.0)  # each part is one look at the clock long
+    monkeypatch.setattr(answers, "_SOON", 0.0)  # each part ends at the next clock check
     found = [playground.part({}, part) for part in range(4)]
     assert [one["more"] for one in found] == [True, True, True, False]
     seconds = [one["seconds"] for one in found]
     assert 0 < seconds[0] < seconds[1] < seconds[2] < seconds[3] == whole["seconds"]
     assert seconds[0] < whole["seconds"] / 20
     assert {**found[3], "ms": 0} == {**whole, "ms": 0}
-    # What is drawn of a part is what is drawn there in the end.
+    # The chart of a part equals this part of the final chart.
     rows = {(row["queue"], row["cell"]): row for row in whole["series"]["rows"]}
     for one in found[:3]:
         series = one["series"]
@@ -95,7 +95,7 @@ def test_a_long_run_is_answered_in_parts(philly, monkeypatch):
     assert len(json.dumps(whole)) < 64 * 1024
 
 
-def test_a_part_goes_on_only_with_the_same_values(philly, monkeypatch):
+def test_a_partial_answer_continues_only_with_the_same_values(philly, monkeypatch):
     playground = Playground(*philly)
     first, second = [knob for knob in playground.knobs if knob.what == "nominalQuota"][:2]
     monkeypatch.setattr(answers, "_SOON", 0.0)
@@ -110,12 +110,12 @@ def test_a_part_goes_on_only_with_the_same_values(philly, monkeypatch):
 
 
 @pytest.mark.parametrize("part", [-1, 1.5, True, "0", None])
-def test_what_is_no_part_is_told(playground, part):
+def test_an_unknown_part_is_reported(playground, part):
     assert "part" in playground.reply({"values": {}, "part": part})["error"]
     assert "part" not in playground.reply({"values": {}})
 
 
-def test_sliders_show_what_the_manifests_have(playground):
+def test_sliders_show_the_values_of_the_manifests(playground):
     knobs = {(knob.owner, knob.what): knob for knob in playground.knobs}
     assert knobs["vision", "nominalQuota"].value == 8
     assert knobs["vision", "borrowingLimit"].value is None
@@ -123,7 +123,7 @@ def test_sliders_show_what_the_manifests_have(playground):
     assert len(knobs) == 9
 
 
-def test_amounts_keep_their_units_and_weights_are_there_with_fair_sharing():
+def test_amounts_keep_their_units_and_fair_sharing_adds_weights():
     quotas = {"f": {"cpu": kq.Quota("1500m", 1), "memory": kq.Quota("64Gi", None, "32Gi")}}
     queues = [kq.ClusterQueue.of(name, quotas, cohort_name="all") for name in "ab"]
     cluster = kq.Cluster(
@@ -161,7 +161,7 @@ def test_only_sliders_change_anything(playground, values):
         playground.answer(values)
 
 
-def test_values_of_a_slider_are_taken_exactly():
+def test_slider_values_are_used_exactly():
     quotas = {"f": {"cpu": 4, "memory": "64Gi", GPU: 8}}
     played = Playground(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", quotas)), [])
     cpu, memory, gpu = (path_of("q", "nominalQuota", f"f/{name}") for name in ("cpu", "memory", GPU))
@@ -207,7 +207,7 @@ def asked(server, method="GET", path="", body=None, host=None, **headers):
     return found
 
 
-def test_the_page_comes_whole_and_fetches_nothing_from_elsewhere(server):
+def test_the_page_is_complete_and_loads_no_external_resources(server):
     status, headers, body = asked(server)
     page = body.decode()
     assert status == 200
@@ -222,7 +222,7 @@ def test_the_page_comes_whole_and_fetches_nothing_from_elsewhere(server):
     assert asked(server)[1]["Content-Security-Policy"] != policy
 
 
-def test_its_answers_are_those_of_the_playground(server, playground):
+def test_the_server_answers_like_the_playground(server, playground):
     values = {path_of("vision", "nominalQuota"): 3}
     status, headers, body = asked(server, "POST", "answer", json.dumps({"values": values, "part": 3}))
     assert (status, headers["Content-Type"]) == (200, "application/json")
@@ -232,7 +232,7 @@ def test_its_answers_are_those_of_the_playground(server, playground):
     assert "is not the path of a slider" in error["error"]
 
 
-def test_without_the_token_there_is_nothing(server):
+def test_requests_without_the_token_are_rejected(server):
     for path in ("/", "/answer", "/index.html", "/" + "x" * 32 + "/", "/../../etc/passwd", "/%c3%a9"):
         assert asked(server, path=path)[0] == 404
     assert asked(server, "POST", "/answer", "{}")[0] == 404
@@ -240,34 +240,34 @@ def test_without_the_token_there_is_nothing(server):
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:80", "[::1]:80"])
-def test_another_host_is_refused(server, host):
-    """As when a foreign page has its name lead to this machine."""
+def test_another_host_name_is_rejected(server, host):
+    """Like DNS rebinding by a foreign page."""
     assert asked(server, host=host)[0] == 403
     assert asked(server, "POST", "answer", '{"values": {}}', host=host)[0] == 403
 
 
-def test_another_origin_is_refused(server):
+def test_another_origin_is_rejected(server):
     assert asked(server, "POST", "answer", '{"values": {}}', Origin="http://evil.example")[0] == 403
     assert asked(server, "POST", "answer", '{"values": {}}', Origin=f"http://localhost:{server.port}")[0] == 200
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"])
-def test_there_is_no_other_method(server, method):
+def test_other_http_methods_are_rejected(server, method):
     assert asked(server, method)[0] in (405, 501)
 
 
 @pytest.mark.parametrize("body", ["", "{", "[]", '{"values": []}', "null", "[" * 100_000, '{"values": NaN}'])
-def test_what_is_no_question_is_refused(server, body):
+def test_invalid_requests_are_rejected(server, body):
     assert asked(server, "POST", "answer", body)[0] == 400
 
 
-def test_too_long_a_question_is_refused(server):
+def test_too_long_requests_are_rejected(server):
     assert asked(server, "POST", "answer", "x", Content_Length=str(10**9))[0] == 413
     assert asked(server, "POST", "answer", "x", Content_Length="-1")[0] == 413
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "0" * 5000 + "1", "1e3", "0x1", "", " ", "+1"])
-def test_a_length_that_is_no_number_is_refused_without_a_traceback(server, capfd, length):
+def test_an_invalid_content_length_is_rejected_without_a_traceback(server, capfd, length):
     assert asked(server, "POST", "answer", "x", Content_Length=length)[0] in (400, 413)
     assert capfd.readouterr() == ("", "")
 
@@ -276,7 +276,7 @@ def threads():
     return sum(thread.name.startswith("Thread") and thread.is_alive() for thread in threading.enumerate())
 
 
-def test_connections_without_the_token_are_bounded_and_do_not_keep_its_user_out(playground):
+def test_connections_without_the_token_are_limited_and_do_not_block_the_user(playground):
     before = threads()
     strangers = []
     with Server(playground) as serving:
@@ -306,7 +306,7 @@ def test_a_connection_with_the_token_is_not_replaced(playground, monkeypatch):
             user.close()
 
 
-def test_who_goes_away_early_leaves_no_traceback(server, capfd):
+def test_an_early_disconnect_causes_no_traceback(server, capfd):
     for sent in (b"", b"GET", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", server.port)) as stranger:
             stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # ends by a reset
@@ -315,7 +315,7 @@ def test_who_goes_away_early_leaves_no_traceback(server, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_it_listens_on_loopback_alone_and_ends(playground):
+def test_the_server_listens_only_on_loopback_and_stops(playground):
     serving = Server(playground)
     assert serving._server.server_address[0] == "127.0.0.1"
     serving.start()
@@ -325,7 +325,7 @@ def test_it_listens_on_loopback_alone_and_ends(playground):
         asked(serving)
 
 
-def test_a_name_cannot_end_the_script():
+def test_a_name_cannot_close_the_script_element():
     """Names of objects come from manifests; the server's page has them within a script."""
     queue = kq.ClusterQueue.of("q", {"f": {"example.com/x": 1}})
     played = Playground(kq.Cluster(kq.ResourceFlavor("f"), queue), [{"queue": "q", "submit": 0, "runtime": 1}])
@@ -348,14 +348,14 @@ def widget(week):
 
 
 def sent_by(widget):
-    """What goes over the line to a browser from now on: the states that are told."""
+    """Return the messages to the browser from now on."""
     sent = []
     widget.comm.send = lambda data=None, **_: sent.append(data["state"])
     return sent
 
 
 def ask(widget, values, part=0, name="view 1"):
-    """What a view sends, as the message of its comm, and what it gets."""
+    """Send a message of a view; return the reply."""
     sent = sent_by(widget)
     state = {"question": {"values": values, "part": part, "id": name}}
     widget._handle_msg({"content": {"data": {"method": "update", "state": state}}, "buffers": []})
@@ -377,7 +377,7 @@ def test_the_widget_answers_as_the_page_does(widget, playground):
     assert [knob["path"] for knob in widget.knobs] == [knob.path for knob in playground.knobs]
 
 
-def test_what_the_widget_shows_is_to_be_had_and_set(widget, week):
+def test_values_of_the_widget_can_be_read_and_set(widget, week):
     path = path_of("vision", "nominalQuota")
     sent = sent_by(widget)
     widget.values = {path: 3}
@@ -393,14 +393,14 @@ def test_what_the_widget_shows_is_to_be_had_and_set(widget, week):
 @pytest.mark.parametrize(
     "question", [{}, {"values": []}, {"values": {"x": 1}}, {"values": {}, "part": "x"}, {"values": None}]
 )
-def test_the_widget_survives_what_is_no_question(widget, question):
+def test_the_widget_ignores_invalid_messages(widget, question):
     widget.question = {**question, "id": "me"}
     assert widget.answer["id"] == "me"
     assert ("error" in widget.answer) == (question != {})  # without values, they are those of the cluster
     assert widget.values == {}
 
 
-def test_the_widget_is_the_page_and_fetches_nothing(widget, server):
+def test_the_widget_equals_the_page_and_loads_no_external_resources(widget, server):
     page = asked(server)[2].decode()
     script = (Path(play.__file__).parent / "view.js").read_text()
     assert script in page
@@ -408,7 +408,7 @@ def test_the_widget_is_the_page_and_fetches_nothing(widget, server):
     assert "http" not in (widget._esm + widget._css).replace("http://www.w3.org/2000/svg", "")
 
 
-def test_without_anywidget_the_widget_says_what_to_install(week, monkeypatch):
+def test_without_anywidget_the_error_names_the_extra(week, monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "kueuepy.play.traits", raising=False)
     with pytest.raises(kq.errors.UnsupportedError, match=r"kueuepy\[widget\]"):

@@ -1,4 +1,4 @@
-"""What kueuepy does with a recorded job, in the form of `forms`."""
+"""The results of kueuepy for a recorded job, in the format of `forms`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _RECORDS = (
 
 
 class Answers:
-    """The answers on one case.
+    """The results for one case.
 
     Attributes:
         problem: Why the job was refused; empty if it was not.
@@ -173,7 +173,7 @@ class Answers:
         return WorkloadStatus(admission=admission, admission_checks=tuple(states))
 
     def _status(self, manifest: Form, status: Any) -> Form:
-        """Return the answer on a status: of one object, or of each pod of a group."""
+        """Return the interpretation of a status, of one object or of each pod of a group."""
         manifest = copy.deepcopy(kj.suspend(manifest, **self._around))
         for item, one in zip(_items(manifest), status if self._kind == "Pod" else [status], strict=True):
             item["status"] = one

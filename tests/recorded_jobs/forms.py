@@ -1,4 +1,4 @@
-"""The forms in which recorded answers and those of kueuepy are compared."""
+"""The common format of recorded results and those of kueuepy."""
 
 from __future__ import annotations
 

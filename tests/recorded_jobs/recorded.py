@@ -1,4 +1,4 @@
-"""What Kueue was recorded to do with a job, in the form of `forms`."""
+"""The recorded results of Kueue for a job, in the format of `forms`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every recorded job: kueuepy refuses, converts, starts and stops it as Kueue does."""
+"""Every recorded job: kueuepy rejects, converts, starts and stops it like Kueue."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def cases() -> list[Form]:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases()])
-def test_kueuepy_makes_of_a_job_what_kueue_makes_of_it(case):
+def test_kueuepy_converts_a_job_like_kueue(case):
     answers = Answers(case)
     recorded, found = recorded_answer(case), answers.answer()
     _close_known_gaps(case, recorded, found)
     assert not differences(recorded, found), answers.problem
 
 
-def test_all_cases_are_there():
+def test_all_cases_are_present():
     assert len(cases()) == NUMBER
 
 
@@ -53,12 +53,12 @@ def test_all_cases_are_there():
         ({"a": {}}, {"a": {"b": 0}}),
     ],
 )
-def test_the_comparison_notices(recorded, found):
+def test_the_comparison_detects_differences(recorded, found):
     assert len(differences(recorded, found)) == 1
     assert not differences(recorded, recorded)
 
 
-def test_a_change_says_what_is_new_and_what_is_removed():
+def test_a_change_lists_added_and_removed_values():
     before = {"spec": {"a": 1, "b": [{"x": 1}, {}], "c": {}}, "status": {"d": 1}}
     after = {"spec": {"a": True, "b": [{"x": 1}]}}
     assert changes(before, after) == {"/spec/a": True}

@@ -1,4 +1,4 @@
-"""Warnings of runs are read from their results."""
+"""Fixtures: warnings of simulations are ignored, because results contain them."""
 
 import warnings
 from pathlib import Path

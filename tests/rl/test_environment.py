@@ -38,14 +38,14 @@ def made(**options):
     return rl.QuotaEnv(cluster(), jobs, PATHS, **{"interval": "30m", "episode": "6h", **options})
 
 
-def test_gymnasium_finds_nothing_wrong():
+def test_the_environment_passes_gymnasiums_check():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env = gymnasium.make("kueuepy/Quota-v0", cluster=cluster(), jobs=jobs, edit=PATHS)
         check_env(env.unwrapped, skip_render_check=True)
 
 
-def test_an_episode_in_which_nothing_is_edited_is_a_run():
+def test_an_episode_without_edits_equals_a_simulation():
     env = made()
     played = rl.play(env, rl.DoNothing(), seed=3)
     alone = kq.simulate(cluster(), jobs(3), until="6h").kpis
@@ -56,7 +56,7 @@ def test_an_episode_in_which_nothing_is_edited_is_a_run():
     assert played.reward == pytest.approx(-waits / 1800 / 3)
 
 
-def test_what_is_edited_counts_from_that_moment_on():
+def test_edits_apply_from_their_step_on():
     env = made(step=4)
     env.reset(seed=3)
     total = 0.0
@@ -74,7 +74,7 @@ def test_what_is_edited_counts_from_that_moment_on():
     assert total == pytest.approx(-expected.totals["waits"] / 1e9 / 1800 / 3)
 
 
-def test_the_observation_is_what_the_scheduler_of_the_moment_says():
+def test_the_observation_matches_the_current_scheduler():
     env = made()
     env.reset(seed=5)
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_episode():
     assert rewards(1) == rewards(1) != rewards(2)
 
 
-def test_a_log_is_played_a_window_at_a_time():
+def test_each_episode_uses_a_window_of_a_log():
     log = jobs(0, hours=24 * 5)
     env = rl.QuotaEnv(cluster(), log, PATHS, interval="1h", episode="1d")
     first, _ = env.reset(options={"start": "2d"}, seed=1)
@@ -127,14 +127,14 @@ def test_a_step_needs_an_episode():
         env.step(np.zeros(3))
 
 
-def test_a_reward_of_ones_own():
+def test_a_custom_reward_function():
     env = made(reward=lambda before, after: after["arrivals"] - before["arrivals"])
     env.reset(seed=3)
     total = sum(env.step(np.zeros(3))[1] for _ in range(12))
     assert total == (jobs(3).exact()["submit"] <= jobs(3).exact()["submit"].min() + 6 * 3600 * 10**9).sum() - 1
 
 
-def test_moving_quota_to_those_who_wait_beats_doing_nothing():
+def test_moving_quota_to_waiting_queues_beats_no_action():
     nothing = np.mean([rl.play(made(), rl.DoNothing(), seed).reward for seed in range(4)])
     proportional = np.mean([rl.play(made(), rl.Proportional(), seed).reward for seed in range(4)])
     assert proportional > 0.7 * nothing
@@ -142,7 +142,7 @@ def test_moving_quota_to_those_who_wait_beats_doing_nothing():
     assert sum(climbed.values.values()) == 12
 
 
-def test_days_that_are_named_differ(week):
+def test_named_days_differ(week):
     env = rl.QuotaEnv(*week, interval="6h", episode="1d")
     starts, rewards = [], []
     for day in range(4, 7):
@@ -153,7 +153,7 @@ def test_days_that_are_named_differ(week):
     assert len(set(rewards)) == 3
 
 
-def test_an_environment_is_made_without_arguments():
+def test_an_environment_is_created_without_arguments():
     env = gymnasium.make("kueuepy/Quota-v0")
     assert env.observation_space.contains(env.reset(seed=3)[0])
     assert env.step(env.action_space.sample())[0].shape == env.observation_space.shape

@@ -1,4 +1,4 @@
-"""The numbers that are moved, against the rule once more in NumPy; and choices."""
+"""Actions of the environment: numbers, compared with the rule in NumPy, and choices."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ GPU = "nvidia.com/gpu"
 
 
 def with_sum(wanted, low, high, total):
-    """The nearest values within bounds that have this sum: all are moved by the same, as far as bounds let them."""
+    """Return the nearest values within bounds with this sum: all values are shifted equally within the bounds."""
     ends = np.sort(np.concatenate([low - wanted, high - wanted]))
     sums = np.clip(wanted + ends[:, None], low, high).sum(axis=1)
     return np.clip(wanted + np.interp(total, sums, ends), low, high)
@@ -40,7 +40,7 @@ def expected(values, by, low, high, sums):
 
 
 def moved(values, actions, *bounds):
-    """What the core makes of an action, by a fleet whose objects are not asked for."""
+    """Return the values that the core computes for an action."""
     low, high, sums, step = bounds
     options = {"interval": 1, "episode": 1, "step": step, "low": low, "high": high, "sums": sums, "start": values}
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
@@ -79,7 +79,7 @@ def test_numbers_move_by_the_rule(move):
         assert sum(found[place] for place in mine) == sum(values[place] for place in mine)
 
 
-def test_sums_of_large_numbers_stay():
+def test_sums_of_large_numbers_are_kept():
     """Bytes of memory: parts of a byte are lost in the sum of floats."""
     values = [2**40 + 1, 2**41, 3 * 2**39 + 7]
     found = moved(values, [1.0, -0.3, 0.123456789], [0, 0, 0], [2**43] * 3, [0, 0, 0], 2**37 / 3)
@@ -87,7 +87,7 @@ def test_sums_of_large_numbers_stay():
     assert found != values
 
 
-def test_what_rounding_leaves_goes_to_the_largest_remainder():
+def test_the_rounding_remainder_is_assigned_to_the_largest_fraction():
     assert moved([4, 4, 4], [0.35, 0.05, -0.4], [0, 0, 0], [12, 12, 12], [0, 0, 0], 4.0) == [6, 4, 2]
     assert moved([4, 4, 4], [1.0, 0, 0], [0, 0, 0], [12, 12, 12], [0, 0, 0], 9.0) == [10, 1, 1]
 
@@ -108,7 +108,7 @@ def knobs(where, edit=(), choose=None, bounds=None):
     return Knobs(where, edit, choose or {}, bounds or {}, conserve=True)
 
 
-def test_each_field_has_a_sum_of_its_own():
+def test_each_field_has_a_separate_sum():
     found = knobs(cluster(), [path("a"), path("a", resource="cpu"), path("b"), path("b", resource="cpu")])
     assert found.sums == [0, 1, 0, 1]
     assert found.high == [8, 16, 8, 16]
@@ -117,7 +117,7 @@ def test_each_field_has_a_sum_of_its_own():
     assert [(q.name, q.nominal_quota) for q in made.resource_groups[0].flavors[0].resources] == [(GPU, 5), ("cpu", 9)]
 
 
-def test_a_choice_begins_with_what_the_cluster_has():
+def test_a_choice_starts_with_the_value_of_the_cluster():
     policies = ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
     where = cluster(preemption=kq.Preemption(within_cluster_queue="LowerPriority"))
     within = "ClusterQueue/*:preemption.withinClusterQueue"
@@ -150,12 +150,12 @@ def test_a_choice_begins_with_what_the_cluster_has():
         ({"choose": {"Configuration:fairSharing": [None]}}, "must be such as"),
     ],
 )
-def test_what_cannot_be_edited(options, told):
+def test_invalid_fields_are_rejected(options, told):
     with pytest.raises(kq.KueueError, match=told):
         knobs(cluster(), **options)
 
 
-def test_bounds_that_no_object_is_valid_with_are_found_before_a_step_is():
+def test_invalid_bounds_are_rejected_before_the_first_step():
     where = cluster().edit(path("a", "lendingLimit"), 3)
     with pytest.raises(kq.errors.InvalidSpecError, match="lendingLimit: is 3; it must be at most the nominalQuota"):
         knobs(where, [path("a"), path("b")])

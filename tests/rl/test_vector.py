@@ -1,4 +1,4 @@
-"""Many environments as one are the single ones, step by step."""
+"""A vector of environments equals single environments, step by step."""
 
 import multiprocessing
 import warnings
@@ -35,7 +35,7 @@ def cluster(cohort="all", reclaim="Any"):
 
 
 def jobs(seed):
-    """Six hours at about the load that there is room for, with two priorities."""
+    """Six hours of jobs with two priorities, at a load of about 1."""
     tables = [
         generate.poisson(name, f"{per_hour}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=0.25, seed=seed)
         for name, per_hour in zip(NAMES, (18, 9, 4), strict=True)
@@ -45,7 +45,7 @@ def jobs(seed):
 
 
 def same(one, other):
-    """Whether two infos tell the same."""
+    """Return whether two infos are equal."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, np.ndarray):
@@ -82,7 +82,7 @@ def games(draw):
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=20, deadline=None)
-def test_many_are_the_single_ones_step_by_step(game, n, threads, mode, seed):
+def test_a_vector_equals_single_environments_step_by_step(game, n, threads, mode, seed):
     arguments, options = game
     one_by_one = SyncVectorEnv([lambda: QuotaEnv(*arguments, **options)] * n, autoreset_mode=mode)
     at_once = QuotaVectorEnv(n, *arguments, threads=threads, autoreset_mode=mode, **options)
@@ -104,7 +104,7 @@ def test_many_are_the_single_ones_step_by_step(game, n, threads, mode, seed):
         assert found[0] in at_once.observation_space
 
 
-def test_gymnasium_makes_them():
+def test_gymnasium_creates_vectors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         envs = gymnasium.make_vec(
@@ -139,8 +139,8 @@ def steps_on(envs, expected):
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_a_process_that_forks_goes_on_with_threads_of_its_own():
-    """As data loaders do: the threads that wait in the core are not there in the child."""
+def test_a_forked_process_uses_its_own_threads():
+    """Like in data loaders: threads of the core do not exist in a forked child."""
     envs, same = (rl.vector(3, cluster(), jobs, PATHS, interval="1h", episode="6h", threads=2) for _ in range(2))
     for one in (envs, same):
         one.reset(seed=1)
@@ -153,7 +153,7 @@ def test_a_process_that_forks_goes_on_with_threads_of_its_own():
     steps_on(envs, expected)
 
 
-def test_some_begin_anew_and_others_go_on():
+def test_some_environments_reset_while_others_continue():
     envs = rl.vector(3, cluster(), jobs, PATHS, interval="1h", episode="2h", autoreset_mode="Disabled")
     envs.reset(seed=1)
     for _ in range(2):
@@ -186,7 +186,7 @@ def test_some_begin_anew_and_others_go_on():
         (lambda envs: envs.reset() and envs.step(None), kq.errors.InvalidSpecError),
     ],
 )
-def test_what_is_no_action_changes_nothing(call, error):
+def test_an_invalid_action_changes_nothing(call, error):
     envs = rl.vector(2, cluster(), jobs, PATHS, interval="1h", episode="6h")
     with pytest.raises(error):
         call(envs)
@@ -198,6 +198,6 @@ def test_what_is_no_action_changes_nothing(call, error):
 
 
 @pytest.mark.parametrize(("number", "options"), [(0, {}), (2, {"threads": 0}), (1, {"autoreset_mode": "Later"})])
-def test_there_is_no_such_vector(number, options):
+def test_invalid_vectors_are_rejected(number, options):
     with pytest.raises(ValueError, match=r"each must be 1 or more|is not a valid AutoresetMode"):
         rl.vector(number, cluster(), jobs, PATHS, **options)

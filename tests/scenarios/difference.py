@@ -1,4 +1,4 @@
-"""What differs between the result that Kueue gave for a step and the one that the engine gives."""
+"""Differences between the recorded result of a step and that of the engine."""
 
 from __future__ import annotations
 

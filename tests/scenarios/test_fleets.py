@@ -1,4 +1,4 @@
-"""Recorded scenarios of a manager and its workers: every cluster decides, and MultiKueue acts, as Kueue did."""
+"""Recorded scenarios of a manager and its workers: clusters and MultiKueue act like Kueue."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fleet_facts(result: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("line", list(scenarios()))
-def test_a_fleet_decides_as_kueue_did(line):
+def test_a_fleet_decides_like_the_recorded_kueue(line):
     scenario = msgspec.json.decode(line)
     assert len(scenario["steps"]) == len(scenario["results"])
     run = FleetReplay(scenario)
@@ -70,7 +70,7 @@ def test_a_fleet_decides_as_kueue_did(line):
         ({"at": 0, "dispatches": True}, "unknown field `dispatches`"),
     ],
 )
-def test_a_step_that_names_nothing_is_an_error(step, problem):
+def test_an_unknown_step_is_an_error(step, problem):
     with gzip.open(DATA / "multikueue-cases.jsonl.gz", "rb") as lines:
         scenario = msgspec.json.decode(next(lines))
     with pytest.raises(KueueError, match=problem):

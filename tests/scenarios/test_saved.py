@@ -1,4 +1,4 @@
-"""Recorded scenarios with topologies or devices, told by an engine that is saved and read again at every step."""
+"""Recorded scenarios with topologies or devices, with an engine that is saved and restored at every step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scenarios():
 
 
 @pytest.mark.parametrize("line", list(scenarios()))
-def test_an_engine_goes_on_as_it_was_when_it_was_saved(line):
+def test_a_restored_engine_continues_from_the_saved_state(line):
     scenario = msgspec.json.decode(line)
     run = Replay(scenario)
     for number, (step, recorded) in enumerate(zip(scenario["steps"], scenario["results"], strict=True)):

@@ -1,4 +1,4 @@
-"""Every recorded scenario, step by step: the engine decides as Kueue did, and says it in the same words."""
+"""Every recorded scenario, step by step: the engine makes the same decisions with the same messages as Kueue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
 
-# Under sanitizers a share of each family is enough.
+# Under sanitizers, a fraction of each family is sufficient.
 SHARE_UNDER_SANITIZERS = 10
 
 # Where Kueue's answer depends on the order in which a Go map gives its keys. With admission fair sharing the order of
@@ -42,7 +42,7 @@ def scenarios():
 
 
 @pytest.mark.parametrize("line", list(scenarios()))
-def test_the_engine_decides_as_kueue_did(line):
+def test_the_engine_decides_like_the_recorded_kueue(line):
     scenario = msgspec.json.decode(line)
     assert len(scenario["steps"]) == len(scenario["results"])
     run = Replay(scenario)
@@ -53,7 +53,7 @@ def test_the_engine_decides_as_kueue_did(line):
 
 
 def releases():
-    """Inputs on which a release decides otherwise than the present one, with that release's answers."""
+    """Inputs on which an older release decides differently, with the results of that release."""
     for path in sorted(DATA.glob("versions/*.jsonl.gz")):
         with gzip.open(path, "rb") as lines:
             for line in lines:
@@ -62,7 +62,7 @@ def releases():
 
 
 @pytest.mark.parametrize("line", list(releases()))
-def test_each_release_decides_as_it_did(line):
+def test_each_release_decides_like_its_recording(line):
     scenario = msgspec.json.decode(line)
     names_one_at_random = open_answers(release_of(scenario["config"]["version"]))
     run = Replay(scenario)
@@ -91,7 +91,7 @@ def test_each_release_decides_as_it_did(line):
         lambda result: result.update(blocked=True),
     ],
 )
-def test_no_difference_is_overlooked(change):
+def test_every_difference_is_detected(change):
     def held(workload):
         place = {"levels": ["rack", "host"], "domains": [{"values": ["r1", "n1"], "count": 2}]}
         pod_set = {"name": "main", "count": 2, "flavors": {"cpu": "f"}, "usage": {"cpu": "3"}, "topology": place}

@@ -1,4 +1,4 @@
-"""Clusters and jobs to try runs on."""
+"""Fixtures: clusters and jobs for simulations."""
 
 import warnings
 
@@ -33,5 +33,5 @@ def cluster(*objects, **fields):
 
 @pytest.fixture
 def one():
-    """One queue of 2 GPUs in which the urgent evict others."""
+    """One queue of 2 GPUs in which urgent jobs evict others."""
     return cluster(queue("q", 2, within_cluster_queue="LowerPriority"))

@@ -1,4 +1,4 @@
-"""Amounts and times at the ends of 64 bits, quota that failures lower, and runs without end."""
+"""Amounts and times at the limits of 64 bits, quota reduced by failures, and endless simulations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGE = [2**61, 2**63, 2**64, 10**30, np.uint64(2**63), np.int64(2**62), 2.0**61
 
 
 @pytest.mark.parametrize("amount", LARGE, ids=repr)
-def test_cpu_beyond_64_bits_of_thousandths_is_refused(amount):
+def test_cpu_beyond_64_bits_of_millicores_is_rejected(amount):
     with pytest.raises(
         kq.errors.InvalidSpecError, match=r'jobs row 0, column "cpu": .*it must be less than 9223372036854775'
     ):
@@ -37,23 +37,23 @@ def test_cpu_beyond_64_bits_of_thousandths_is_refused(amount):
 
 
 @pytest.mark.parametrize("amount", [2**63 - 2, 2**61, 2.0**62, np.uint64(2**62)], ids=repr)
-def test_memory_as_far_as_64_bits_go_waits(amount):
+def test_memory_up_to_64_bits_is_accepted_and_waits(amount):
     assert states(job(memory=amount)) == ["Waiting"]
 
 
 @pytest.mark.parametrize("amount", [2**63, 2.0**63, np.uint64(2**64 - 1), 10**40], ids=repr)
-def test_memory_beyond_64_bits_is_refused(amount):
+def test_memory_beyond_64_bits_is_rejected(amount):
     with pytest.raises(kq.errors.InvalidSpecError, match='column "memory"'):
         states(job(memory=amount))
 
 
-def test_what_all_pods_ask_for_is_bounded_as_what_each_does():
+def test_total_requests_are_bounded_like_requests_per_pod():
     with pytest.raises(kq.errors.InvalidSpecError, match="1024 pods ask for"):
         states(job(memory=2**55, pods=1024))
     assert states(job(memory=2**50, pods=1024)) == ["Waiting"]
 
 
-def test_columns_of_whole_numbers_keep_every_digit():
+def test_integer_columns_keep_every_digit():
     jobs = kq.Jobs({"queue": ["a"], "submit": [0], "runtime": [1], "memory": np.array([2**53 + 1])})
     assert jobs["memory"].tolist() == [2**53 + 1]
 
@@ -63,7 +63,7 @@ LEAST = [-(2**63), np.int64(-(2**63)), np.array([-(2**63)])]
 
 @pytest.mark.parametrize("value", LEAST, ids=repr)
 @pytest.mark.parametrize("name", ["submit", "runtime", "cpu", "memory"])
-def test_the_least_number_of_64_bits_is_refused(name, value):
+def test_the_smallest_64_bit_integer_is_rejected(name, value):
     columns = {"queue": ["a"], "submit": [0], "runtime": [60], "cpu": [1]}
     given = value if isinstance(value, np.ndarray) else [value]
     with pytest.raises(kq.errors.InvalidSpecError, match=f'column "{name}"'):
@@ -84,12 +84,12 @@ LATE = [
 
 
 @pytest.mark.parametrize("submit", LATE, ids=repr)
-def test_a_date_beyond_64_bits_of_nanoseconds_is_refused(submit):
+def test_a_date_beyond_64_bits_of_nanoseconds_is_rejected(submit):
     with pytest.raises(kq.errors.InvalidSpecError, match='column "submit"'):
         kq.Jobs({"queue": ["a"], "submit": submit, "runtime": [60]})
 
 
-def test_a_date_of_pandas_beyond_64_bits_of_nanoseconds_is_refused():
+def test_a_pandas_date_beyond_64_bits_of_nanoseconds_is_rejected():
     pandas = pytest.importorskip("pandas")
     late = pandas.Timestamp("2600-01-01").as_unit("s")
     for submit in (pandas.Series([late]), [late]):
@@ -97,7 +97,7 @@ def test_a_date_of_pandas_beyond_64_bits_of_nanoseconds_is_refused():
             kq.Jobs({"queue": ["a"], "submit": submit, "runtime": [60]})
 
 
-def test_a_date_of_arrow_beyond_64_bits_of_nanoseconds_is_refused():
+def test_an_arrow_date_beyond_64_bits_of_nanoseconds_is_rejected():
     arrow = pytest.importorskip("pyarrow")
     day = arrow.array([dt.date(2600, 1, 1)], arrow.date32())
     table = arrow.table({"queue": ["a"], "submit": day, "runtime": [60]})
@@ -126,12 +126,12 @@ LONG = [
 
 
 @pytest.mark.parametrize("runtime", LONG, ids=repr)
-def test_a_duration_beyond_64_bits_of_nanoseconds_is_refused(runtime):
+def test_a_duration_beyond_64_bits_of_nanoseconds_is_rejected(runtime):
     with pytest.raises(kq.errors.InvalidSpecError, match='column "runtime"'):
         kq.Jobs({"queue": ["a"], "submit": [0], "runtime": runtime})
 
 
-def test_scaling_beyond_64_bits_is_refused_with_the_row():
+def test_scaling_beyond_64_bits_is_rejected_with_the_row():
     jobs = kq.Jobs.of([job(submit=n) for n in range(3)])
     assert jobs.scale_runtime(1e8).exact()["runtime"].tolist() == [6 * 10**18] * 3
     assert jobs.scale_load(1e-5).exact()["submit"].tolist() == [0, 10**14, 2 * 10**14]
@@ -162,7 +162,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("options", HOSTILE, ids=repr)
-def test_an_option_beyond_64_bits_is_refused_by_name(options):
+def test_an_option_beyond_64_bits_is_rejected_by_name(options):
     (name,) = options
     with pytest.raises(kq.errors.InvalidSpecError, match=f"{name}|Constant"):
         kq.simulate(CLUSTER, [job()], **options)
@@ -206,7 +206,7 @@ def _nominal_of(run, queue):
 
 
 @pytest.mark.parametrize("cpu", [4, 0, 2, 9])
-def test_a_queue_applied_while_nodes_are_broken_has_what_it_declares_once_they_are_repaired(cpu):
+def test_a_queue_applied_during_node_failures_has_its_full_quota_after_repair(cpu):
     applied = kq.ClusterQueue.of("a", {"f": {"cpu": cpu, "memory": "4Gi"}})
     jobs = [job(runtime="10h", cpu=4), job(submit="200h", runtime=60, cpu=4)]
     options = {"delays": [FAILING], "model": kq.sim.RunModel("resume"), "seed": 1, "until": "400h"}
@@ -219,7 +219,7 @@ def test_a_queue_applied_while_nodes_are_broken_has_what_it_declares_once_they_a
     assert nominal[-1] == cpu
 
 
-def test_a_queue_deleted_while_nodes_are_broken_stays_deleted():
+def test_a_queue_deleted_during_node_failures_stays_deleted():
     jobs = [job(runtime="10h", cpu=4)]
     events = [kq.sim.Event("5h", kq.simulation.model.Delete("ClusterQueue/a"))]
     run = kq.Simulation(CLUSTER, jobs, events=events, delays=[FAILING], seed=1, until="100h")
@@ -234,7 +234,7 @@ def test_a_queue_deleted_while_nodes_are_broken_stays_deleted():
 # Runs without end.
 
 
-def test_failures_far_more_often_than_jobs_end_stop_the_run_with_a_warning():
+def test_very_frequent_failures_stop_the_run_with_a_warning():
     result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[kq.sim.Failures("f", "1h", "1h", {"cpu": 1})])
     assert result.jobs["state"][0] in ("Running", "Waiting")
     assert any("1 job: never finish: the last" in text for text in result.warnings)
@@ -251,14 +251,14 @@ def test_a_check_that_always_fails_stops_the_run_with_a_warning():
         assert any("never finish" in text for text in result.warnings), delay
 
 
-def test_a_run_that_until_bounds_is_not_stopped_before():
+def test_a_run_with_until_is_not_stopped_earlier():
     delays = [kq.sim.Failures("f", "1s", "1s", {"cpu": 4})]
     result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=delays, until="2d")
     assert result.kpis.evictions > 100_000
     assert not any("never finish" in text for text in result.warnings)
 
 
-def test_a_run_goes_on_after_a_stop_once_something_changes():
+def test_a_stopped_run_continues_after_a_change():
     run = kq.Simulation(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[kq.sim.Failures("f", "1h", "1h", {"cpu": 1})])
     run.run()
     stopped = run.now
@@ -272,7 +272,7 @@ def test_a_run_goes_on_after_a_stop_once_something_changes():
 @pytest.mark.parametrize(
     "options", [{"every": "1us"}, {"every": "1us", "times": 10**13}, {"every": "1ns", "at": "1:00"}]
 )
-def test_an_event_that_comes_more_often_than_can_be_listed_is_refused(options):
+def test_an_event_with_too_many_repetitions_is_rejected(options):
     jobs = [job(), job(submit="7d")]
     with pytest.raises(
         kq.errors.InvalidSpecError, match=rf"events\[0\]: every .* it must come at most {MOST_MOMENTS} times"
@@ -280,7 +280,7 @@ def test_an_event_that_comes_more_often_than_can_be_listed_is_refused(options):
         kq.simulate(CLUSTER, jobs, events=[kq.sim.Event(what=kq.sim.Finish(0), **options)])
 
 
-def test_a_closed_run_does_not_go_on():
+def test_a_closed_simulation_cannot_continue():
     run = kq.Simulation(CLUSTER, [job(), job(submit=100)])
     run.run(50)
     result = run.close()
@@ -291,7 +291,7 @@ def test_a_closed_run_does_not_go_on():
     assert run.close().runs["reserved"].tolist() == result.runs["reserved"].tolist() == waits
 
 
-def test_an_edit_that_changes_nothing_any_more_is_made_once_however_often_it_comes(monkeypatch):
+def test_a_repeated_edit_without_effect_is_applied_once(monkeypatch):
     made = []
     edit_of = kq.Cluster.edit
     monkeypatch.setattr(kq.Cluster, "edit", lambda *arguments: made.append(arguments) or edit_of(*arguments))

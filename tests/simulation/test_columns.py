@@ -1,4 +1,4 @@
-"""Columns of a user beside those of the package, repairs that are noted, and names that are cleaned."""
+"""User-defined columns, corrections with notes, and cleaned names."""
 
 import datetime as dt
 
@@ -22,7 +22,7 @@ def test_a_column_named_created_does_not_reorder_queues():
 
 
 @pytest.mark.parametrize("name", ["template", "kueuepy:created"])
-def test_reserved_columns_are_refused_by_name(name):
+def test_reserved_columns_are_rejected_by_name(name):
     with pytest.raises(kq.errors.InvalidSpecError, match=f'column "{name}": is a reserved name'):
         jobs(**{name: [3, 3, 3]})
 
@@ -41,7 +41,7 @@ def test_a_recorded_start_is_a_time():
 @pytest.mark.parametrize(
     "name", ["job", "counted", "state", "waited", "jobs", "finished", "wait_mean", "cluster_queue"]
 )
-def test_any_other_column_is_kept_and_makes_groups(name):
+def test_other_columns_are_kept_and_can_group_jobs(name):
     result = kq.simulate(cluster(queue("q", 1)), jobs(**{name: ["x", "y", "y"], f"recorded_{name}": ["u", "v", "w"]}))
     kept = [own for own in result.jobs.names if own.endswith(name) and len(result.jobs[own]) == 3]
     assert len(kept) == (2 if name in ("jobs", "finished", "wait_mean") else 3)
@@ -69,7 +69,7 @@ def test_repairs_are_noted():
     )
 
 
-def test_names_that_a_simulation_refuses_are_noted_and_cleaned():
+def test_invalid_names_are_reported_and_cleaned():
     table = jobs(
         name=["Train_1", "train-1", "train-1"], queue=["Team A", "team-a", "ns_1/q"], flavor=["H100", "h100", None]
     )
@@ -102,7 +102,7 @@ def test_cleaned_names_are_accepted():
     assert np.unique(result.jobs["name"].astype(str)).size == 10
 
 
-def test_many_plain_names_are_found_to_be_plain():
+def test_many_valid_names_are_validated_quickly():
     names = np.array([f"job-{n}.x" for n in range(1000)], object)
     table = {"queue": ["q"] * 1000, "submit": [0] * 1000, "runtime": [1] * 1000}
     assert kq.Jobs({**table, "name": names}).notes == ()
@@ -112,7 +112,7 @@ def test_many_plain_names_are_found_to_be_plain():
         assert kq.Jobs({**table, "name": names}).notes == expected, bad
 
 
-def test_a_table_with_workloads_of_its_own_is_not_written(tmp_path):
+def test_a_table_that_contains_workload_objects_is_not_written(tmp_path):
     pytest.importorskip("pyarrow")
     table = kq.Jobs.of(kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
     with pytest.raises(kq.errors.StateError, match="Workloads of their own"):

@@ -1,4 +1,4 @@
-"""Copies of runs and of what comes of them: a copy of a run goes on alone, a result is a value."""
+"""Copies of simulations are independent, and results are values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pickled(thing):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_of_a_run_goes_on_alone(copied):
+def test_a_copy_of_a_simulation_continues_independently(copied):
     run = kq.Simulation(CLUSTER, JOBS)
     run.run("5m")
     before = run.now
@@ -33,7 +33,7 @@ def test_a_copy_of_a_run_goes_on_alone(copied):
     assert [run.result().jobs["cpu"][20], twin.result().jobs["cpu"][20]] == [2, 1]
 
 
-def test_a_run_is_not_pickled_and_says_what_is():
+def test_pickling_a_simulation_raises_an_error_with_an_alternative():
     with pytest.raises(UnsupportedError, match=r"pickle its result\(\)"):
         pickle.dumps(kq.Simulation(CLUSTER, JOBS))
 
@@ -51,7 +51,7 @@ def test_a_copy_of_a_result_is_equal(copied):
     assert "own" not in result.wall
 
 
-def test_an_unpickled_result_has_no_scheduler_and_says_so():
+def test_an_unpickled_result_reports_that_it_has_no_scheduler():
     result = kq.simulate(CLUSTER, JOBS)
     assert copy.copy(result).scheduler is not None
     with pytest.raises(StateError, match="unpickled"):
@@ -67,7 +67,7 @@ def test_a_copy_of_a_comparison_is_equal(copied):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_an_environment_is_neither_copied_nor_pickled_and_says_so(copied):
+def test_copying_or_pickling_an_environment_raises_an_error(copied):
     rl = pytest.importorskip("kueuepy.rl")
     path = "ClusterQueue/a:quota[f/cpu].nominalQuota"
     for env in (rl.QuotaEnv(CLUSTER, kq.Jobs.of(JOBS), [path]), rl.vector(2, CLUSTER, kq.Jobs.of(JOBS), [path])):

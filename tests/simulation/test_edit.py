@@ -1,4 +1,4 @@
-"""A path into the objects of a cluster: what it changes, and what it says where it names nothing."""
+"""Paths into the objects of a cluster: edits, and errors of paths without a match."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def quotas(found):
     return [q.resource_groups[0].flavors[0].resources[0] for q in found.cluster_queues]
 
 
-def test_a_quota_of_one_of_some_and_of_all(there):
+def test_quotas_of_one_several_and_all_queues(there):
     path = f"quota[f/{GPU}].borrowingLimit"
     assert [q.borrowing_limit for q in quotas(there.edit(f"ClusterQueue/team-a:{path}", 4))] == [4, None, None]
     assert [q.borrowing_limit for q in quotas(there.edit(f"ClusterQueue/team-{{a,c}}:{path}", 4))] == [4, None, 4]
@@ -59,7 +59,7 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
         ("ClusterQueue/team-a:cohortName.x", kq.errors.InvalidSpecError, 'what is before "x" is no object'),
     ],
 )
-def test_a_path_that_names_nothing(there, path, error, told):
+def test_a_path_without_a_match_is_rejected(there, path, error, told):
     with pytest.raises(error, match=told.replace("?", r"\?").replace("/", "/")):
         there.edit(path, 1)
 
@@ -85,7 +85,7 @@ def cells(values):
     return {f"ClusterQueue/{name}:{path}.{field}": value for (name, field), value in values.items()}
 
 
-def test_several_fields_at_once_are_those_one_after_another(there):
+def test_several_edits_at_once_equal_consecutive_edits(there):
     values = cells({("*", "borrowingLimit"): 4, ("team-a", "borrowingLimit"): 2, ("team-{b,c}", "lendingLimit"): 1})
     values |= {
         "ClusterQueue/*:preemption": {"withinClusterQueue": "Never"},
@@ -98,11 +98,11 @@ def test_several_fields_at_once_are_those_one_after_another(there):
     found = there.edit_all(values)
     assert found == stepwise
     assert [q.borrowing_limit for q in quotas(found)] == [2, 4, 4]
-    assert values["ClusterQueue/*:preemption"] == {"withinClusterQueue": "Never"}  # what was given is not changed
+    assert values["ClusterQueue/*:preemption"] == {"withinClusterQueue": "Never"}  # the input is not changed
     assert there.edit_all({}) is there
 
 
-def test_fields_that_hold_each_other_change_together(there):
+def test_fields_that_depend_on_each_other_change_together(there):
     limited = there.edit_all(cells({("team-a", "lendingLimit"): 6}))
     values = cells({("team-a", "nominalQuota"): 3, ("team-a", "lendingLimit"): 2})
     with pytest.raises(kq.errors.InvalidSpecError, match="lendingLimit: is 6; it must be at most the nominalQuota, 3"):
@@ -126,6 +126,6 @@ def test_fields_that_hold_each_other_change_together(there):
         ({"ClusterQueue/team-a": 1}, "it must be such as"),
     ],
 )
-def test_what_is_wrong_among_several_is_named(there, values, told):
+def test_the_invalid_one_of_several_edits_is_named(there, values, told):
     with pytest.raises(kq.KueueError, match=told):
         there.edit_all(values)

@@ -1,4 +1,4 @@
-"""Whole runs whose sums, percentiles and hashes an independent reference gives, to the integer."""
+"""Simulations whose sums, percentiles and hashes equal those of an independent reference."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Figures of windows and of some jobs, their intervals, and what warm-ups leave out."""
+"""Metrics of time windows and of selected jobs, their intervals, and warm-ups."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from .conftest import GPU, cluster, queue
 CELL = f"f/{GPU}"
 
 
-def test_overhead_of_runs_that_end_is_overhead():
+def test_overhead_of_finished_runs_counts_as_overhead():
     """An hour with a checkpoint of a minute after each 20 minutes, and none at the end: two minutes of two GPUs."""
     rows = [{"queue": "q", "submit": 0, "runtime": "1h", "gpu": 2}]
     result = kq.simulate(cluster(queue("q", 2)), rows, model=kq.sim.RunModel("checkpoint", every="20m", cost="1m"))
@@ -32,7 +32,7 @@ def evicting():
     return cluster(queue("q", 2, within_cluster_queue="LowerPriority")), jobs
 
 
-def test_what_is_lost_is_lost_in_the_window_of_its_eviction(evicting):
+def test_lost_work_counts_in_the_window_of_the_eviction(evicting):
     result = kq.simulate(*evicting)
     assert result.kpis.lost_hours[CELL] == pytest.approx(2 * (100 + 250) / 3600)
     assert result.figures(0, 200).lost_hours[CELL] == pytest.approx(2 * 100 / 3600)
@@ -42,7 +42,7 @@ def test_what_is_lost_is_lost_in_the_window_of_its_eviction(evicting):
     assert result.figures(0, 100).utilisation[CELL] == 1.0
 
 
-def test_figures_of_some_jobs_are_what_these_held_and_lost(evicting):
+def test_metrics_of_selected_jobs_include_only_their_usage_and_loss(evicting):
     result = kq.simulate(*evicting)
     high = result.figures(where=lambda jobs: jobs["priority"] == 10)
     assert high.jobs == 2
@@ -58,7 +58,7 @@ def test_figures_of_some_jobs_are_what_these_held_and_lost(evicting):
     assert row["jobs"] == 1
 
 
-def test_a_warm_up_leaves_out_what_its_jobs_lost(evicting):
+def test_a_warm_up_excludes_the_loss_of_its_jobs(evicting):
     result = kq.simulate(*evicting, warmup=50)
     assert result.kpis.jobs == 2
     assert result.kpis.lost_hours == {}
@@ -66,7 +66,7 @@ def test_a_warm_up_leaves_out_what_its_jobs_lost(evicting):
     assert result.kpis.preemptions == {}
 
 
-def test_a_window_tells_who_borrows_who_waits_and_what_is_lent():
+def test_metrics_of_a_window_for_borrowing_waiting_and_lending():
     queues = [queue(name, 2, cohort="all") for name in ("one", "two")]
     rows = [("one", 0, 100, 3), ("one", 20, 50, 2), ("two", 150, 10, 1)]
     jobs = [{"queue": name, "submit": at, "runtime": run, "gpu": gpus} for name, at, run, gpus in rows]
@@ -85,7 +85,7 @@ def test_a_window_tells_who_borrows_who_waits_and_what_is_lent():
     assert (late.borrowing_time, late.waiting_max, late.borrowed_hours) == (0.0, 0, {})
 
 
-def test_a_window_tells_what_was_free_while_somebody_asked_for_it_and_who_was_blocked():
+def test_metrics_of_a_window_for_idle_quota_and_blocked_queues():
     own = queue("c", 3).resource_groups
     there = cluster(kq.Cohort("c", resource_groups=own), queue("a", 4, cohort="c", limit=1), queue("b", 4, cohort="c"))
     jobs = kq.Jobs(
@@ -103,13 +103,13 @@ def test_a_window_tells_what_was_free_while_somebody_asked_for_it_and_who_was_bl
     assert result.figures(0, 20).idle_while_waiting[CELL] == pytest.approx(10 * 3 / 3600)
     assert result.figures(20, 60).idle_while_waiting[CELL] == pytest.approx(30 * 3 / 3600)
     assert result.figures(50).idle_while_waiting.get(CELL, 0) == 0
-    # It is entitled to 4 and half of the Cohort's own 3.
+    # Its share is 4 and half of the Cohort's quota of 3.
     assert result.kpis.blocked_share == pytest.approx(5 / 5.5)
     assert result.figures(0, 20).blocked_share == pytest.approx(5 / 5.5)
     assert result.figures(0, 10).blocked_share is None
 
 
-def test_what_a_queue_does_not_lend_is_free_in_its_tree():
+def test_quota_that_is_not_lent_is_free_in_its_tree():
     keeps = kq.ClusterQueue.of("a", {"f": {GPU: kq.Quota(10, lending_limit=2)}}, cohort_name="c")
     there = cluster(keeps, queue("b", 4, cohort="c"))
     jobs = [{"queue": "b", "submit": 0, "runtime": 10, "gpu": gpus} for gpus in (4, 3)]
@@ -118,26 +118,26 @@ def test_what_a_queue_does_not_lend_is_free_in_its_tree():
     assert result.kpis.idle_while_waiting[CELL] == pytest.approx(10 * 3 / 3600)
 
 
-def test_quota_of_a_cohort_counts_in_a_window_too():
+def test_metrics_of_a_window_include_cohort_quota():
     quotas = (kq.ResourceGroup.of({"f": {GPU: 6}}),)
     there = cluster(kq.Cohort("all", resource_groups=quotas), queue("q", 2, cohort="all"))
     result = kq.simulate(there, [{"queue": "q", "gpu": 4, "submit": 0, "runtime": 60}])
     assert result.kpis.utilisation[CELL] == result.figures(0, 60).utilisation[CELL] == 0.5
 
 
-def test_jain_over_users():
+def test_jains_index_over_users():
     rows = [{"queue": "q", "submit": 0, "runtime": run, "gpu": 1, "user": user} for user, run in (("a", 30), ("b", 10))]
     result = kq.simulate(cluster(queue("q", 2)), rows)
     assert result.jain("user") == pytest.approx(40**2 / (2 * (30**2 + 10**2)))
     assert result.jain() == result.kpis.jain == 1.0
 
 
-def test_the_least_that_waits_over_time():
+def test_the_smallest_waiting_request_over_time():
     rows = [(0, 100, 4), (10, 10, 3), (20, 10, 1), (30, 10, 2)]
     jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
     result = kq.simulate(cluster(queue("q", 4, strategy="StrictFIFO")), jobs)
     found = [(row["seconds"], row["amount"]) for row in result.smallest_waiting().rows()]
-    # At 100 s the jobs of 3 and 1 start; that of 2 does when they end.
+    # At 100 s, the jobs of 3 and 1 GPUs start; the job of 2 starts when they end.
     assert found == [(10.0, 3), (20.0, 1), (100.0, 2), (110.0, -1)]
 
 
@@ -146,7 +146,7 @@ def test_an_evicted_job_waits_again(evicting):
     assert found == [(100.0, 2), (150.0, -1), (400.0, 2), (450.0, -1)]
 
 
-def test_waits_beside_those_of_the_log():
+def test_simulated_waits_next_to_recorded_waits():
     rows = {
         "queue": ["q", "q"],
         "submit": ["2024-01-01T00:00:00Z", "2024-01-01T00:00:10Z"],
@@ -166,7 +166,7 @@ def test_waits_beside_those_of_the_log():
         kq.simulate(cluster(queue("q", 1)), kq.Jobs(rows)).compare_recorded()
 
 
-def test_usage_may_be_kept_by_steps(evicting):
+def test_usage_can_be_recorded_per_step(evicting):
     result = kq.simulate(*evicting, record=kq.sim.Recording(usage="100s"))
     assert result.usage["seconds"].tolist() == [100.0 * n for n in range(15)]
     assert result.usage["waiting"].tolist()[:6] == [0, 1, 0, 0, 1, 0]
@@ -174,7 +174,7 @@ def test_usage_may_be_kept_by_steps(evicting):
         kq.simulate(*evicting, record=kq.sim.Recording(usage="often"))
 
 
-def test_every_cycle_may_be_kept(evicting):
+def test_every_cycle_can_be_recorded(evicting):
     result = kq.simulate(*evicting, record=kq.sim.Recording(cycles=True))
     assert len(result.cycles) == result.stats["cycles"]
     assert result.cycles["admitted"].sum() == result.stats["admissions"]
@@ -182,7 +182,7 @@ def test_every_cycle_may_be_kept(evicting):
     assert len(kq.simulate(*evicting).cycles) == 0
 
 
-def test_who_waits_at_the_end_and_why(evicting, tmp_path):
+def test_jobs_waiting_at_the_end_with_their_reasons(evicting, tmp_path):
     pytest.importorskip("pyarrow")
     result = kq.simulate(*evicting, until=420)
     (waiter,) = result.waiting
@@ -192,5 +192,5 @@ def test_who_waits_at_the_end_and_why(evicting, tmp_path):
     assert kq.load_result(tmp_path).waiting == result.waiting
 
 
-def test_every_figure_is_in_the_catalogue_and_in_the_same_order():
+def test_every_metric_is_in_the_catalogue_in_the_same_order():
     assert tuple(FIGURES) == Kpis.__struct_fields__

@@ -1,4 +1,4 @@
-"""The first things that somebody does who has only the docs: short enough, and they come to an answer."""
+"""Typical first programs of a user, which must be short."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def typed(page, heading):
-    """The lines that are typed in the first example under a heading."""
+    """Return the input lines of the first example under a heading."""
     text = (DOCS / page).read_text(encoding="utf-8")
     _, found, rest = text.partition(f"\n## {heading}\n")
     assert found, f"{page} has no such heading"
@@ -25,7 +25,7 @@ def run(lines, monkeypatch):
     return names
 
 
-def test_a_week_of_three_teams_under_three_policies_takes_15_lines(monkeypatch):
+def test_a_comparison_of_three_policies_needs_15_lines(monkeypatch):
     lines = typed("simulate.md", "Compare three policies for three teams")
     assert len(lines) <= 15
     names = run(lines, monkeypatch)
@@ -41,7 +41,7 @@ def test_a_week_of_three_teams_under_three_policies_takes_15_lines(monkeypatch):
     assert names["axes"].collections or names["axes"].patches
 
 
-def test_the_log_of_philly_takes_8_lines(monkeypatch):
+def test_simulating_the_philly_log_needs_8_lines(monkeypatch):
     lines = typed("howto.md", "Compare waiting times of a log under other policies")
     assert len(lines) <= 8
     names = run(lines, monkeypatch)

@@ -1,4 +1,4 @@
-"""Runs of fleets whose results are known in closed form (rows C1 to C12 of the specification)."""
+"""Simulations of fleets with results that follow from the rules by hand (c1 to c12)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_c2_jobs_follow_each_other_on_one_worker(n, runtime):
 
 
 @pytest.mark.parametrize(("n", "runtime"), [(3, 10), (5, 7)])
-def test_c3_the_managers_quota_is_free_one_sync_later(n, runtime):
+def test_c3_quota_of_the_manager_is_released_one_sync_later(n, runtime):
     result = run(fleet(1, 1), [job(f"j{k}", runtime) for k in range(n)])
     assert result.jobs["first_start"].tolist() == [1 + k * (runtime + 2) for k in range(n)]
     assert result.jobs["end"].max() == (n - 1) * (runtime + 2) + 1 + runtime
@@ -215,14 +215,14 @@ def lost(back, *, full=False):
     return run(fleet(1, 2), jobs, events=events)
 
 
-def test_c11a_a_worker_that_comes_back_in_time_goes_on():
+def test_c11a_a_worker_that_reconnects_in_time_keeps_the_job():
     result = lost(500)
     assert column(result, "end") == {"x": 2001}
     assert column(result, "closed") == {"x": 2002}
     assert result.kpis.retries == 0
 
 
-def test_c11b_an_older_admission_wins_when_the_worker_comes_back():
+def test_c11b_the_older_admission_wins_when_the_worker_reconnects():
     result = lost(1500)
     assert column(result, "first_start") == {"x": 1}
     assert column(result, "end") == {"x": 2001}

@@ -1,4 +1,4 @@
-"""Fleets as values, stepped by hand, compared, and what is refused of them."""
+"""Fleets as values, single steps, comparisons, and invalid fleets."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def job(name, cpu=1, **fields):
     return {"name": name, "queue": "main", "cpu": cpu, **fields}
 
 
-def test_a_manager_is_made_of_the_workers_quotas():
+def test_the_default_manager_has_the_sum_of_the_workers_quotas():
     fleet = kq.Fleet({"w1": worker(2), "w2": worker(3)})
     (queue,) = fleet.manager.cluster_queues
     assert queue.resource_groups[0].flavors[0].resources[0].nominal_quota == "5"
@@ -75,7 +75,7 @@ def test_a_manager_is_made_of_the_workers_quotas():
     assert fleet._repr_html_().startswith(("<div", "<details"))
 
 
-def test_the_managers_objects_say_clusters_and_dispatcher(tmp_path):
+def test_the_objects_of_the_manager_set_clusters_and_dispatcher(tmp_path):
     fleet = kq.Fleet({"w1": worker(), "w2": worker()}, manager(tmp_path, "w2", "w1"))
     assert fleet.checks == {"mk": ("w2", "w1")}
     assert fleet.dispatcher == kq.sim.Incremental(step=1)
@@ -96,7 +96,7 @@ def test_the_field_multikueue_of_a_configuration_is_written_back(tmp_path):
     assert cluster.configuration.multi_kueue.worker_lost_timeout == 120
 
 
-def test_what_a_fleet_refuses(tmp_path):
+def test_invalid_fleets_are_rejected(tmp_path):
     with pytest.raises(NotFoundError, match='"onprm" is not a worker; did you mean "onprem"'):
         kq.Fleet({"onprem": worker()}, manager(tmp_path, "onprm"))
     with pytest.raises(InvalidSpecError, match="is a MultiKueue check; a worker must not dispatch itself"):
@@ -118,7 +118,7 @@ def test_what_a_fleet_refuses(tmp_path):
         kq.Fleet({"w1": worker()}).replace(dispatchers="Incremental")
 
 
-def test_a_worker_without_the_localqueue_is_remarked_on():
+def test_a_worker_without_the_localqueue_causes_a_remark():
     fleet = kq.Fleet({"w1": worker(), "w2": worker(queue="other")}, None)
     assert "w1: has no LocalQueue default/other; copies of its workloads wait there without end" in fleet.remarks
     result = kq.simulate(fleet, [job("a", runtime=10)])
@@ -159,7 +159,7 @@ def test_a_fleet_is_stepped_by_hand():
     assert dict(step.manager._engine.conditions(0))["Finished"][1] == "Succeeded"
 
 
-def test_a_fork_of_a_fleet_goes_its_own_way():
+def test_a_fork_of_a_fleet_is_independent():
     step = kq.FleetScheduler(kq.Fleet({"w1": worker()}))
     step.manager.submit(job("a"))
     step.manager.cycle()
@@ -199,7 +199,7 @@ def test_an_external_dispatcher_nominates_by_hand_or_by_a_function():
     assert [result.jobs["cluster"][row] for row in range(2)] == ["w2", "w2"]
 
 
-def test_an_external_dispatcher_that_chooses_no_cluster_is_an_error():
+def test_an_external_dispatcher_that_nominates_an_unknown_cluster_is_an_error():
     fleet = kq.Fleet({"w1": worker()}, dispatcher=kq.sim.External(lambda *_: ["w9"]))
     with pytest.raises(NotFoundError, match='"w9" is not one of w1'):
         kq.simulate(fleet, [job("a", runtime=10)])
@@ -229,7 +229,7 @@ def test_tables_have_a_column_of_clusters():
     assert result._repr_html_()
 
 
-def test_a_run_can_be_forked_and_asked_at_a_moment():
+def test_a_fleet_simulation_can_be_forked_and_questioned():
     fleet = kq.Fleet({"w1": worker(1)})
     run = kq.Simulation(fleet, [job(f"j{n}", runtime=100) for n in range(3)])
     run.run(until=50)

@@ -1,4 +1,4 @@
-"""Frames as they come: what is missing, of other types or wrong is read, or told with its row and column."""
+"""DataFrames with missing values, unusual types or errors are read, or rejected with row and column."""
 
 import datetime as dt
 
@@ -97,17 +97,17 @@ def test_names_and_groups_of_pandas():
         ("priority", ["high", 1, 1], r"row 0, column \"priority\": 'high'"),
     ],
 )
-def test_what_is_wrong_names_row_and_column(column, values, told):
+def test_errors_name_row_and_column(column, values, told):
     with pytest.raises(InvalidSpecError, match=told):
         pandas(**{column: values})
 
 
-def test_columns_of_pandas_that_pyarrow_holds():
+def test_pandas_columns_with_pyarrow_types():
     pytest.importorskip("pyarrow")
     assert pandas(gpu=pd.array([1, 2, None], dtype="int64[pyarrow]"))[GPU].tolist() == [1, 2, 0]
 
 
-def test_what_is_not_said_is_noted():
+def test_missing_values_are_reported():
     jobs = pandas(runtime=[10, np.nan, None], gpu=[1, np.nan, 1])
     assert jobs.exact()["runtime"].tolist() == [10 * SECOND, -1, -1]
     assert jobs.notes == (
@@ -116,7 +116,7 @@ def test_what_is_not_said_is_noted():
     )
 
 
-def test_odd_frames_of_pandas():
+def test_unusual_pandas_frames():
     twice = pd.concat([pd.DataFrame(GIVEN), pd.DataFrame({"gpu": [1, 1, 1]})], axis=1)
     with pytest.raises(InvalidSpecError, match=r'column "gpu" is there twice'):
         kq.Jobs.from_frame(twice)
@@ -124,19 +124,19 @@ def test_odd_frames_of_pandas():
         kq.Jobs.from_frame(pd.DataFrame())
 
 
-def test_names_that_are_there_twice_are_told_with_their_rows():
+def test_duplicate_names_are_reported_with_their_rows():
     with pytest.raises(DuplicateError, match=r'"default/x": two jobs have this name, rows 0 and 2'):
         kq.simulate(cluster(queue("a", 1), queue("b", 1)), pandas(name=["x", "y", "x"]))
 
 
-def test_no_jobs_are_an_answer():
+def test_a_simulation_without_jobs_has_a_result():
     result = kq.simulate(cluster(queue("a", 1)), kq.Jobs.from_frame(pd.DataFrame(GIVEN).iloc[:0]))
     assert (len(result.jobs), result.seconds, result.kpis.jobs, result.kpis.wait_mean) == (0, 0, 0, 0)
     assert result.kpis.utilisation == {f"f/{GPU}": 0}
     assert "0 of 0 jobs finished" in repr(result)
 
 
-def test_jobs_that_take_no_time_come_and_go():
+def test_jobs_with_runtime_0_finish_immediately():
     jobs = kq.Jobs({"queue": ["a"] * 3, "submit": [5, 5, 5], "runtime": [0, 0, 1], "gpu": [1, 1, 1]})
     result = kq.simulate(cluster(queue("a", 1)), jobs)
     assert result.jobs["end"].tolist() == [0, 0, 1]

@@ -1,4 +1,4 @@
-"""Frames of polars, lazy ones among them."""
+"""DataFrames and LazyFrames of polars."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Figures that are looked at first: exact waits, utilisation while jobs arrive, warnings, and results side by side."""
+"""Frequently used metrics: waits, utilisation while jobs arrive, warnings, and comparisons."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_a_job_that_never_waited_has_waited_for_0_seconds():
     assert (np.round(found["waited"] * 1e9).astype(np.int64) == waits).all()
 
 
-def test_utilisation_while_jobs_arrive_leaves_out_the_time_after_the_last_submission():
+def test_utilisation_while_jobs_arrive_excludes_the_time_after_the_last_submission():
     rows = [{"queue": "q", "submit": at, "runtime": 100, "gpu": 2} for at in (0, 100, 200)]
     rows.append({"queue": "q", "submit": 300, "runtime": 900, "gpu": 1})
     kpis = kq.simulate(cluster(queue("q", 2)), rows).kpis
@@ -78,7 +78,7 @@ def warned(text, result):
     return [warning for warning in result.warnings if text in warning]
 
 
-def test_a_long_time_after_the_last_submission_is_told():
+def test_a_long_time_after_the_last_submission_causes_a_note():
     jobs = kq.Jobs.concat(
         [stream(800, gap=6.0), kq.Jobs({"queue": ["q"], "submit": [5000], "runtime": [9000], GPU: [1]})]
     )
@@ -89,7 +89,7 @@ def test_a_long_time_after_the_last_submission_is_told():
     assert not warned("after the last submission", kq.simulate(cluster(queue("q", 2)), stream(400)))
 
 
-def test_how_to_read_a_figure_is_shown_and_not_emitted():
+def test_hints_about_metrics_are_shown_and_not_emitted_as_warnings():
     with pytest.warns(UserWarning, match="waiting times grow") as caught:
         result = kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0))
     assert warned("the mean wait", result)
@@ -97,17 +97,17 @@ def test_how_to_read_a_figure_is_shown_and_not_emitted():
     assert not any("the mean wait" in str(one.message) for one in caught)
 
 
-def test_a_mean_wait_that_is_long_beside_the_log_is_told():
+def test_a_mean_wait_far_above_the_log_causes_a_note():
     assert warned("the mean wait", kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0)))
     assert not warned("the mean wait", kq.simulate(cluster(queue("q", 2)), stream(400)))
 
 
-def test_a_warm_up_that_leaves_no_job_is_told():
+def test_a_warm_up_without_remaining_jobs_causes_a_note():
     result = kq.simulate(cluster(queue("q", 2)), stream(200), warmup="300d")
     assert warned("the metrics include no jobs", result)
 
 
-def test_times_of_the_calendar_are_there_where_the_log_has_them():
+def test_calendar_times_are_available_if_the_log_has_them():
     rows = [{"queue": "q", "submit": f"2024-05-01T09:0{n}:00Z", "runtime": 300, "gpu": 1} for n in range(3)]
     result = kq.simulate(cluster(queue("q", 1)), rows, until=400)
     assert result.jobs["submit_time"].tolist() == [n * 60 * 10**9 + 1714554000 * 10**9 for n in range(3)]
@@ -128,7 +128,7 @@ def three():
     return kq.compare({f"{n} GPUs": cluster(queue("q", n)) for n in (2, 3, 4)}, jobs)
 
 
-def test_a_comparison_of_three_says_what_is_compared_with_what(three):
+def test_a_comparison_of_three_names_the_compared_pairs(three):
     for text in (str(three), three._repr_html_()):
         assert "under 4 GPUs (the last policy) than under 2 GPUs (the first; between(a, b) others)" in text
     assert "the last policy" not in str(three.between("2 GPUs", "3 GPUs"))
@@ -150,7 +150,7 @@ def test_differences_of_policies_are_paired_by_job(three):
         other.differences()
 
 
-def test_figures_are_one_tidy_table(three):
+def test_metrics_form_one_tidy_table(three):
     table = three.tidy()
     assert table.names == ("policy", "cluster_queue", "metric", "flavor_resource", "value", "unit")
     rows = {
@@ -170,7 +170,7 @@ def test_figures_are_one_tidy_table(three):
     assert set(three["2 GPUs"].kpis.to_pandas()["metric"]) >= {"wait_mean", "utilisation"}
 
 
-def test_results_are_joined_in_a_report(three, tmp_path):
+def test_a_report_combines_results(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     for part in ("Metrics by policy", "Jobs that wait longer under four", "Paired differences", "95 % interval"):
@@ -208,7 +208,7 @@ def test_the_flavors_of_a_log_are_those_of_its_first_cluster(tmp_path):
         kq.sim.cluster_of(log, headroom=float("nan"))
 
 
-def test_any_log_of_alibaba_is_found_by_its_header(tmp_path):
+def test_alibaba_logs_are_detected_by_their_header(tmp_path):
     (tmp_path / "pods.csv").write_text(OPENB)
     (tmp_path / "dlrm.csv").write_text(DLRM)
     assert len(kq.Jobs.read(tmp_path / "pods.csv", "alibaba")) == 3

@@ -1,4 +1,4 @@
-"""Readers of jobs and parsers of times answer every text with jobs or with a KueueError."""
+"""Readers of jobs and parsers of times accept any text or raise a KueueError."""
 
 import gzip
 import json
@@ -113,7 +113,7 @@ TEXTS = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=12))
 
 @st.composite
 def damaged(draw, text):
-    """A file of which some cells, or some bytes, are others."""
+    """A file with some changed cells or bytes."""
     data = text.encode()
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(data)))
@@ -124,7 +124,7 @@ def damaged(draw, text):
 
 
 def answered(call):
-    """What a call returns, or the KueueError that it raises: any other exception is a fault."""
+    """Return the result of a call or its KueueError; other exceptions are faults."""
     try:
         return call()
     except kq.KueueError as error:
@@ -134,7 +134,7 @@ def answered(call):
 @pytest.mark.parametrize("log", LOGS)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_every_damaged_file_is_read_or_refused(log, data, tmp_path_factory):
+def test_every_damaged_file_is_read_or_rejected(log, data, tmp_path_factory):
     path = tmp_path_factory.mktemp("logs") / "log"
     path.write_bytes(data.draw(damaged(LOGS[log])))
     options = {}
@@ -150,7 +150,7 @@ def test_every_damaged_file_is_read_or_refused(log, data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_every_sound_file_is_read(log, tmp_path):
+def test_every_valid_file_is_read(log, tmp_path):
     path = tmp_path / "log"
     path.write_text(LOGS[log])
     options = {}
@@ -162,14 +162,14 @@ def test_every_sound_file_is_read(log, tmp_path):
 
 
 @pytest.mark.parametrize("log", ["jsonl", "philly-json", "batsim", "csv", "swf"])
-def test_a_file_that_is_not_utf_8_is_refused_by_name(log, tmp_path):
+def test_a_file_that_is_not_utf_8_is_rejected_by_name(log, tmp_path):
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(LOGS[log].replace("a", "\xff").encode("latin-1") + b"\xff"))
     with pytest.raises(kq.errors.InvalidSpecError, match="UTF-8"):
         kq.Jobs.read(path, log)
 
 
-def test_half_a_date_is_refused_with_its_row(tmp_path):
+def test_an_incomplete_date_is_rejected_with_its_row(tmp_path):
     path = tmp_path / "log.json"
     path.write_text(PHILLY_JSON.replace("2017-10-09 07:02:40", "2017-10-0"))
     with pytest.raises(
@@ -220,7 +220,7 @@ NAMES = (
     )
 )
 @settings(max_examples=400, deadline=None)
-def test_every_cell_is_read_or_refused(columns):
+def test_every_table_cell_is_read_or_rejected(columns):
     found = answered(lambda: kq.Jobs({"queue": ["a", "b"], "submit": [0, 1], "runtime": [1, 2], **columns}))
     if isinstance(found, kq.Jobs):
         assert (found.exact()["submit"] >= 0).all()
@@ -231,7 +231,7 @@ def test_every_cell_is_read_or_refused(columns):
 
 @given(text=st.one_of(CELLS, st.tuples(TEXTS, TEXTS).map("".join)))
 @settings(max_examples=500, deadline=None)
-def test_every_time_is_parsed_or_refused(text):
+def test_every_time_is_parsed_or_rejected(text):
     for parse in (parse_span, parse_moment):
         assert parse(text) is None or isinstance(parse(text), int)
     for named in (span, moment, number):
@@ -283,14 +283,14 @@ BEYOND = [
 
 
 @pytest.mark.parametrize(("name", "values", "allowed"), BEYOND)
-def test_what_64_bits_do_not_hold_is_refused_with_row_column_and_bound(name, values, allowed):
+def test_values_beyond_64_bits_are_rejected_with_row_column_and_bound(name, values, allowed):
     with pytest.raises(kq.errors.InvalidSpecError) as error:
         kq.Jobs({"queue": ["a", "a"], "submit": [0, 0], "runtime": [1, 1], name: values})
     assert str(error.value).startswith(f'jobs row 1, column "{name}": ')
     assert allowed in str(error.value)
 
 
-def test_what_64_bits_do_not_hold_is_refused_from_frames_and_parquet(tmp_path):
+def test_values_beyond_64_bits_in_frames_and_parquet_are_rejected(tmp_path):
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     frame = pandas.DataFrame(
@@ -314,7 +314,7 @@ def test_what_64_bits_do_not_hold_is_refused_from_frames_and_parquet(tmp_path):
         kq.Jobs.read(tmp_path / "jobs.parquet")
 
 
-def test_scaling_beyond_64_bits_is_refused():
+def test_scaling_beyond_64_bits_is_rejected():
     jobs = kq.Jobs({"queue": ["a", "a"], "submit": [0, 100_000], "runtime": [100, 200]})
     with pytest.raises(
         kq.errors.InvalidSpecError, match=r'scale_runtime: 1000000000\.0: jobs row 0, column "runtime": 100 s'

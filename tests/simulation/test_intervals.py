@@ -1,4 +1,4 @@
-"""95 % intervals of the figures of a run: what they hold, and when there is none."""
+"""95 % confidence intervals of metrics: coverage, and cases without an interval."""
 
 import importlib.util
 import math
@@ -30,14 +30,14 @@ def busy(n, seed=1, servers=1, load=0.8, **options):
 
 
 @pytest.mark.parametrize("servers", [1, 4])
-def test_intervals_hold_the_truth_of_queueing_theory(servers):
+def test_intervals_contain_the_values_of_queueing_theory(servers):
     """A small version of `benchmarks/coverage.py`, whose 500 runs of 20,000 jobs must be from 92 to 98 %."""
     for name, (held, below, above) in BENCHMARK.coverage(servers, jobs=4_000, runs=100).items():
         assert 0.86 <= held < 1, name
         assert max(below, above) <= 0.12, name
 
 
-def test_intervals_of_independent_values_would_be_far_too_narrow():
+def test_intervals_that_assume_independence_would_be_too_narrow():
     """The naive interval, which takes waits for independent, holds the truth in a small fraction of these runs."""
     held, truth = 0, BENCHMARK.truth(1)["wait_mean"]
     for seed in range(40):
@@ -87,7 +87,7 @@ def test_the_value_of_a_run_lies_in_its_interval(values, repeats, percent):
     assert low <= 3.0 <= high
 
 
-def test_no_interval_is_below_0_and_each_holds_its_figure():
+def test_no_interval_is_below_0_and_each_contains_its_metric():
     for load, servers in ((0.3, 4), (0.8, 1), (0.95, 2)):
         kpis = busy(12_000, servers=servers, load=load).kpis
         seen = 0
@@ -135,7 +135,7 @@ def test_a_short_run_of_a_busy_queue_warns_that_its_interval_may_be_too_narrow()
     )
 
 
-def test_utilisation_names_its_resource_or_is_the_only_one():
+def test_utilisation_needs_a_resource_name_if_there_are_several():
     kpis = busy(2_000).kpis
     for field in ("utilisation", "submission_utilisation"):
         low, high = kpis.interval(field)
@@ -177,7 +177,7 @@ def test_an_interval_over_time_needs_the_usage():
         busy(2_000, record=kq.sim.Recording(usage=False)).kpis.interval("utilisation")
 
 
-def test_a_report_shows_intervals_that_hold_their_values(tmp_path):
+def test_a_report_shows_intervals_that_contain_their_values(tmp_path):
     kq.report(busy(3_000), tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "32 batches" in text

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - lines of logs are as long as they are
-"""Jobs as a table: what is read from where, what is left out, what is refused."""
+"""Jobs as a table: formats, omitted rows and errors."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ def write(path, text):
     return path
 
 
-def test_a_csv_by_the_names_of_its_columns(tmp_path):
+def test_a_csv_file_is_read_by_column_names(tmp_path):
     text = "queue,submit,runtime,gpu,cpu,team\na,2024-05-01T00:00:00Z,1h,1,500m,x\nb,2024-05-01T01:00:00Z,90,8,2,y\n,1,1,1,1,z\n"
     jobs = kq.Jobs.read(write(tmp_path / "jobs.csv", text))
     assert jobs.exact()["runtime"].tolist() == [HOUR, 90 * 10**9]
@@ -50,7 +50,7 @@ def test_columns_of_other_names_and_packed_files(tmp_path):
         ("pods", "0", 'column "pods": .*; it must be 1 or more'),
     ],
 )
-def test_what_is_wrong_names_file_and_line(tmp_path, column, value, told):
+def test_errors_name_file_and_line(tmp_path, column, value, told):
     row = {"queue": "a", "submit": "0", "runtime": "1", "gpu": "1", "pods": "1"}
     lines = [",".join(row), ",".join(row.values()), ",".join({**row, column: value}.values())]
     with pytest.raises(kq.errors.InvalidSpecError, match=rf"jobs row 1 \(jobs.csv:3\), {told}"):
@@ -75,7 +75,7 @@ def test_frames_of_pandas_and_polars_and_parquet_agree(tmp_path):
     assert jobs.exact()["cpu"].tolist() == [500, 1000, 2000]
 
 
-def test_missing_amounts_are_told():
+def test_missing_requests_are_reported():
     jobs = kq.Jobs({"queue": ["a", "a"], "submit": [0, 0], "runtime": [1, -1], "gpu": [1, float("nan")]})
     assert jobs.notes == (("runtime is -1; the job never ends", 1), ("nvidia.com/gpu is missing; treated as 0", 1))
     assert jobs.exact()["runtime"].tolist() == [10**9, -1]
@@ -102,7 +102,7 @@ def test_windows_and_loads():
 
 
 @pytest.mark.parametrize(("number", "count", "does"), [(1, "1 job", "names"), (2, "2 jobs", "name")])
-def test_one_job_is_no_plural(number, count, does):
+def test_one_job_is_written_in_the_singular(number, count, does):
     jobs = kq.Jobs({"queue": ["a"] * number, "submit": [0] * number, "runtime": [150] * number})
     assert repr(jobs) == f"<Jobs: {count} of 1 queue in 0 days>"
     assert jobs.check(kq.Cluster()) == (f"{count} {does} the LocalQueue default/a, which does not exist",)
@@ -112,7 +112,7 @@ def test_one_job_is_no_plural(number, count, does):
         kq.simulate(kq.Cluster(), jobs)
 
 
-def test_a_first_configuration_and_what_will_go_wrong():
+def test_a_first_configuration_and_its_warnings():
     jobs = kq.Jobs({"queue": ["a", "b"], "submit": [0, 100], "runtime": [150, 10], "gpu": [2, 16]})
     cluster = kq.sim.cluster_of(jobs, headroom=1.0)
     assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [3, 16]
@@ -121,7 +121,7 @@ def test_a_first_configuration_and_what_will_go_wrong():
     assert jobs.describe(cluster)[f"load {GPU}"].tolist() == [1.0, 0.1]
 
 
-def test_generators_give_the_same_from_a_seed():
+def test_generators_are_reproducible_by_seed():
     first = generate.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
     gaps = -np.log1p(-draws(5, "gap q", 8)) * 60
     assert (first.exact()["submit"] // 1000).tolist() == (
@@ -270,14 +270,14 @@ FIRST_OF_LUBLIN = [
 ]
 
 
-def test_the_first_jobs_of_each_generator_stay_what_they_are():
+def test_the_first_jobs_of_each_generator_do_not_change():
     jobs = kq.Jobs.lublin(7, 8)
     assert list(zip(jobs.exact()["submit"] // 10**6, jobs.exact()["runtime"] // SECOND, jobs["pods"], strict=True)) == [
         (at // 10**6, runtime, size) for at, runtime, size in FIRST_OF_LUBLIN
     ]
 
 
-def test_a_queue_without_a_namespace_is_of_the_default_one():
+def test_a_queue_without_a_namespace_is_in_the_default_namespace():
     jobs = kq.Jobs.of([{"queue": name, "submit": 0, "runtime": 1, "cpu": 1} for name in ("a", "default/a", "b/c")])
     assert list(jobs["queue"].names) == ["default/a", "b/c"]
     assert jobs["queue"].codes.tolist() == [0, 0, 1]

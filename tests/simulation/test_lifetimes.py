@@ -39,9 +39,9 @@ def test_a_finished_workload_ran_from_its_admission_to_its_end():
 
 
 @pytest.mark.parametrize("times", [{"QuotaReserved": "10:05:00", "Admitted": "10:05:00"}, {"Finished": "11:05:00"}])
-def test_without_an_admission_or_an_end_there_is_no_runtime(times):
+def test_without_admission_or_finish_time_there_is_no_runtime(times):
     assert job(**times) == -1
 
 
-def test_a_clock_that_was_set_back_gives_no_negative_runtime():
+def test_a_clock_set_back_does_not_cause_negative_runtimes():
     assert job(QuotaReserved="10:05:00", Admitted="10:05:00", Finished="10:04:58") == 0

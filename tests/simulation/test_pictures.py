@@ -1,4 +1,4 @@
-"""Pictures: what they show is what happened, and stays readable however much that was."""
+"""Charts match the results and stay readable for any number of jobs."""
 
 import json
 from xml.etree import ElementTree as ET
@@ -67,7 +67,7 @@ def test_usage_of_a_short_run_is_exact(two):
 
 
 @pytest.mark.parametrize("pieces", [7, 100, 400])
-def test_however_coarse_a_picture_is_its_areas_are_the_figures(crowded, pieces):
+def test_areas_of_a_picture_equal_the_metrics_at_any_resolution(crowded, pieces):
     stack = data.usage(crowded, CELL, pieces)
     assert len(stack.edges) == pieces + 1
     second = {"hours": 3600, "days": 86400}[stack.x.rpartition("(")[2].rstrip(")")]
@@ -87,7 +87,7 @@ def test_quota_of_a_cohort_is_in_the_nominal_line():
     assert data.usage(result).limit.tolist() == [7.0]
 
 
-def test_of_many_queues_most_are_others():
+def test_with_many_queues_most_are_grouped_as_others():
     result = many(600, queues=30)
     stack = data.usage(result)
     assert len(stack.layers) == MOST_NAMES
@@ -132,7 +132,7 @@ def test_the_matrix_counts_every_eviction(crowded):
     assert shown.hours.sum() == pytest.approx(crowded.kpis.lost_hours[CELL])
 
 
-def test_every_picture_is_sound_svg_that_takes_the_colours_of_the_page(crowded):
+def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
     for name in NAMES:
         picture = crowded.picture(name)
         root = ET.fromstring(picture.svg)  # noqa: S314 - our own
@@ -152,7 +152,7 @@ def test_names_are_escaped():
     assert "&lt;b&gt;&amp;" in svg
 
 
-def test_matplotlib_draws_on_the_axes_it_is_given(crowded):
+def test_matplotlib_draws_on_the_given_axes(crowded):
     figure, axes = plt.subplots(2, 4)
     before = plt.get_fignums()
     for ax, name in zip(axes.flat, NAMES, strict=False):
@@ -182,7 +182,7 @@ def test_charts_of_altair_have_at_most_5000_rows_and_the_same_colours(crowded):
     assert all(colour in text for colour in PALETTE[:3])
 
 
-def test_a_picture_of_what_was_not_recorded_says_so():
+def test_a_picture_of_an_unrecorded_table_raises_an_error():
     rows = [{"queue": "q", "gpu": 1, "submit": 0, "runtime": 5}]
     result = kq.simulate(cluster(queue("q", 2)), rows, record=kq.sim.Recording(usage=False, runs=False))
     with pytest.raises(kq.errors.StateError, match="usage=True"):
@@ -193,7 +193,7 @@ def test_a_picture_of_what_was_not_recorded_says_so():
         kq.simulate(cluster(queue("q", 2)), rows).picture("usage", flavor_resource="h100")
 
 
-def test_a_notebook_shows_usage_waits_and_figures(two):
+def test_a_notebook_shows_usage_waits_and_metrics(two):
     html = two._repr_html_()
     assert html.count("<svg") == 2
     assert "wait_p95" in html

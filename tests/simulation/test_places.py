@@ -1,4 +1,4 @@
-"""Fragmentation over time: the largest job with a place, moment by moment of a run."""
+"""Fragmentation over time: the largest job that fits, at several points of a run."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_the_largest_job_of_each_size_and_level_over_time(result):
     assert series.largest(empty=True).tolist() == [[16] * 4, [4] * 4]
 
 
-def test_its_table_has_a_row_for_each_moment_size_and_level(result):
+def test_the_table_has_a_row_for_each_time_size_and_level(result):
     table = result.fragmentation("racks", SIZES, step="10s").table
 
     assert table.names == ("seconds", "pod", "level", "largest", "if_empty")
@@ -45,7 +45,7 @@ def test_its_table_has_a_row_for_each_moment_size_and_level(result):
     assert table.rows()[5] == {"seconds": 0.0, "pod": f"{GPU} 4", "level": "", "largest": 3, "if_empty": 4}
 
 
-def test_it_is_what_the_scheduler_of_the_moment_says(result):
+def test_the_table_matches_the_scheduler_at_that_time(result):
     series = result.fragmentation("racks", SIZES, step=7)
     for number, seconds in enumerate(series.seconds):
         racks = result.at(float(seconds)).topology("racks")
@@ -53,11 +53,11 @@ def test_it_is_what_the_scheduler_of_the_moment_says(result):
             assert racks.largest(size)[""] == series.largest()[place][number]
 
 
-def test_without_a_step_there_are_a_hundred(result):
+def test_by_default_there_are_a_hundred_steps(result):
     assert len(result.fragmentation("racks", SIZES).seconds) == 101
 
 
-def test_what_was_done_to_a_run_in_its_midst_counts():
+def test_changes_during_a_run_are_included():
     run = kq.Simulation(CLUSTER, JOBS)
     run.run(until=15)
     run.apply(kq.sim.Finish("a"))
@@ -68,7 +68,7 @@ def test_what_was_done_to_a_run_in_its_midst_counts():
     assert (found[10], found[20]) == (10, 14)
 
 
-def test_its_picture_has_a_line_for_each_size(result):
+def test_the_picture_has_a_line_for_each_size(result):
     series = result.fragmentation("racks", SIZES, step=10)
     picture = series.picture("rack")
 
@@ -77,7 +77,7 @@ def test_its_picture_has_a_line_for_each_size(result):
     assert "<svg" in series._repr_html_()
 
 
-def test_matplotlib_draws_it(result):
+def test_matplotlib_draws_the_table(result):
     pytest.importorskip("matplotlib").use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     axes = result.fragmentation("racks", SIZES, step=10).plot()
@@ -88,7 +88,7 @@ def test_matplotlib_draws_it(result):
     assert labels[:2] == [f"{GPU} 1", f"{GPU} 4"]
 
 
-def test_what_makes_no_sense_is_refused(result, tmp_path):
+def test_invalid_arguments_are_rejected(result, tmp_path):
     with pytest.raises(kq.errors.NotFoundError, match="halls"):
         result.fragmentation("halls", SIZES)
     with pytest.raises(kq.errors.InvalidSpecError, match="sizes: is empty"):
@@ -103,7 +103,7 @@ def test_what_makes_no_sense_is_refused(result, tmp_path):
         kq.load_result(tmp_path / "saved").fragmentation("racks", SIZES)
 
 
-def test_levels_that_change_in_the_run_are_told():
+def test_levels_that_change_during_the_run_are_reported():
     wider = kq.Topology("racks", levels=[kq.objects.HOSTNAME_LABEL])
     result = kq.simulate(CLUSTER, JOBS, events=[kq.sim.Event(15, wider)])
 
@@ -111,5 +111,5 @@ def test_levels_that_change_in_the_run_are_told():
         result.fragmentation("racks", SIZES, step=10)
 
 
-def test_it_repeats():
+def test_the_table_is_reproducible():
     assert np.array_equal(*(kq.simulate(CLUSTER, JOBS).fragmentation("racks", SIZES).largest() for _ in range(2)))

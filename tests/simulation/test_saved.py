@@ -1,4 +1,4 @@
-"""Results in files: what was changed after it was written is refused by name."""
+"""Saved results: files that were changed afterwards are rejected by name."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ def changed(saved, tmp_path, change):
     return folder
 
 
-def test_what_is_saved_is_read(saved):
+def test_a_saved_result_is_read_back(saved):
     found = kq.load_result(saved)
     assert found.waiting
     assert found.kpis.rows()
@@ -55,13 +55,13 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_changed_metadata_is_refused(name, saved, tmp_path):
+def test_changed_metadata_is_rejected(name, saved, tmp_path):
     with pytest.raises(kq.errors.InvalidSpecError, match=r"is damaged: result\.json was changed"):
         kq.load_result(changed(saved, tmp_path, CHANGES[name]))
 
 
 @pytest.mark.parametrize("name", ["seconds", "totals", "loops", "weights", "trees", "notes", "fingerprint", "waiting"])
-def test_a_missing_or_mistyped_key_is_named_even_with_a_checksum(name, saved, tmp_path):
+def test_a_missing_or_invalid_key_is_named_even_with_a_valid_checksum(name, saved, tmp_path):
     def drop(facts, value=None):
         own = {key: part for key, part in facts.items() if key not in ("format", "version", "checksum", name)}
         if value is not None:
@@ -77,7 +77,7 @@ def test_a_missing_or_mistyped_key_is_named_even_with_a_checksum(name, saved, tm
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '"x"', "[" * 100_000, '{"format": "kueuepy-result", "version": 1}'])
-def test_another_file_is_refused(text, saved, tmp_path):
+def test_another_file_is_rejected(text, saved, tmp_path):
     folder = tmp_path / "other"
     shutil.copytree(saved, folder)
     (folder / "result.json").write_text(text)
@@ -85,7 +85,7 @@ def test_another_file_is_refused(text, saved, tmp_path):
         kq.load_result(folder)
 
 
-def test_a_missing_table_is_refused(saved, tmp_path):
+def test_a_missing_table_is_rejected(saved, tmp_path):
     folder = tmp_path / "other"
     shutil.copytree(saved, folder)
     (folder / "usage.parquet").unlink()

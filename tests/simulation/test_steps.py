@@ -1,4 +1,4 @@
-"""A run step by step, and what is added to it meanwhile."""
+"""Simulations run step by step, with jobs and changes added between steps."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def rows(*jobs):
     return [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in jobs]
 
 
-def test_a_step_is_a_moment():
+def test_a_step_processes_one_point_in_time():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
     seen = []
     while run.step():
@@ -23,7 +23,7 @@ def test_a_step_is_a_moment():
     assert run.close().fingerprint == whole.fingerprint
 
 
-def test_quota_that_is_applied_is_used_from_then_on():
+def test_applied_quota_is_used_immediately():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)))
     run.run(until=30)
     run.apply(kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2))
@@ -34,7 +34,7 @@ def test_quota_that_is_applied_is_used_from_then_on():
     assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(200 / (30 + 2 * 100))
 
 
-def test_an_event_and_what_is_applied_by_hand_are_the_same():
+def test_an_event_equals_the_same_change_by_hand():
     edit = kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
     planned = kq.simulate(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)), events=[kq.sim.Event(30, edit)])
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)))
@@ -44,7 +44,7 @@ def test_an_event_and_what_is_applied_by_hand_are_the_same():
     assert run.result().fingerprint == planned.fingerprint
 
 
-def test_jobs_may_be_evicted_finished_and_preferred_by_hand():
+def test_jobs_can_be_evicted_finished_and_reprioritised_by_hand():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1), (0, 100, 1)))
     run.run(until=10)
     run.apply(kq.sim.Priority(2, 100))
@@ -55,7 +55,7 @@ def test_jobs_may_be_evicted_finished_and_preferred_by_hand():
         run.apply(kq.sim.Finish("nobody"))
 
 
-def test_submitted_jobs_come_among_the_others():
+def test_submitted_jobs_are_ordered_among_the_others():
     given = rows((0, 10, 1), (50, 10, 1), (90, 10, 1))
     run = kq.Simulation(cluster(queue("q", 1)), given[:1] + given[2:])
     run.run(until=20)
@@ -68,7 +68,7 @@ def test_submitted_jobs_come_among_the_others():
     assert result.at(55).keys() == ("default/j0000002",)
 
 
-def test_submissions_that_are_over_are_now():
+def test_submissions_in_the_past_happen_now():
     run = kq.Simulation(cluster(queue("q", 2)), rows((0, 100, 1)))
     run.run(until=40)
     run.submit([{"queue": "q", "runtime": 10, "gpu": 1}, {"queue": "q", "runtime": 5, "gpu": 1}])
@@ -80,7 +80,7 @@ def test_submissions_that_are_over_are_now():
         run.submit({"queue": "nowhere", "runtime": 10, "gpu": 1})
 
 
-def test_a_planned_change_of_a_job_stays_that_jobs():
+def test_a_planned_change_belongs_to_its_job():
     given = rows((0, 10, 1), (50, 100, 1))
     run = kq.Simulation(cluster(queue("q", 1)), given, events=[kq.sim.Event(60, kq.sim.Finish(1))])
     run.run(until=20)
@@ -89,7 +89,7 @@ def test_a_planned_change_of_a_job_stays_that_jobs():
     assert run.result().jobs["end"].tolist() == [10.0, 60.0, 35.0]
 
 
-def test_a_fork_has_its_own_future():
+def test_a_fork_is_independent():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
     run.step()
     twin = run.fork()
@@ -102,7 +102,7 @@ def test_a_fork_has_its_own_future():
     assert run.result().fingerprint == whole.fingerprint
 
 
-def test_capacity_comes_with_the_first_check_that_is_ready():
+def test_capacity_is_added_with_the_first_ready_check():
     check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
     there = cluster(
         check,
@@ -118,13 +118,13 @@ def test_capacity_comes_with_the_first_check_that_is_ready():
     assert grown.jobs["first_start"].tolist() == [60.0, 120.0]
 
 
-def test_policies_are_compared_on_a_table_as_it_is():
+def test_policies_are_compared_on_an_unchanged_table():
     jobs = kq.Jobs({"queue": ["q", "q"], "submit": ["0s", "10s"], "runtime": ["1m", "1m"], GPU: [1, 1]})
     found = kq.compare({"one": cluster(queue("q", 1)), "two": cluster(queue("q", 2))}, jobs)
     assert [kpis.wait_mean for kpis in found.kpis.values()] == [25.0, 0.0]
 
 
-def test_time_passes_the_due_sample_of_a_queue_on_hold():
+def test_due_usage_samples_of_a_held_queue_do_not_stop_time():
     # The next sample of `a` is due at 600 s. It is not taken, since `a` is on hold, and must not be due again.
     held = kq.LocalQueue("a", cluster_queue="cq", stop_policy="Hold")
     shared = kq.Cluster(

@@ -1,4 +1,4 @@
-"""Tables of a result: Arrow without a copy, files, figures by window and group."""
+"""Tables of a result: Arrow without a copy, files, metrics by window and group."""
 
 import gc
 
@@ -51,7 +51,7 @@ def test_a_saved_result_is_the_same(result, tmp_path):
         again.at(10)
 
 
-def test_the_window_of_the_whole_run_is_the_whole_run(result):
+def test_a_window_over_the_whole_run_equals_the_run(result):
     whole, window = result.kpis, result.figures(0, result.seconds + 1e-9)
     for name in ("jobs", "wait_mean", "wait_p95", "evictions", "goodput"):
         assert getattr(whole, name) == getattr(window, name)
@@ -60,7 +60,7 @@ def test_the_window_of_the_whole_run_is_the_whole_run(result):
     assert window.waiting_mean == pytest.approx(whole.waiting_mean, rel=1e-6)
 
 
-def test_what_is_used_is_what_jobs_have_held(result):
+def test_usage_is_the_sum_over_jobs_with_quota(result):
     jobs = result.jobs
     held = float((jobs["held"] * jobs[GPU]).sum()) / 3600
     assert result.kpis.used_hours == {f"f/{GPU}": pytest.approx(held)}

@@ -1,4 +1,4 @@
-"""Means that queueing theory gives in closed form, within the tolerances of the vectors."""
+"""Means compared with closed forms of queueing theory, within the tolerances of the vectors."""
 
 import gzip
 import json
@@ -88,7 +88,7 @@ def test_two_priorities_without_preemption():
     [kq.sim.RunModel(), kq.sim.RunModel("checkpoint", every=0.5), kq.sim.RunModel("resume")],
     ids=lambda m: m.on_eviction,
 )
-def test_what_preemption_costs(model):
+def test_the_cost_of_preemption(model):
     first, second, third = draws(107, 3)
     high = second < 0.4 / 0.55
     runtime = np.where(high, expo(third, 0.5), 2_000_000)
@@ -102,7 +102,7 @@ def test_what_preemption_costs(model):
         close(case, "mean_response_low", (found["end"] - found["submit"])[~high].mean())
     close(case, "evictions_per_low_job", found["evictions"][~high].mean())
     close(case, "lost_seconds_per_low_job", found["lost"][~high].mean())
-    # What is held is what is kept, lost and overhead.
+    # Quota time is progress plus loss plus overhead.
     assert found["held"].sum() == pytest.approx(found["lost"].sum() + found["overhead"].sum() + found["runtime"].sum())
 
 
@@ -116,7 +116,7 @@ def test_two_queues_share_as_one_cohort():
         close("pooling_by_cohort", f"mean_first_wait_{name}", waits.mean())
 
 
-def test_fair_sharing_gives_by_weight():
+def test_fair_sharing_divides_quota_by_weight():
     queues = [
         kq.ClusterQueue.of(
             f"q{n}",

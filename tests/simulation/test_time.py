@@ -1,4 +1,4 @@
-"""What happens in time: run models, changes, the clock of cycles, delays, failures."""
+"""Time in simulations: run models, changes, cycle durations, delays and failures."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def victim(**fields):
         (kq.sim.RunModel(grace=5), 140, 25, 0),
     ],
 )
-def test_what_an_eviction_costs(one, model, end, lost, overhead):
+def test_the_cost_of_an_eviction(one, model, end, lost, overhead):
     jobs = kq.simulate(one, victim(), model=model).jobs
     assert (jobs["end"][0], jobs["lost"][0], jobs["overhead"][0]) == (end, lost, overhead)
     assert jobs["evictions"].tolist() == [1, 0]
@@ -35,7 +35,7 @@ def test_a_column_of_the_jobs_wins_over_the_model(one):
     assert kq.simulate(one, victim(every=10)).jobs["lost"][0] == 5
 
 
-def test_grace_is_time_in_which_quota_is_held(one):
+def test_quota_is_kept_during_the_grace_period(one):
     result = kq.simulate(one, victim(), model=kq.sim.RunModel("resume", grace=5))
     assert result.jobs["held"].tolist() == [105, 10]
     assert result.jobs["first_wait"].tolist() == [0, 5]
@@ -52,12 +52,12 @@ def test_quota_changes_at_its_time():
     assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(30 / (2 * 1 + 2 * 2 + 10 * 3))
 
 
-def test_a_change_comes_each_day():
+def test_an_event_repeats_each_day():
     every = kq.sim.Event(every="1d", at="22:00", what=kq.sim.Edit("ClusterQueue/q:stopPolicy", "None"))
     assert every.moments("x", 3 * 86400 * 10**9) == [(22 + 24 * n) * 3600 * 10**9 for n in range(3)]
 
 
-def test_jobs_are_finished_evicted_and_moved_up_by_hand(one):
+def test_jobs_are_finished_evicted_and_reprioritised_by_events(one):
     jobs = [{"name": name, "queue": "q", "submit": 0, "runtime": 100, "gpu": 2} for name in ("a", "b", "c")]
     events = [kq.sim.Event(1, kq.sim.Priority("c", 5)), kq.sim.Event(10, kq.sim.Finish("c"))]
     result = kq.simulate(one, jobs, events=events)
@@ -69,13 +69,13 @@ def test_jobs_are_finished_evicted_and_moved_up_by_hand(one):
         kq.simulate(one, jobs[:1], events=[kq.sim.Event(10, kq.sim.Evict("other/a"))])
 
 
-def test_cycles_that_take_time_admit_one_head_each():
+def test_cycles_with_a_duration_admit_one_head_each():
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1} for _ in range(4)]
     result = kq.simulate(cluster(queue("q", 4)), jobs, clock=kq.sim.Clock(2, per_head="500ms"))
     assert result.jobs["first_start"].tolist() == [0, 2.5, 5, 7.5]
 
 
-def test_checks_turn_ready_after_a_while_and_may_fail():
+def test_checks_become_ready_after_a_delay_and_can_fail():
     there = kq.Cluster(
         kq.ResourceFlavor("f"),
         kq.AdmissionCheck("nodes", controller_name="example.com/nodes"),
@@ -92,7 +92,7 @@ def test_checks_turn_ready_after_a_while_and_may_fail():
     assert 20 < failing.kpis.evictions < 100
 
 
-def test_pods_take_time_to_start(one):
+def test_pods_start_after_a_delay(one):
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
     result = kq.simulate(one, jobs, delays=[kq.sim.Startup("f", 7)])
     assert (result.jobs["end"][0], result.jobs["overhead"][0]) == (107, 7)
@@ -107,7 +107,7 @@ def test_pods_that_are_not_ready_in_time_are_evicted_with_backoff():
     assert slow.decisions["reason"][2] == "PodsReadyTimeout"
 
 
-def test_nodes_fail_in_proportion_to_what_is_held():
+def test_node_failures_are_proportional_to_usage():
     there = cluster(queue("q", 100))
     jobs = kq.Jobs({"queue": ["q"] * 50, "submit": [0] * 50, "runtime": ["10d"] * 50, GPU: [1] * 50})
     failures = kq.sim.Failures("f", mtbf="50d", repair="1h", unit={GPU: 1})
@@ -121,7 +121,7 @@ def test_nodes_fail_in_proportion_to_what_is_held():
     )
 
 
-def test_a_run_may_be_cut_and_what_is_left_is_told():
+def test_a_run_with_until_reports_unfinished_jobs():
     jobs = [{"queue": "q", "submit": n, "runtime": 100, "gpu": 1} for n in range(3)]
     result = kq.simulate(cluster(queue("q", 1)), jobs, until="1m")
     assert [result.jobs["state"][row] for row in range(3)] == ["Running", "Waiting", "Waiting"]
@@ -130,7 +130,7 @@ def test_a_run_may_be_cut_and_what_is_left_is_told():
     assert "3 of 3 jobs had not finished at the end" in result.warnings
 
 
-def test_a_warm_up_does_not_count():
+def test_a_warm_up_is_excluded():
     jobs = [{"queue": "q", "submit": n * 10, "runtime": 10, "gpu": 1} for n in range(10)]
     kpis = kq.simulate(cluster(queue("q", 2)), jobs, warmup=50).kpis
     assert (kpis.jobs, kpis.seconds, kpis.utilisation[f"f/{GPU}"]) == (5, 50, 0.5)
@@ -142,7 +142,7 @@ def test_elastic_jobs_run_longer_with_fewer_pods():
     assert kq.simulate(there, jobs).jobs["end"][0] == 200
 
 
-def test_a_run_goes_on_from_a_scheduler():
+def test_a_simulation_continues_from_a_scheduler():
     scheduler = kq.Scheduler(cluster(queue("q", 1)))
     scheduler.submit([{"name": "held", "queue": "q", "gpu": 1}])
     scheduler.settle()
@@ -153,7 +153,7 @@ def test_a_run_goes_on_from_a_scheduler():
     assert np.isnan(stays.jobs["end"]).all()
 
 
-def test_the_scheduler_of_a_moment_answers_questions(one):
+def test_the_scheduler_at_a_point_in_time_answers_questions(one):
     jobs = [{"name": name, "queue": "q", "submit": n, "runtime": 100, "gpu": 2} for n, name in enumerate("abc")]
     result = kq.simulate(one, jobs)
     scheduler = result.at(150)
@@ -163,7 +163,7 @@ def test_the_scheduler_of_a_moment_answers_questions(one):
     assert set(scheduler.keys()) == {"default/b", "default/c"}
 
 
-def test_a_fork_goes_on_to_the_same_bytes(one):
+def test_a_fork_ends_with_the_same_bytes(one):
     jobs = [{"queue": "q", "submit": n * 7, "runtime": 20, "gpu": 1 + n % 2, "priority": n % 3} for n in range(40)]
     run = kq.Simulation(one, jobs)
     run.run(90)
@@ -174,7 +174,7 @@ def test_a_fork_goes_on_to_the_same_bytes(one):
     assert run.result().fingerprint == fork.result().fingerprint == whole.fingerprint
 
 
-def test_what_is_wrong_is_told(one):
+def test_invalid_arguments_are_reported(one):
     row = {"queue": "q", "submit": 0, "runtime": 1, "gpu": 1}
     with pytest.raises(kq.errors.InvalidSpecError, match=r"checkpoint.* needs every > 0"):
         kq.simulate(one, [row], model=kq.sim.RunModel("checkpoint"))
@@ -193,7 +193,7 @@ def rows(*jobs):
     return [dict(zip(("queue", "submit", "runtime", "gpu", "priority"), job, strict=False)) for job in jobs]
 
 
-def test_what_is_urgent_evicts_who_waits_for_nodes():
+def test_an_urgent_job_evicts_a_job_that_waits_for_nodes():
     there = kq.Cluster(
         kq.ResourceFlavor("f"),
         kq.AdmissionCheck("nodes", controller_name="example.com/nodes"),
@@ -207,7 +207,7 @@ def test_what_is_urgent_evicts_who_waits_for_nodes():
     result = kq.simulate(
         there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.sim.CheckDelay("nodes", "30s")]
     )
-    # Each holds quota for 30 s before it starts; what was held in vain, before it was admitted, is no run's progress.
+    # Each job has quota for 30 s before it starts; quota time before admission is not progress.
     assert result.jobs["first_start"].tolist() == [90 + 30, 10 + 30]
     assert result.jobs["held"].tolist() == [10 + 130, 80]
     assert result.jobs["waited"].tolist() == [80, 0]
@@ -228,17 +228,17 @@ def test_pods_start_and_restore_before_they_work():
     assert (early["overhead"].tolist(), early["lost"].tolist()) == ([10 + 30, 30], [0, 0])
 
 
-def test_victims_with_grace_may_be_asked_for_by_two():
+def test_two_jobs_may_select_the_same_victims_during_the_grace_period():
     there = cluster(queue("q", 1, within_cluster_queue="LowerPriority"))
     jobs = rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9), ("q", 12, 5, 1, 10))
     told = kq.simulate(there, jobs, model=kq.sim.RunModel("resume", grace=7)).jobs
-    # Who preempts keeps its place at the head until its victim has left, and is preempted then.
+    # A preemptor stays at the head until its victim has stopped, and is then preempted.
     assert told["first_start"].tolist() == [0, 17, 24]
     assert told["held"].tolist() == [10 + 7 + 90, 0 + 7 + 50, 5]
     assert told["end"].tolist() == [79 + 90, 29 + 50, 29]
 
 
-def test_quota_goes_down_and_up_beneath_runs():
+def test_quota_is_reduced_and_increased_while_jobs_run():
     nominal = f"ClusterQueue/q:quota[f/{GPU}].nominalQuota"
     events = [kq.sim.Event(3, kq.sim.Edit(nominal, 1)), kq.sim.Event(30, kq.sim.Edit(nominal, 2))]
     result = kq.simulate(cluster(queue("q", 2)), rows(*(("q", n, 10, 1) for n in range(3))), events=events)
@@ -250,14 +250,14 @@ def test_quota_goes_down_and_up_beneath_runs():
 @pytest.mark.parametrize(
     ("policy", "starts", "ends"), [("Hold", [0, 20], [10, 30]), ("HoldAndDrain", [0, 30], [30, 40])]
 )
-def test_a_queue_stops_and_goes_on(policy, starts, ends):
+def test_a_queue_stops_and_resumes(policy, starts, ends):
     stop = "ClusterQueue/q:stopPolicy"
     events = [kq.sim.Event(3, kq.sim.Edit(stop, policy)), kq.sim.Event(20, kq.sim.Edit(stop, "None"))]
     told = kq.simulate(cluster(queue("q", 1)), rows(("q", 0, 10, 1), ("q", 1, 10, 1)), events=events).jobs
     assert (told["first_start"].tolist(), told["end"].tolist()) == (starts, ends)
 
 
-def test_a_cycle_that_runs_hears_nothing_and_the_first_after_a_rest_comes_at_once():
+def test_a_running_cycle_ignores_new_events_and_an_idle_scheduler_starts_a_cycle_at_once():
     jobs = rows(("q", 0, 5, 1), ("q", 3, 5, 1), ("q", 100, 5, 1))
     told = kq.simulate(cluster(queue("q", 1)), jobs, clock=kq.sim.Clock(10)).jobs
     assert told["first_start"].tolist() == [0, 10, 100]
@@ -267,7 +267,7 @@ def test_a_cycle_that_runs_hears_nothing_and_the_first_after_a_rest_comes_at_onc
     assert told["first_start"].tolist() == [0, 2 + 2 * 0.5, 0]
 
 
-def test_figures_of_a_small_run_worked_by_hand():
+def test_metrics_of_a_small_run_computed_by_hand():
     result = kq.simulate(cluster(queue("q", 1)), rows(("q", 0, 2, 1), ("q", 0, 4, 1), ("q", 0, 20, 1)))
     kpis = result.kpis
     assert (kpis.slowdown, kpis.slowdown_p95) == (pytest.approx((1 + 1.5 + 1.3) / 3), 1.5)
@@ -280,7 +280,7 @@ def test_figures_of_a_small_run_worked_by_hand():
     assert (kpis.makespan, kpis.throughput) == (26, pytest.approx(3 / 26 * 3600))
 
 
-def test_a_warm_up_worked_by_hand():
+def test_metrics_with_a_warm_up_computed_by_hand():
     kpis = kq.simulate(cluster(queue("q", 1)), rows(*(("q", n, 10, 1) for n in range(3))), warmup=2).kpis
     assert (kpis.jobs, kpis.wait_mean, kpis.seconds, kpis.makespan) == (1, 18, 28, 30)
     # The second waits until 10 s, the third from 2 to 20 s.

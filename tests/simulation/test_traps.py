@@ -1,4 +1,4 @@
-"""What loops of virtual time get wrong: moments that end too early, moments that never end, states that only grow."""
+"""Typical errors of loops in virtual time: steps that end too early or never, and growing state."""
 
 import signal
 import time
@@ -11,8 +11,8 @@ import kueuepy as kq
 from .conftest import GPU, cluster, queue
 
 
-def test_a_head_that_becomes_inadmissible_uncovers_who_fits():
-    """Nominal 4, a job of 3 runs, jobs of 2 and 1 arrive: the 1 starts at once, not when the 3 ends."""
+def test_an_inadmissible_head_lets_the_next_workload_be_considered():
+    """With a quota of 4, a job of 3 runs; jobs of 2 and 1 arrive, and the job of 1 starts at once."""
     rows = [(0, 100, 3), (1, 10, 2), (1, 10, 1)]
     jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
     result = kq.simulate(cluster(queue("q", 4)), jobs)
@@ -40,7 +40,7 @@ def crowded(n=1500):
 
 
 def endless(**fields):
-    """Two queues that take each other's quota under fair sharing, for ever."""
+    """Two queues that preempt each other in a loop with fair sharing."""
     policies = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
     queues = [queue(name, 10, cohort="loop", **policies) for name in ("reclaiming", "borrowing")]
     rows = (("reclaiming", 6, 0), ("borrowing", 13, 0), ("reclaiming", 8, 10))
@@ -51,7 +51,7 @@ def endless(**fields):
     return cluster(*queues, fair_sharing=kq.FairSharingConfig(), **fields), jobs
 
 
-def test_endless_preemption_is_held_and_told():
+def test_a_preemption_loop_is_stopped_and_reported():
     there, jobs = endless()
     begin = time.monotonic()
     result = kq.simulate(there, jobs)
@@ -63,20 +63,20 @@ def test_endless_preemption_is_held_and_told():
     assert result.kpis.loops == 1
 
 
-def test_pods_that_are_ready_at_once_are_no_end_of_it():
+def test_pods_that_are_ready_at_once_do_not_end_a_preemption_loop():
     there, jobs = endless(wait_for_pods_ready=kq.objects.WaitForPodsReady())
     (loop,) = kq.simulate(there, jobs).loops
     assert (loop.at, loop.times) == (2.0, 1)
 
 
-def test_endless_preemption_may_stop_the_run_or_raise():
+def test_a_preemption_loop_can_stop_the_run_or_raise():
     there, jobs = endless()
     assert kq.simulate(there, jobs, on_loop="stop").kpis.finished == 0
     with pytest.raises(kq.errors.LoopError, match="every 2 cycles"):
         kq.simulate(there, jobs, on_loop="raise")
 
 
-def test_a_crowd_that_evicts_each_other_comes_to_an_end():
+def test_many_jobs_that_evict_each_other_terminate():
     there, jobs = crowded()
     begin = time.monotonic()
     result = kq.simulate(there, jobs)
@@ -85,14 +85,14 @@ def test_a_crowd_that_evicts_each_other_comes_to_an_end():
     assert result.kpis.evictions > 0
 
 
-def test_what_has_ended_has_left_the_engine():
+def test_finished_workloads_are_removed_from_the_engine():
     jobs = {"queue": ["q"] * 3000, "submit": np.arange(3000), "runtime": [1] * 3000, GPU: [1] * 3000}
     scheduler = kq.simulate(cluster(queue("q", 2)), kq.Jobs(jobs)).scheduler
     assert scheduler.keys() == ()
     assert len(scheduler.workloads) == 0
 
 
-def test_ctrl_c_is_heard():
+def test_ctrl_c_interrupts_the_run():
     there, jobs = crowded(20_000)
     run = kq.Simulation(there, jobs)
     signal.setitimer(signal.ITIMER_REAL, 0.05)

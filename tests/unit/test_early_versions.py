@@ -1,4 +1,4 @@
-"""The years of the first documents: the same cluster and jobs under the rules of then and of now."""
+"""The first releases of Kueue: the same cluster and jobs under early and current rules."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_in_v0_6_a_lending_limit_needed_a_gate():
 
 
 def test_in_v0_1_a_lender_waited_for_its_own_quota():
-    """As its documents say, no admitted workload was stopped; with today's policies a lender takes its own back."""
+    """In v0.1 no admitted workload was preempted; with today's policies, a lender reclaims its quota."""
     cluster = kq.load("examples/seeds/000/team-ab.yaml")
     reclaiming = cluster.replace(
         *(
@@ -50,18 +50,18 @@ def test_in_v0_1_a_lender_waited_for_its_own_quota():
     assert found.before == "v0.1"
     assert {rule.name for rule in found.early} == {rule.name for rule in EARLY_RULES}
     assert found.changes
-    assert {cause for change in found.changes for cause in change.causes} == {"nobody_is_preempted"}
+    assert {cause for change in found.changes for cause in change.causes} == {"no_preemption"}
 
 
 @pytest.mark.parametrize("seed", ["000/team-ab", "001/team-ab", "003/team-a-queue"])
-def test_what_no_rule_of_then_touches_is_decided_as_then(seed):
+def test_without_early_rules_decisions_are_unchanged(seed):
     cluster = kq.load(f"examples/seeds/{seed}.yaml")
     queue = cluster.cluster_queues[0].name
     rows = [{**row, "memory": "1Gi", **({"gpu": 1} if "003" in seed else {})} for row in jobs(queue, 5)]
     assert not compare_versions(cluster, rows, "v0.2", "v0.20-devel").changes
 
 
-def test_the_command_takes_the_first_releases_too(tmp_path, capsys):
+def test_the_command_accepts_the_first_releases(tmp_path, capsys):
     path = tmp_path / "jobs.csv"
     path.write_text("name,queue,cpu,duration\n" + "".join(f"a-{n},team-a-cq,1,60\n" for n in range(21)))
     assert main(["upgrade", LENDING, "--jobs", str(path), "--from", "v0.6", "--to", "v0.19", "--exit-code"]) == 3
@@ -71,7 +71,7 @@ def test_the_command_takes_the_first_releases_too(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("minor", range(1, 15))
-def test_every_release_without_a_profile_may_be_named_on_both_sides(tmp_path, capsys, minor):
+def test_every_release_without_a_profile_is_accepted_as_both_arguments(tmp_path, capsys, minor):
     path = tmp_path / "jobs.csv"
     path.write_text("name,queue,cpu,duration\n" + "".join(f"a-{n},team-a-cq,1,60\n" for n in range(21)))
     for before, after in ((f"v0.{minor}", "v0.14"), (f"v0.{minor}.1", "v0.20-devel"), ("v0.15", f"v0.{minor}")):
@@ -81,12 +81,12 @@ def test_every_release_without_a_profile_may_be_named_on_both_sides(tmp_path, ca
         assert ("all_quota_is_lent" in told) == (minor < 9)
 
 
-def test_what_is_older_than_the_first_release_is_refused(capsys):
+def test_versions_before_the_first_release_are_rejected(capsys):
     assert main(["upgrade", LENDING, "--jobs", LENDING, "--from", "v0.0", "--to", "v0.19"]) == 1
     assert "has no profile" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("version", ["", "latest", 6])
-def test_what_is_no_release_is_refused(version):
-    with pytest.raises(kq.errors.InvalidSpecError, match="is not a release"):
+def test_invalid_release_names_are_rejected(version):
+    with pytest.raises(kq.errors.InvalidSpecError, match="it must be a release"):
         as_then(kq.load(LENDING), version)

@@ -1,4 +1,4 @@
-"""Engine.check() finds nothing wrong with a sound state, and everything that is wrong with a broken one."""
+"""Engine.check() accepts consistent states and reports every inconsistency of broken states."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def scheduler():
 
 
 def placed():
-    """The same where the workload that holds quota has its place on a node, and a pod of nobody's runs there."""
+    """The same with a topology assignment of the workload, and an unmanaged pod on the same node."""
     labels = {"pool": "f", "kubernetes.io/hostname": "n1"}
     nodes = Node("n1", labels=labels, allocatable={"cpu": 9, "pods": 9})
     topology = Topology("t", levels=("kubernetes.io/hostname",))
@@ -66,12 +66,12 @@ def placed():
     return made
 
 
-def test_every_way_to_break_a_state_has_its_words():
+def test_every_broken_invariant_has_a_message():
     assert set(WRONG) | set(WRONG_OF_TOPOLOGIES) == set(rules().CORRUPTIONS)
 
 
 @pytest.mark.parametrize("name", WRONG_OF_TOPOLOGIES)
-def test_what_is_broken_of_a_topology_is_found(name):
+def test_broken_topology_invariants_are_detected(name):
     tables = rules().Tables(placed()._engine)
     assert tables.check() == []
     tables.corrupt(name, "default/waits", "default/holds")
@@ -79,12 +79,12 @@ def test_what_is_broken_of_a_topology_is_found(name):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_broken_is_found(name):
+def test_broken_invariants_are_detected(name):
     tables = rules().Tables(scheduler()._engine)
     assert tables.check() == []
     tables.corrupt(name, "default/waits", "default/holds")
     assert WRONG[name] in tables.check()
 
 
-def test_a_sound_engine_has_no_problems():
+def test_a_consistent_engine_has_no_problems():
     assert scheduler()._engine.check() == []

@@ -1,4 +1,4 @@
-"""What the core tells of a workload that waits: kinds and names, so that nobody reads them off a sentence."""
+"""Facts of the core about waiting workloads: kinds and names, so that no code parses messages."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ def facts_of(*objects, **given):
         ),
     ],
 )
-def test_what_keeps_a_workload_from_being_looked_at_has_a_kind(objects, obstacle, causes):
+def test_obstacles_before_evaluation_have_a_kind(objects, obstacle, causes):
     facts = facts_of(*objects)
     assert (facts["obstacle"]["kind"], facts["obstacle"]["queue"]) == obstacle
     assert (facts["inactivity"] or {}).get("causes") == causes
     assert facts["inadmissibility"] == ""
 
 
-def test_who_is_deactivated_or_gated_says_so():
+def test_deactivated_and_gated_workloads_report_it():
     assert facts_of(FLAVOR, QUEUE, active=False)["obstacle"]["kind"] == "Deactivated"
     gated = facts_of(FLAVOR, QUEUE, annotations={"kueue.x-k8s.io/admission-gated-by": "example.com/gate"})
     assert (gated["obstacle"]["kind"], gated["obstacle"]["reason"]) == ("Gated", "AdmissionGated")
 
 
-def test_a_namespace_that_the_queue_does_not_select_is_told_apart():
+def test_a_namespace_that_the_queue_does_not_select_is_distinguished():
     facts = facts_of(FLAVOR, ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector=LabelSelector({"team": "x"})))
     assert facts["obstacle"] is None
     assert facts["inadmissibility"] == "NamespaceMismatch"
 
 
-def test_a_taint_crosses_as_its_parts():
+def test_a_taint_is_passed_as_key_value_and_effect():
     spot = ResourceFlavor("f", node_taints=[Taint("spot", "a", "NoSchedule"), Taint("gpu", "", "NoExecute")])
     ((pod_set,)) = facts_of(spot, QUEUE)["pod_sets"]
     ((flavor,)) = pod_set["flavors"]
@@ -69,7 +69,7 @@ def test_a_taint_crosses_as_its_parts():
     ]
 
 
-def test_what_is_short_is_counted_by_the_core():
+def test_missing_quota_is_computed_by_the_core():
     queue = ClusterQueue.of("q", {"f": {"cpu": "500m"}})
     ((pod_set,)) = facts_of(FLAVOR, queue)["pod_sets"]
     ((flavor,)) = pod_set["flavors"]
@@ -77,6 +77,6 @@ def test_what_is_short_is_counted_by_the_core():
     assert (cpu["missing"], cpu["shortages"]) == (500, [("q", "quota", 500)])
 
 
-def test_every_gate_of_the_core_is_one_of_kueues():
+def test_every_feature_gate_of_the_core_exists_in_kueue():
     assert _core.FEATURE_GATES.items() <= FEATURE_GATES.items()
     assert len(_core.FEATURE_GATES) >= 18

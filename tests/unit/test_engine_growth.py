@@ -1,4 +1,4 @@
-"""What is gone leaves nothing behind, and its id is never another's."""
+"""Deleted objects leave no trace, and their ids are not reused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def engine() -> Engine:
     return made
 
 
-def test_an_id_is_never_anothers(engine: Engine) -> None:
+def test_an_id_is_never_reused_for_another_workload(engine: Engine) -> None:
     first = engine.submit(job("first"))
     kept = engine.submit(job("kept"))
     engine.delete(first)
@@ -67,7 +67,7 @@ def test_an_id_survives_save_and_fork(engine: Engine) -> None:
         assert other.submit(job("new")) not in (gone, kept)
 
 
-def test_places_are_used_again(engine: Engine) -> None:
+def test_slots_are_reused(engine: Engine) -> None:
     def rounds(count: int) -> int:
         for number in range(count):
             found = engine.submit(job(f"job-{number % 10}"))
@@ -83,7 +83,7 @@ def test_places_are_used_again(engine: Engine) -> None:
     assert rounds(2_000) <= few + 100
 
 
-def test_events_and_decisions_tell_of_who_is_gone(engine: Engine) -> None:
+def test_events_and_decisions_name_deleted_workloads(engine: Engine) -> None:
     engine.record_events(on=True)
     low = engine.submit(job("low", cpu=4))
     engine.settle()
@@ -114,7 +114,7 @@ def names_come_and_go(engine: Engine, count: int) -> None:
             engine.delete_object(kind, space, name)
 
 
-def test_names_that_are_gone_are_forgotten(engine: Engine) -> None:
+def test_unused_names_are_removed(engine: Engine) -> None:
     found = engine.submit(job("kept"))
     engine.settle()
     engine.cycle()
@@ -124,7 +124,7 @@ def test_names_that_are_gone_are_forgotten(engine: Engine) -> None:
     assert engine.admission(found) is not None
 
 
-def test_queues_that_are_numbered_anew_keep_their_heads(engine: Engine) -> None:
+def test_renumbered_queues_keep_their_heads(engine: Engine) -> None:
     names_come_and_go(engine, 100)  # whose numbers are free
     for name in ("late", "leaving"):
         engine.apply(ClusterQueue.of(name, {"default": {"cpu": 1}}))
@@ -139,7 +139,7 @@ def test_queues_that_are_numbered_anew_keep_their_heads(engine: Engine) -> None:
     waiting = engine.submit(Workload("waiting", queue_name="late", pod_sets=(PodSet.of(requests={"cpu": 1}),)))
     engine.settle()
     engine.cycle()
-    for number in range(3000):  # until names are numbered anew, by no change of any queue
+    for number in range(3000):  # until names are renumbered without a change of a queue
         odd = PodSet.of(requests={f"example.com/thing-{number}": 1})
         engine.delete(engine.submit(Workload(f"odd-{number}", queue_name="main", pod_sets=(odd,))))
     engine.finish(head)
@@ -152,7 +152,7 @@ def test_queues_that_are_numbered_anew_keep_their_heads(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_questions_leave_nothing_behind(engine: Engine) -> None:
+def test_questions_do_not_grow_the_state(engine: Engine) -> None:
     engine.submit(job("kept"))
     engine.settle()
     engine.cycle()
@@ -170,7 +170,7 @@ def test_questions_leave_nothing_behind(engine: Engine) -> None:
     assert engine.save() == before
 
 
-def test_what_a_decision_says_stays(engine: Engine) -> None:
+def test_a_decision_does_not_change_later(engine: Engine) -> None:
     engine.submit(job("held", cpu=3))
     engine.submit(job("waits", cpu=2))
     engine.settle()
@@ -186,7 +186,7 @@ def test_what_a_decision_says_stays(engine: Engine) -> None:
 
 
 class Life:
-    """Calls at random on several engines at once, each the same."""
+    """Execute the same random calls on several engines."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311 - a repeatable life, no secret
@@ -240,7 +240,7 @@ class Life:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_one_that_was_saved_goes_on_to_the_same_bytes(engine: Engine, seed: int) -> None:
+def test_a_restored_engine_ends_with_the_same_bytes(engine: Engine, seed: int) -> None:
     life, others = Life(seed), [engine.fork()]
     for number in range(150):
         call = life.call()
@@ -249,7 +249,7 @@ def test_one_that_was_saved_goes_on_to_the_same_bytes(engine: Engine, seed: int)
         if number % 30 == 29:
             others.append(Engine.load(engine.save()))
         if number % 37 == 36:
-            for one in (engine, *others):  # else a queue that is being deleted goes sooner in one of them
+            for one in (engine, *others):  # otherwise, a terminating queue would be deleted earlier in one of them
                 one.settle()
             names_come_and_go(others[0], 400)
         if number % 5 == 0:
@@ -257,7 +257,7 @@ def test_one_that_was_saved_goes_on_to_the_same_bytes(engine: Engine, seed: int)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_position_is_that_in_the_list_of_who_waits(engine: Engine, seed: int) -> None:
+def test_a_position_equals_that_in_the_list_of_pending_workloads(engine: Engine, seed: int) -> None:
     life = Life(seed)
     for number in range(120):
         life.call()(engine)
@@ -268,7 +268,7 @@ def test_a_position_is_that_in_the_list_of_who_waits(engine: Engine, seed: int) 
                 assert (facts["position"], facts["first"]) == (place, waiting[0])
 
 
-def test_a_ring_of_cohorts_ends_no_explanation(engine: Engine) -> None:
+def test_explanations_terminate_with_a_cohort_cycle(engine: Engine) -> None:
     engine.apply(Cohort("a", parent_name="b"))
     engine.apply(ClusterQueue.of("ringed", {"default": {"cpu": 4}}, cohort_name="a"))
     engine.apply(LocalQueue("ringed", cluster_queue="ringed"))

@@ -1,4 +1,4 @@
-"""Objects that come late, go, and come back."""
+"""Objects that are created late, deleted and created again."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_objects_may_come_in_any_order(objects):
 
 
 @pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue", "ResourceFlavor"])
-def test_what_goes_may_come_back(kind):
+def test_deleted_objects_can_be_added_again(kind):
     made = engine(OBJECTS)
     namespace, name = {"LocalQueue": ("default", "q"), "ResourceFlavor": ("", "f")}.get(kind, ("", "q"))
     made.delete_object(kind, namespace, name)
@@ -100,7 +100,7 @@ def test_an_id_that_no_workload_has_is_an_error(ask, unknown):
         ask(engine(OBJECTS), unknown)
 
 
-def test_a_deleted_cluster_queue_lends_its_quota_until_its_last_workload_has_left():
+def test_a_deleted_cluster_queue_lends_its_quota_until_its_last_workload_releases_quota():
     lender = ClusterQueue.of("lender", {"f": {"cpu": 4}}, cohort_name="c")
     borrower = ClusterQueue.of("borrower", {"f": {"cpu": 1}}, cohort_name="c")
     holds, waits, first, second = (
@@ -143,7 +143,7 @@ def after_a_change(*objects):
     made.settle()
     assert made.cycle()[1] == 0
     made.settle()
-    assert made.cycle()[0]  # nobody is left to be looked at
+    assert made.cycle()[0]  # no workload remains to be considered
 
     def after(*changes):
         for change in changes:
@@ -157,7 +157,7 @@ def after_a_change(*objects):
     return after
 
 
-def test_a_namespace_wakes_by_its_labels_not_when_it_is_created():
+def test_changed_namespace_labels_requeue_workloads_and_creation_does_not():
     """`pkg/controller/core/clusterqueue_controller.go:cqNamespaceHandler`."""
     own = LabelSelector({"team": "a"})
     queue = ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector=own)
@@ -168,7 +168,7 @@ def test_a_namespace_wakes_by_its_labels_not_when_it_is_created():
     assert known(Namespace("default", labels={"team": "a"})) == "admitted"
 
 
-def test_a_flavor_wakes_only_by_what_pods_are_matched_with():
+def test_only_changes_of_labels_and_taints_of_a_flavor_requeue_workloads():
     """`pkg/controller/core/resourceflavor_controller.go:flavorSchedulingFieldsChanged`."""
     tainted = ResourceFlavor("f", node_taints=(Taint("gpu", "", "NoSchedule"),))
     after = after_a_change(Namespace("default"), tainted, ClusterQueue.of("q", {"f": {"cpu": 4}}))

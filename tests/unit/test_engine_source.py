@@ -1,4 +1,4 @@
-"""What only Kueue's source tells: rules that no recorded answer shows. Each test names the lines that it rests on."""
+"""Rules from Kueue's source that no recording shows. Each test names the source."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(objects, *steps, **config):
 
 
 def says(result, name):
-    """The message that a step wrote of a workload; none where it kept its own."""
+    """Return the message that a step wrote for a workload; none if unchanged."""
     return next((entry["message"] for entry in result.get("pending", ()) if entry["workload"] == f"ns/{name}"), None)
 
 
@@ -67,7 +67,7 @@ STOPPED = [{"apply": [local("l", "q", stopPolicy="Hold")]}, {"apply": [local("l"
 INACTIVE = [{"apply": [change("w", active=active)], "settle": True} for active in (False, True)]
 
 
-def test_a_scan_of_flavors_goes_on_where_it_stopped():
+def test_the_flavor_search_continues_where_it_stopped():
     first, second = run([queue("q", "a", "b"), local("l", "q")], TRY, CYCLE)
     assert FROM_THE_FIRST in says(first, "w")
     assert RESUMED in says(second, "w")
@@ -76,7 +76,7 @@ def test_a_scan_of_flavors_goes_on_where_it_stopped():
 @pytest.mark.parametrize(
     "changes", [STOPPED, INACTIVE, [{"apply": [change("w", queueName="l2")]}]], ids=["stopped", "inactive", "moved"]
 )
-def test_a_workload_that_left_its_queue_is_scanned_from_the_first_flavor(changes):
+def test_a_workload_removed_from_its_queue_restarts_the_flavor_search(changes):
     """`pkg/cache/queue/manager.go:AddOrUpdateWorkloadWithoutLock`: a new Info, where none is tracked."""
     queues = [queue("q", "a", "b"), local("l", "q"), local("l2", "q")]
     *_, last = run(queues, TRY, *changes, CYCLE)
@@ -84,7 +84,7 @@ def test_a_workload_that_left_its_queue_is_scanned_from_the_first_flavor(changes
     assert last["queues"] == {"q": {"pending": ["ns/w"], "inadmissible": []}}
 
 
-def test_a_local_queue_that_goes_elsewhere_takes_the_progress_along():
+def test_a_local_queue_that_moves_keeps_flavor_progress():
     """`pkg/cache/queue/manager.go:UpdateLocalQueue` hands the same Infos on."""
     queues = [queue("q", "a", "b"), queue("q2", "a", "b"), local("l", "q")]
     *_, last = run(queues, TRY, {"apply": [local("l", "q2")]}, CYCLE)
@@ -92,7 +92,7 @@ def test_a_local_queue_that_goes_elsewhere_takes_the_progress_along():
 
 
 def after_a_hold(queues, **back):
-    """What `w` is told when its queue, held for two cycles of others, comes back with these fields."""
+    """Return the message of `w` when its held queue is resumed with these fields after two cycles."""
     common = {"cohort": "c", **back}
     others = [queue("other", "x"), local("lo", "other")]
     *_, last = run(
@@ -110,19 +110,19 @@ def after_a_hold(queues, **back):
     ("back", "resumes"),
     [({}, True), ({"queueingStrategy": "StrictFIFO"}, True), ({"cpu": 5}, False), ({"cohort": "d"}, False)],
 )
-def test_only_a_change_of_quota_or_cohort_counts_for_the_tree(back, resumes):
+def test_only_changes_of_quota_or_cohort_affect_the_tree(back, resumes):
     """`pkg/cache/scheduler/clusterqueue.go:updateClusterQueue`."""
     said = after_a_hold([queue("sibling", "a", cohort="c")], **back)
     assert (RESUMED in (said or "")) is resumes
 
 
-def test_a_cohort_that_nobody_declared_changes_with_its_only_queue():
+def test_an_implicit_cohort_changes_with_its_only_queue():
     """`pkg/cache/hierarchy/manager.go:UpdateClusterQueueEdge`: it goes with its last child, and another one comes."""
     assert after_a_hold([]) is None
     assert RESUMED in after_a_hold([obj("Cohort", "c")])
 
 
-def test_an_eviction_that_is_over_orders_a_workload_no_more():
+def test_a_finished_eviction_no_longer_orders_a_workload():
     """`pkg/workload/workload.go:GetQueueOrderTimestamp` counts an eviction only while Evicted is true."""
     newer = {"withinClusterQueue": "LowerOrNewerEqualPriority"}
     wait = {"timeout": "10s", "requeuingStrategy": {"timestamp": "Eviction", "backoffBaseSeconds": 2}}
@@ -149,7 +149,7 @@ def test_an_eviction_that_is_over_orders_a_workload_no_more():
     assert "evicted" not in results[24]
 
 
-def test_reactivating_a_holder_wakes_nobody():
+def test_reactivating_a_workload_with_quota_requeues_no_others():
     """`pkg/controller/core/workload_controller.go:Update`, where the status stays Admitted."""
     *_, last = run(
         [queue("q", "a"), local("l", "q")],
@@ -163,7 +163,7 @@ def test_reactivating_a_holder_wakes_nobody():
     assert last["idle"]
 
 
-def test_who_is_evicted_already_is_not_written_again():
+def test_an_evicted_workload_is_not_evicted_again():
     """`pkg/scheduler/preemption/preemption.go:IssuePreemptions` passes over evicted targets."""
     reclaims = {"reclaimWithinCohort": "Any", "withinClusterQueue": "Never"}
     quota = {"cohort": "c", "cpu": 2}
@@ -184,7 +184,7 @@ def test_who_is_evicted_already_is_not_written_again():
     assert last["queues"]["q1"]["inadmissible"] == ["ns/big", "ns/w"]
 
 
-def test_without_the_gate_a_write_of_its_status_ends_the_progress():
+def test_without_the_feature_gate_a_status_update_resets_flavor_progress():
     """`pkg/cache/queue/manager.go:AddOrUpdateWorkloadWithoutLock`, `FlavorFungibilityPreserveScanProgress` off."""
     _, second, third = run(
         [queue("q", "a", "b"), local("l", "q")],
@@ -197,7 +197,7 @@ def test_without_the_gate_a_write_of_its_status_ends_the_progress():
     assert RESUMED in says(third, "w")
 
 
-def test_without_the_gate_no_usage_is_sampled():
+def test_without_the_feature_gate_usage_is_not_sampled():
     """`pkg/util/admissionfairsharing:Enabled` asks for the configuration and for the gate."""
     *_, last = run(
         [queue("q", "a", admissionScope={"admissionMode": "UsageBasedAdmissionFairSharing"}), local("l", "q")],

@@ -1,4 +1,4 @@
-"""Which workload comes next where LocalQueue usage orders a ClusterQueue (admission fair sharing)."""
+"""The order of workloads if the usage of LocalQueues orders a ClusterQueue (admission fair sharing)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def submit(made, name, local_queue):
 
 
 def admitted_next(made, at):
-    """Who is admitted once the one who runs has finished."""
+    """Return the workload that is admitted after the running one has finished."""
     for name in list(waiting(made)):
         assert made.admission(made.find(f"default/{name}")) is None
     made.set_now(at * SECOND)
@@ -64,7 +64,7 @@ def waiting(made):
     return [key.removeprefix("default/") for key in made.queues().get("cq", ([], []))[0]]
 
 
-def test_the_local_queue_that_used_less_comes_first():
+def test_the_local_queue_with_less_usage_is_first():
     made = engine(**SCOPE)
     submit(made, "a1", "a")
     assert admitted_next(made, 1) == "a1"
@@ -75,7 +75,7 @@ def test_the_local_queue_that_used_less_comes_first():
     assert made.check() == []
 
 
-def test_the_order_is_that_of_the_admission_scope_at_creation():
+def test_the_order_uses_the_admission_scope_at_creation():
     # pkg/cache/queue/cluster_queue.go:newClusterQueue makes the comparison; Update does not touch it.
     made = engine()
     made.apply(queue(1, **SCOPE))
@@ -89,7 +89,7 @@ def test_the_order_is_that_of_the_admission_scope_at_creation():
     assert made.check() == []
 
 
-def test_a_new_weight_puts_the_queue_in_order_at_once():
+def test_a_new_weight_reorders_the_queue_immediately():
     made = engine(**SCOPE)
     submit(made, "a1", "a")
     assert admitted_next(made, 1) == "a1"
@@ -103,7 +103,7 @@ def test_a_new_weight_puts_the_queue_in_order_at_once():
     assert made.check() == []
 
 
-def test_a_penalty_of_nothing_is_not_pending():
+def test_an_empty_penalty_is_not_pending():
     # pkg/cache/queue/afs/entry_penalties.go:HasPendingPenalty looks at amounts.
     made = engine(**SCOPE, admission_checks_strategy=(AdmissionCheckStrategyRule("check"),))
     made.apply(AdmissionCheck("check", controller_name="controller"))

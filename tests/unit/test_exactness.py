@@ -1,4 +1,4 @@
-"""Faults that were found by attack, each as Kueue's source decides it."""
+"""Rare differences that were found by attack, each decided like Kueue's source."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def cohort(name, parent=None):
     return {"apiVersion": KUEUE, "kind": "Cohort", "metadata": {"name": name}, "spec": spec}
 
 
-def test_a_ring_that_closes_above_an_active_queue_suspends_its_head_alone():
+def test_a_cohort_cycle_above_an_active_queue_only_affects_its_head():
     """The cache keeps the status of a queue that was active (pkg/cache/scheduler/snapshot.go:skipInactiveCQReason)."""
     objects = [namespace(), flavor(), cohort("a"), cohort("b", "a"), queue(cohortName="b"), local_queue()]
     ring = {"apply": [cohort("a", "b")], "submit": [workload("w1"), workload("w2")], "cycle": True}
@@ -24,14 +24,14 @@ def test_a_ring_that_closes_above_an_active_queue_suspends_its_head_alone():
     assert [entry["workload"] for entry in results[2]["reserved"]] == ["ns/w1"]
 
 
-def test_a_queue_that_comes_into_a_ring_is_inactive():
+def test_a_queue_that_joins_a_cohort_cycle_is_inactive():
     """updateClusterQueue gives up before it looks at the queue's flavors (pkg/cache/scheduler/clusterqueue.go)."""
     objects = [namespace(), flavor(), cohort("a", "b"), cohort("b", "a"), queue(cohortName="b"), local_queue()]
     [result] = run({"submit": [workload("w1")], "cycle": True}, objects=objects)
     assert result["idle"]
 
 
-def test_a_request_beyond_int64_is_told_as_the_number_it_saturates_to():
+def test_a_request_beyond_int64_is_reported_saturated():
     job = workload("w", requests={"cpu": "9223372036854775807"}, count=2)
     [result] = run({"submit": [job], "cycle": True})
     assert "current podset request (9223372036854775807m) > maximum capacity (10)" in result["pending"][0]["message"]
@@ -62,7 +62,7 @@ def test_usage_that_saturates_in_a_tournament_is_not_restored(config, said):
 
 @pytest.mark.parametrize(("config", "leaves"), [({"fairSharing": {}}, []), ({}, ["ns/first"])])
 def test_usage_that_saturates_while_victims_are_sought_is_not_restored(config, leaves):
-    """The same in pkg/scheduler/preemption/preemption.go:fairPreemptions: nobody makes room, nor gets any."""
+    """The same in pkg/scheduler/preemption/preemption.go:fairPreemptions: no preemption and no admission."""
     vast = "6000000000000000"
     own = queue("q1", vast, cohortName="c", preemption={"withinClusterQueue": "LowerPriority"})
     doors = [local_queue(f"l{n}", f"q{n}") for n in (1, 2)]
@@ -75,7 +75,7 @@ def test_usage_that_saturates_while_victims_are_sought_is_not_restored(config, l
     assert ("insufficient unused quota for cpu in flavor f, 1 more needed" in told["ns/other"]) == (not leaves)
 
 
-def test_the_usage_history_of_a_local_queue_is_where_a_restarted_kueue_goes_on():
+def test_a_restart_continues_from_the_usage_history_of_local_queues():
     """Fault 34: pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded seeds the ledger from the status."""
     usage = {"consumedResources": {"cpu": "5"}, "lastUpdate": "2026-01-01T00:00:00Z"}
     history = {"fairSharing": {"admissionFairSharingStatus": usage, "weightedShare": 0}}

@@ -1,4 +1,4 @@
-"""What a command or a question costs grows with what it is about: doubled input makes at most doubled work."""
+"""Costs of commands and questions are linear: twice the input needs at most twice the work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def queues(count: int) -> list[kq.Object]:
 
 
 def waiting(count: int) -> kq.Scheduler:
-    """One workload runs, and so many wait, each of a kind of its own."""
+    """One workload runs, and this number of different workloads wait."""
     scheduler = kq.Scheduler(kq.Cluster(*queues(1)), now=0)
     requests = [4000, *(3000 + n for n in range(count))]
     pods = [(kq.PodSet.of(requests={"cpu": f"{cpu}m"}),) for cpu in requests]
@@ -56,14 +56,14 @@ def waiting(count: int) -> kq.Scheduler:
     return scheduler
 
 
-def test_an_explanation_says_and_costs_as_much_however_many_wait() -> None:
+def test_the_cost_of_an_explanation_is_independent_of_pending_workloads() -> None:
     first, second = waiting(FEW), waiting(4 * FEW)
     assert len(first.queues) == FEW
     assert cost(lambda: second.explain("w9")) == cost(lambda: first.explain("w9"))
     assert str(second.explain("w9")) == str(first.explain("w9"))
 
 
-def test_a_command_costs_as_much_for_each_who_waits(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cost_of_a_command_is_linear_in_pending_workloads(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "cluster.yaml"
     kq.dump(kq.Cluster(*queues(1)), path)
 
@@ -75,11 +75,11 @@ def test_a_command_costs_as_much_for_each_who_waits(tmp_path, capsys: pytest.Cap
         assert capsys.readouterr().out.count('"message"') >= count - 1
         return found
 
-    run(1)  # what is imported once
+    run(1)  # imports happen once
     assert run(4 * FEW) < MOST * run(2 * FEW)
 
 
-def test_loading_costs_as_much_for_each_queue() -> None:
+def test_the_cost_of_loading_is_linear_in_queues() -> None:
     def load(count: int) -> int:
         text = kq.dump(kq.Cluster(*queues(count)))
         return cost(lambda: kq.Scheduler(kq.load(text)).settle())
@@ -89,7 +89,7 @@ def test_loading_costs_as_much_for_each_queue() -> None:
 
 
 def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
-    """Submissions of one job each to a run that goes on between them."""
+    """Submit single jobs to a simulation that continues between them."""
     run = kq.Simulation(kq.Cluster(*queues(1)), [])
     jobs = [{"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3} for n in range(count)]
     jobs = [{**job, "name": f"w{n}"} if named else job for n, job in enumerate(jobs)]
@@ -102,14 +102,14 @@ def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
     return submit
 
 
-def test_a_submission_costs_as_much_however_many_there_were() -> None:
+def test_the_cost_of_a_submission_is_independent_of_earlier_ones() -> None:
     for named in (False, True):
-        submitted_one_by_one(4 * FEW, named=named)()  # what is done once a process, or once a name
+        submitted_one_by_one(4 * FEW, named=named)()  # work done once per process or name
         first, second = cost(submitted_one_by_one(FEW, named=named)), cost(submitted_one_by_one(4 * FEW, named=named))
         assert second <= 4 * first * 1.1, named
 
 
-def test_submissions_of_equal_shape_share_one() -> None:
+def test_submissions_of_equal_shape_share_one_shape_object() -> None:
     run = kq.Simulation(kq.Cluster(*queues(1)), [])
     pods = (kq.PodSet.of(requests={"cpu": 1}),)
     for n in range(30):
@@ -121,7 +121,7 @@ def test_submissions_of_equal_shape_share_one() -> None:
 
 
 def changed_one_by_one(count: int) -> Callable[[], object]:
-    """Changes of the priority of a job, one after another, in a run that goes on between them."""
+    """Change priorities of jobs in a simulation that continues between them."""
     run = kq.Simulation(kq.Cluster(*queues(1)), [{"queue": "q0", "submit": n, "runtime": 1} for n in range(count)])
 
     def change() -> None:
@@ -132,6 +132,6 @@ def changed_one_by_one(count: int) -> Callable[[], object]:
     return change
 
 
-def test_a_change_costs_as_much_however_many_there_were() -> None:
+def test_the_cost_of_a_change_is_independent_of_earlier_ones() -> None:
     changed_one_by_one(FEW)()
     assert cost(changed_one_by_one(4 * FEW)) <= 4 * cost(changed_one_by_one(FEW)) * 1.1

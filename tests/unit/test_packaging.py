@@ -1,4 +1,4 @@
-"""What the recipes for other installers say is what pyproject.toml says."""
+"""The recipes for other installers match pyproject.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a pod template: errors that name the place, and what makes two pods alike for the scheduler."""
+"""Pod templates: errors with locations, and equivalence of pods for the scheduler."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def terms(*items):
         ),
     ],
 )
-def test_errors_name_the_place(template, place):
+def test_errors_name_the_location(template, place):
     with pytest.raises(InvalidSpecError, match=place):
         pod_requests(template)
 
 
-def test_what_admission_does_not_read_may_be_anything():
+def test_fields_irrelevant_for_admission_may_have_any_value():
     template = pod({"cpu": 1}, container={"image": 1, "env": "x"}, volumes=3, hostNetwork="maybe")
     assert pod_requests(template) == {"cpu": 1000}
 
@@ -100,16 +100,16 @@ UNLIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_alike(one, other):
+def test_equivalent_templates_are_equal(one, other):
     assert pod_shape(one) == pod_shape(other)
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE)
-def test_unlike(one, other):
+def test_different_templates_are_not_equal(one, other):
     assert pod_shape(one) != pod_shape(other)
 
 
-def test_what_a_cluster_fills_in_makes_pods_alike():
+def test_pods_are_equal_after_cluster_defaults():
     kata = RuntimeClass("kata", overhead={"cpu": "100m"})
     bare, written = pod(runtimeClassName="kata"), pod(runtimeClassName="kata", overhead={"cpu": "100m"})
     assert pod_shape(bare) != pod_shape(written)

@@ -1,4 +1,4 @@
-"""Quantities: what is read, how it is written, and the integers that scheduling counts with."""
+"""Quantities: parsing, formatting, and the integers used for scheduling."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_texts_without_digits_are_zero(text):
         ("e-10", "has no digits"),
     ],
 )
-def test_refused_texts(text, what):
+def test_rejected_texts(text, what):
     with pytest.raises(InvalidSpecError, match=what):
         Quantity(text)
 
@@ -203,20 +203,20 @@ def test_arithmetic_is_exact():
     assert Quantity("1") - Quantity("1") == Quantity("0")
 
 
-def test_a_zero_takes_over_the_format():
+def test_a_zero_adopts_the_format():
     assert str(Quantity("0") + Quantity("1Gi")) == "1Gi"
     assert str(Quantity("1024") + Quantity("1Ki")) == "2048"
     assert str(Quantity("0Ki") - Quantity("2000")) == "-2k"
 
 
-def test_format_never_counts_in_comparisons():
+def test_comparisons_ignore_the_format():
     same = [Quantity(text) for text in ("1Ki", "1024", "1.024k", "1024e0", "1024000m")]
     assert len(set(same)) == 1
     assert Quantity("1k") < Quantity("1Ki") <= Quantity(1024)
     assert Quantity("-1k") > Quantity("-1Ki")
 
 
-def test_products_cannot_run_away():
+def test_products_are_bounded():
     huge = Quantity("9" * 40)
     for _ in range(7):
         huge = huge * huge
@@ -246,7 +246,7 @@ def test_a_double_is_rounded_to_64_bits_first(text, double, nearest):
 
 
 class TestVectors:
-    """Every recorded answer; what cannot agree is named."""
+    """Compare every recorded result; known differences are listed."""
 
     @pytest.mark.parametrize(("field", "resource"), [("fc", "cpu"), ("fm", "memory"), ("fg", "nvidia.com/gpu")])
     def test_texts_of_integers(self, field, resource):

@@ -1,4 +1,4 @@
-"""Each rule by which a release decides otherwise: one story, told by the last release with it and the first without."""
+"""Rules that differ between releases: one scenario each, with the last release with the rule and the first without."""
 
 from copy import deepcopy
 
@@ -44,12 +44,12 @@ def base(*more, **spec):
 
 
 def said(results, name="ns/a"):
-    """The last text that was written about a workload."""
+    """Return the last message of a workload."""
     return [e["message"] for r in results for e in r.get("pending", ()) if e["workload"] == name][-1]
 
 
 def reserved(results, name="ns/a"):
-    """The flavor of cpu that a workload got."""
+    """Return the assigned CPU flavor of a workload."""
     found = [e for r in results for e in r.get("reserved", ()) if e["workload"] == name]
     return found[0]["podSets"][0]["flavors"]["cpu"] if found else None
 
@@ -69,8 +69,8 @@ def two_missing():
     return scenario({"submit": [job], "cycle": True}, objects=base(**spec))
 
 
-def nobody_to_preempt():
-    """Another queue has borrowed all of f, and may keep it; g fits by borrowing."""
+def no_preemption_candidates():
+    """Another queue has borrowed all of f and cannot be preempted; g fits by borrowing."""
     on = "TryNextFlavor"
     both = {"whenCanBorrow": on, "whenCanPreempt": on, "preference": "PreemptionOverBorrowing"}
     own = queue(cohortName="c", resourceGroups=groups(("f", 4), ("g", 0)), flavorFungibility=both)
@@ -114,7 +114,7 @@ def evicted(results):
 
 
 def pods_short():
-    """Who leaves makes room for the cpu that is asked for, not for the pods."""
+    """The targets free enough CPU, but not enough quota for pods."""
     quotas = groups(("f", 10, 3), resources=("cpu", "pods"))
     objects = base(resourceGroups=quotas, preemption={"withinClusterQueue": "LowerPriority"})
     before = [workload("low", "5", priority=-1), workload("high", "1", priority=9)]
@@ -123,7 +123,7 @@ def pods_short():
 
 
 def lends_nothing():
-    """A queue that holds more than its quota in a cohort where nobody lends any."""
+    """A queue that uses more than its quota in a cohort without lendable quota."""
     own = {"name": "cpu", "nominalQuota": "4", "lendingLimit": "0"}
     group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [own]}]}
     cq = queue(cohortName="c", resourceGroups=[group], preemption={"reclaimWithinCohort": "Any"})
@@ -147,7 +147,7 @@ def nothing_covered():
 
 
 def two_on_one_node():
-    """Both fit there, with two resources each, and are planned in one cycle."""
+    """Both workloads fit, with two resources each, and are considered in one cycle."""
     both = groups(("f", 8, 8), resources=("cpu", "memory"))
     objects = racked(node("n1"), resourceGroups=both)
     objects += [queue("other", resourceGroups=both), local_queue("door", "other")]
@@ -171,14 +171,14 @@ def moved_onto_a_node():
 
 
 def last_slot():
-    """A node takes one pod more, and there are two pod sets."""
+    """A node has capacity for one more pod, and there are two pod sets."""
     job = asking(workload("a", "1"), ANYWHERE)
     job["spec"]["podSets"].append(deepcopy(job["spec"]["podSets"][0]) | {"name": "second"})
     return scenario({"submit": [job], "cycle": True}, objects=racked(node("n1", pods="1")))
 
 
 def leader_of_other_things():
-    """What the leader requests does not count for quota."""
+    """The requests of the leader do not count for quota."""
     job = workload("a", "1", 2)
     leader = deepcopy(job["spec"]["podSets"][0]) | {"name": "leader", "count": 1}
     leader["template"]["spec"]["containers"][0]["resources"]["requests"] = {"example.com/port": "1"}
@@ -229,7 +229,7 @@ STORIES = {
     "pod_sets_without_requests_inherit_nothing": (leader_of_other_things, admitted, False),
     "flavorless_quota_needs_all_checks": (flavorless, admitted, False),
     "scan_stops_at_first_missing_resource": (two_missing, lambda results: said(results).count("insufficient"), 1),
-    "flavors_without_candidates_compete": (nobody_to_preempt, reserved, None),
+    "flavors_without_candidates_compete": (no_preemption_candidates, reserved, None),
     "label_keys_of_whole_group": (labelled, reserved, None),
     "preemption_counts_pods": (pods_short, lambda results: "no longer fits" in said(results), False),
     "zero_shares_do_not_borrow": (lends_nothing, evicted, []),
@@ -244,7 +244,7 @@ STORIES = {
 }
 
 
-def test_each_rule_has_a_story():
+def test_each_release_rule_has_a_scenario():
     assert STORIES.keys() == {rule.name for rule in RULES}
 
 
@@ -255,7 +255,7 @@ def told_by(story, release):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_the_releases_on_either_side_of_a_rule_decide_otherwise(rule):
+def test_decisions_differ_between_releases_before_and_after_a_rule(rule):
     make, ask, before = STORIES[rule.name]
     last = max(release for release in RELEASES if rule.holds_in(release))
     first = min(release for release in RELEASES if release > last)
@@ -265,7 +265,7 @@ def test_the_releases_on_either_side_of_a_rule_decide_otherwise(rule):
 
 
 def overlapping():
-    """Two queues want their own back, and the first candidate of both is the same."""
+    """Two queues reclaim quota, and both have the same first candidate."""
     reclaim = {"cohortName": "c", "preemption": {"reclaimWithinCohort": "Any"}}
     queues = [queue(cpu="4", **reclaim), queue("two", "4", **reclaim), queue("guest", "0", cohortName="c")]
     doors = [local_queue(), local_queue("second", "two"), local_queue("door", "guest")]
@@ -275,7 +275,7 @@ def overlapping():
 
 
 def stood_back():
-    """Another queue's workload takes flavor f in the same cycle, and is done before the next."""
+    """A workload of another queue gets flavor f in the same cycle, and finishes before the next."""
     empty, shared = groups(("f", 0), ("g", 0)), groups(("f", 4), ("g", 4))
     pool = {"apiVersion": KUEUE, "kind": "Cohort", "metadata": {"name": "c"}, "spec": {"resourceGroups": shared}}
     queues = [queue(name, cohortName="c", resourceGroups=empty) for name in ("cq", "two")]
@@ -298,7 +298,7 @@ GATES = {
 
 
 @pytest.mark.parametrize("gate", GATES)
-def test_the_releases_on_either_side_of_a_gate_decide_otherwise(gate):
+def test_decisions_differ_between_releases_before_and_after_a_feature_gate(gate):
     last, make, ask, before = GATES[gate]
     last = release_of(last)
     first = min(release for release in RELEASES if release > last)

@@ -1,4 +1,4 @@
-"""What a scenario says is read to the last word; what `replay` does not know is an error that names it."""
+"""Scenarios are read completely, and unknown keys are errors."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from kueuepy.replay.reader import check_scenario
 from stories import KUEUE, flavor, local_queue, namespace, queue, run, scenario, workload
 
 
-def test_transformations_and_excluded_prefixes_count():
+def test_transformations_and_excluded_prefixes_apply():
     resources = {
         "transformations": [{"input": "example.com/slot", "strategy": "Replace", "outputs": {"cpu": "2"}}],
         "excludeResourcePrefixes": ["example.com/free"],
@@ -20,7 +20,7 @@ def test_transformations_and_excluded_prefixes_count():
     assert result["reserved"][0]["podSets"][0]["usage"] == {"cpu": "6"}
 
 
-def test_a_removed_queue_is_gone_and_its_workloads_say_so():
+def test_workloads_of_a_removed_queue_report_its_absence():
     gone = {"remove": [{"kind": "LocalQueue", "metadata": {"name": "lq", "namespace": "ns"}}], "settle": True}
     results = run({"submit": [workload("a", "20")], "cycle": True}, gone)
     assert results[1]["pending"] == [
@@ -28,14 +28,14 @@ def test_a_removed_queue_is_gone_and_its_workloads_say_so():
     ]
 
 
-def test_reclaimable_pods_give_their_quota_back():
+def test_reclaimable_pods_release_their_quota():
     counts = {"workload": "ns/a", "podSets": [{"name": "main", "count": 3}]}
     results = run({"submit": [workload("a", "2", count=4)], "cycle": True}, {"reclaimable": [counts]})
     assert [result["usage"]["cq"] for result in results] == [{"f/cpu": "8000"}, {"f/cpu": "2000"}]
 
 
 def test_a_cycle_that_waits_for_pods_blocks_until_all_were_ready_once():
-    """Fault 35: its head stays in the queue, and a moment within a settle is enough."""
+    """The head stays in the queue, even if the cycle exists only for a moment during a settle."""
     wait = {"timeout": "5m", "blockAdmission": True}
     results = run(
         {"submit": [workload("a"), workload("b")], "cycle": True},
@@ -51,7 +51,7 @@ def test_a_cycle_that_waits_for_pods_blocks_until_all_were_ready_once():
     assert results[2]["queues"] == {"cq": {"pending": ["ns/b"], "inadmissible": []}}
 
 
-def test_a_check_may_ask_to_wait_and_say_why():
+def test_a_check_can_delay_with_a_message():
     check = {
         "apiVersion": KUEUE,
         "kind": "AdmissionCheck",
@@ -73,7 +73,7 @@ def test_a_check_may_ask_to_wait_and_say_why():
     assert results[3]["pending"][0]["message"] == 'Evicted due to AdmissionCheck in Retry state: "budget" (no money)'
 
 
-def test_workloads_with_a_status_are_where_kueue_left_them():
+def test_workloads_with_a_status_keep_their_state():
     job = workload("a", "4")
     time = "2000-01-01T00:00:00Z"
     assignment = {"name": "main", "flavors": {"cpu": "f"}, "resourceUsage": {"cpu": "4"}, "count": 1}
@@ -88,7 +88,7 @@ def test_workloads_with_a_status_are_where_kueue_left_them():
     assert result["usage"] == {"cq": {"f/cpu": "4000"}}
 
 
-def test_pods_and_nodes_that_no_topology_looks_at_change_nothing():
+def test_pods_and_nodes_outside_a_topology_have_no_effect():
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8"}}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}, "spec": {"nodeName": "n"}}
     removed = [
@@ -115,7 +115,7 @@ def test_pods_and_nodes_that_no_topology_looks_at_change_nothing():
         (lambda s: s["objects"].append({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}), "Service"),
     ],
 )
-def test_an_unknown_word_is_an_error_that_names_it(change, word):
+def test_an_unknown_key_is_an_error_that_names_it(change, word):
     story = scenario({"submit": [workload("a")], "cycle": True})
     change(story)
 
@@ -127,8 +127,8 @@ def test_an_unknown_word_is_an_error_that_names_it(change, word):
         read()
 
 
-def test_an_object_that_an_api_server_refuses_is_an_error():
-    """Fault 36: a resource that two groups cover."""
+def test_an_object_that_an_api_server_rejects_is_an_error():
+    """A resource covered by two groups."""
     twice = queue()
     group = twice["spec"]["resourceGroups"][0]
     other = {"coveredResources": ["cpu"], "flavors": [{**group["flavors"][0], "name": "g"}]}

@@ -1,4 +1,4 @@
-"""A short soak: what benchmarks/soak.py runs a million rounds of."""
+"""A short version of benchmarks/soak.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def soak() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "benchmarks" / "soak.py"))
 
 
-def test_rounds_leave_the_size_where_it_was(soak: dict[str, Any]) -> None:
+def test_rounds_do_not_grow_the_state(soak: dict[str, Any]) -> None:
     scheduler = Scheduler(soak["cluster"]())
     sizes: list[int] = []
     told = soak["soak"](scheduler, 5_000, now_and_then=lambda: sizes.append(len(to_bytes(scheduler))))

@@ -1,4 +1,4 @@
-"""What random calls have found: things that leave something behind, or are seen too late."""
+"""Faults found by random calls: operations that leave traces or have a late effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_question_about_a_workload_that_was_never_queued_changes_nothing():
     assert to_bytes(scheduler) == before
 
 
-def test_a_removed_local_queue_leaves_nothing():
+def test_a_removed_local_queue_leaves_no_trace():
     def story(*, loaded: bool) -> bytes:
         scheduler = kq.Scheduler(cluster(), now=0)
         scheduler.apply(kq.LocalQueue("team", cluster_queue="q", fair_sharing=kq.FairSharing("2")))
@@ -38,13 +38,13 @@ def test_a_removed_local_queue_leaves_nothing():
     assert story(loaded=True) == story(loaded=False)
 
 
-def test_a_fingerprint_is_of_the_forest_as_it_is_now():
+def test_a_fingerprint_reflects_the_current_state():
     scheduler = kq.Scheduler(cluster(), now=0)
     scheduler.apply(kq.ClusterQueue.of("late", {"f": {"cpu": 4}}, cohort_name="all"))
     assert scheduler._engine.fingerprint() == from_bytes(to_bytes(scheduler))._engine.fingerprint()
 
 
-def test_saved_bytes_tell_nothing_of_nodes_that_were_looked_at():
+def test_saved_bytes_do_not_depend_on_caches_of_nodes():
     node = kq.Node("n1", labels={"pool": "a", "kubernetes.io/hostname": "n1"}, capacity={"cpu": "4", "pods": "8"})
     topology = kq.Topology("room", levels=["kubernetes.io/hostname"])
     flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
@@ -56,7 +56,7 @@ def test_saved_bytes_tell_nothing_of_nodes_that_were_looked_at():
     assert to_bytes(scheduler) == before
 
 
-def test_workloads_that_wait_for_the_controllers_are_in_no_order():
+def test_workloads_pending_for_controllers_are_unordered():
     doors = [kq.LocalQueue(name, cluster_queue="q") for name in "ba"]
     scheduler = kq.Scheduler(kq.Cluster(cluster().cluster_queues, cluster().resource_flavors, doors), now=0)
     scheduler.submit({"name": f"of-{name}", "queue": name, "cpu": 1} for name in "ba")
@@ -67,7 +67,7 @@ def test_workloads_that_wait_for_the_controllers_are_in_no_order():
     assert to_bytes(loaded) == to_bytes(scheduler)
 
 
-def test_cohorts_in_a_ring_have_no_height():
+def test_cohorts_in_a_cycle_have_no_height():
     def story(*first: kq.Cohort) -> bytes:
         scheduler = kq.Scheduler(cluster(cohort_name="below"), now=0)
         scheduler.apply(*first)
@@ -82,7 +82,7 @@ def test_cohorts_in_a_ring_have_no_height():
     assert above_is_higher == story(kq.Cohort("above"), kq.Cohort("below"))
 
 
-def test_a_line_is_found_where_an_equal_key_has_replaced_another():
+def test_the_line_of_a_duplicate_key_is_found():
     text = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
@@ -100,12 +100,12 @@ spec:
   resourceGroups:
   - coveredResources: [cpu, memory]
 """
-    for _ in range(20):  # whether a mapping gets the place of another is a matter of luck
+    for _ in range(20):  # whether a mapping reuses the address of another is random
         with pytest.raises(kq.errors.InvalidSpecError, match="flavors: is required"):
             load(text, strict=False)
 
 
-def test_texts_that_the_fast_reader_leaves_alone():
+def test_texts_that_the_fast_reader_does_not_accept():
     no_number = '{"a\u2028": 1.2026-01-31}'  # nor a key of YAML, where it has two lines
     for text in (
         "note: |\n  \n",
@@ -121,14 +121,14 @@ def test_texts_that_the_fast_reader_leaves_alone():
         hold(f'{{"a": {text}}}')
 
 
-def test_a_table_of_jobs_is_compared_as_it_is():
+def test_a_table_of_jobs_is_compared_unchanged():
     rows = [{"name": f"j{n}", "queue": "q", "cpu": 2, "submit": 60 * n, "duration": 600} for n in range(4)]
     of_rows, of_table = (kq.compare(cluster(), cluster(), jobs) for jobs in (rows, jobs_of(rows)))
     assert str(of_rows) == str(of_table)
     assert kq.compare(cluster(), cluster(), iter(rows)).before.result.kpis.jobs == 4
 
 
-def test_settling_many_kinds_that_do_not_fit_looks_at_few_states():
+def test_settling_many_kinds_of_workloads_that_do_not_fit_checks_few_states():
     scheduler = kq.Scheduler(cluster(), now=0)
     pods = [(kq.PodSet.of(requests={"cpu": 100 + n}),) for n in range(300)]
     scheduler.submit(kq.Workload(f"w{n}", queue_name="q", pod_sets=pod_sets) for n, pod_sets in enumerate(pods))
@@ -156,13 +156,13 @@ def test_settling_many_kinds_that_do_not_fit_looks_at_few_states():
     assert len(looked) < 100
 
 
-def test_few_names_that_were_checked_are_remembered():
+def test_the_cache_of_validated_names_is_small():
     from kueuepy.manifest.validation import review  # noqa: PLC0415 - its caches
 
     assert all(cached.cache_info().maxsize <= 4096 for cached in vars(review).values() if hasattr(cached, "cache_info"))
 
 
-def test_a_cohort_that_is_gone_is_not_to_be_requeued() -> None:
+def test_a_deleted_cohort_is_not_requeued() -> None:
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 4}}, cohort_name="z"))
     scheduler = kq.Scheduler(cluster, now=0)
     scheduler.apply(kq.ClusterQueue.of("a", {"f": {"cpu": 4}}))  # nothing is below z any more

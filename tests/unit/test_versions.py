@@ -1,4 +1,4 @@
-"""A release of Kueue is named once, and decides from then on: clusters, files, saved states, the command line."""
+"""A release of Kueue is selected once and applies to clusters, files, saved states and commands."""
 
 import json
 
@@ -27,12 +27,12 @@ def reason_of(scheduler):
 
 
 @pytest.mark.parametrize("named", ["v0.17", "0.17", "v0.17.2", "v0.17.8"])
-def test_a_patch_is_answered_for_by_its_minor_release(named):
+def test_a_patch_release_uses_the_profile_of_its_minor_release(named):
     assert cluster(named).configuration.version == "v0.17"
 
 
 @pytest.mark.parametrize("named", ["v0.14", "v1.0", "latest", "", 18])
-def test_another_release_is_refused_with_those_that_there_are(named):
+def test_an_unknown_release_is_rejected_with_the_known_ones(named):
     with pytest.raises(kq.errors.InvalidSpecError, match=r"has no profile; it must be one of v0\.15, .*v0\.20-devel"):
         cluster(named)
 
@@ -42,7 +42,7 @@ def test_a_configuration_with_an_unknown_release_is_not_valid():
         kq.Cluster(configuration=kq.Configuration(version="v0.9"))
 
 
-def test_the_release_goes_with_forks_and_saved_states(tmp_path):
+def test_forks_and_saved_states_keep_the_release(tmp_path):
     scheduler = kq.Scheduler(cluster("v0.19"))
     scheduler.save(tmp_path / "state")
     loaded = kq.Scheduler.load(tmp_path / "state")
@@ -51,7 +51,7 @@ def test_the_release_goes_with_forks_and_saved_states(tmp_path):
     assert reason_of(kq.Scheduler(cluster())) == "ExceedsMaxQuota"
 
 
-def test_gates_are_those_of_the_release():
+def test_feature_gates_match_the_release():
     old = kq.Configuration(version="v0.16", feature_gates={"SchedulingEquivalenceHashing": True})
     assert old.enabled("SchedulingEquivalenceHashing")
     assert not old.enabled("AdmissionGatedBy")
@@ -67,13 +67,13 @@ def test_waiting_for_pods_is_on_by_default_since_v0_19():
     assert waits == {"v0.18": False, "v0.19": True}
 
 
-def test_the_present_has_every_gate_and_no_rule():
+def test_the_latest_release_has_every_feature_gate_and_no_rule():
     assert rules_of(RELEASES[-1]) == ()
     assert len(DEFAULTS[RELEASES[-1]]) > 70
     assert all(DEFAULTS[release] for release in RELEASES)
 
 
-def test_fidelity_is_told_of_each_release():
+def test_fidelity_is_reported_for_each_release():
     found = kq.fidelity("v0.17")
     assert found.version == "v0.17.8"
     assert not found.feature_gates["SchedulingEquivalenceHashing"].default
@@ -82,7 +82,7 @@ def test_fidelity_is_told_of_each_release():
     assert "ConcurrentAdmission" not in {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective}
 
 
-def test_a_dump_shows_the_release_by_the_image_of_its_manager():
+def test_the_release_of_a_dump_is_read_from_the_manager_image():
     def manager(image):
         spec = {"template": {"spec": {"containers": [{"name": "manager", "image": image}]}}}
         return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "m"}, "spec": spec}
@@ -92,7 +92,7 @@ def test_a_dump_shows_the_release_by_the_image_of_its_manager():
     assert import_cluster([manager("example.com/other:v0.17.3")]).kueue_version == ""
 
 
-def test_commands_decide_as_the_release_that_is_named(tmp_path, capsys):
+def test_commands_use_the_named_release(tmp_path, capsys):
     queue = kq.ClusterQueue.of(
         "team", {"default": {"cpu": 9}}, namespace_selector=kq.objects.LabelSelector(match_labels={"team": "other"})
     )
@@ -106,7 +106,7 @@ def test_commands_decide_as_the_release_that_is_named(tmp_path, capsys):
     assert "'v0.3' has no profile" in capsys.readouterr().err
 
 
-def test_an_upgrade_tells_what_differs_and_why():
+def test_an_upgrade_reports_differences_and_causes():
     queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9}}, admission_checks_strategy=[
         kq.objects.AdmissionCheckStrategyRule("budget")
     ])  # fmt: skip
@@ -119,7 +119,7 @@ def test_an_upgrade_tells_what_differs_and_why():
     assert gates["ConcurrentAdmission"] == (None, False)
 
 
-def test_the_command_tells_what_a_release_refuses_and_reads_otherwise(tmp_path, capsys):
+def test_the_command_reports_objects_that_a_release_rejects_or_reads_differently(tmp_path, capsys):
     path = tmp_path / "configuration.yaml"
     path.write_text(
         "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {LendingLimit: true}\n"
@@ -132,7 +132,7 @@ def test_the_command_tells_what_a_release_refuses_and_reads_otherwise(tmp_path, 
     assert '"from": "v0.18"' in capsys.readouterr().out
 
 
-def test_loads_and_recorded_scenarios_take_a_release(tmp_path, capsys):
+def test_perf_and_replay_accept_a_release(tmp_path, capsys):
     profile = tmp_path / "load.yaml"
     profile.write_text(
         "cohorts: [{className: c, count: 1, queuesSets: [{className: q, count: 1, nominalQuota: 2,"
@@ -150,7 +150,7 @@ def test_loads_and_recorded_scenarios_take_a_release(tmp_path, capsys):
         assert f'"reason":"{reason}"' in capsys.readouterr().out
 
 
-def test_metrics_are_those_that_the_release_has():
+def test_metrics_match_the_release():
     """Mirrors pkg/metrics/metrics.go of each release."""
     told = {}
     for version in ("v0.16", "v0.18", "v0.20-devel"):

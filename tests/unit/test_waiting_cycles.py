@@ -1,4 +1,4 @@
-"""A cycle that waits for pods (`waitForPodsReady.blockAdmission`), while what it has looked at goes on changing."""
+"""A cycle that waits for pods (`waitForPodsReady.blockAdmission`) while its objects change."""
 
 import kueuepy as kq
 from kueuepy.persist import from_bytes, to_bytes
@@ -7,7 +7,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def waiting(pod_sets, *objects, cpu=8):
-    """`first` is admitted, and its pods are not ready; `second` fits, and waits for them."""
+    """`first` is admitted but its pods are not ready; `second` fits and waits for them."""
     waits = kq.objects.WaitForPodsReady(timeout=300, block_admission=True)
     flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
     topology = kq.Topology("room", levels=[HOSTNAME])
@@ -30,7 +30,7 @@ def node(name, cpu="2"):
     return kq.Node(name, labels={"pool": "a", HOSTNAME: name}, capacity={"cpu": cpu, "pods": "8"})
 
 
-def test_places_are_those_of_the_state_that_it_started_from():
+def test_a_blocked_cycle_uses_the_topology_of_its_start():
     scheduler = waiting((pod_set("main"),), node("n1"), node("n2"))
     scheduler.remove(node("n2"))
     scheduler.apply(node("n0"), node("n3"))
@@ -43,7 +43,7 @@ def test_places_are_those_of_the_state_that_it_started_from():
     assert to_bytes(loaded) == to_bytes(scheduler)
 
 
-def test_a_workload_may_lose_pod_sets_meanwhile():
+def test_a_workload_may_lose_pod_sets_during_a_blocked_cycle():
     limits = kq.objects.LimitRange(
         "limits", limits=(kq.objects.LimitRangeItem(type="Container", default_request={"cpu": "1"}),)
     )
@@ -58,7 +58,7 @@ def test_a_workload_may_lose_pod_sets_meanwhile():
     assert from_bytes(to_bytes(scheduler))._engine.fingerprint() == scheduler._engine.fingerprint()
 
 
-def test_a_workload_may_get_pod_sets_meanwhile():
+def test_a_workload_may_get_pod_sets_during_a_blocked_cycle():
     scheduler = waiting((pod_set("main"),), node("n1", "8"))
     known = scheduler.workload("default/second")
     more = (pod_set("more"), pod_set("main"))
@@ -68,7 +68,7 @@ def test_a_workload_may_get_pod_sets_meanwhile():
     assert not scheduler._engine.check()
 
 
-def test_one_who_has_not_waited_yet_is_asked_about_from_where_the_cycle_began():
+def test_a_question_about_a_head_not_yet_reached_uses_the_state_at_cycle_start():
     waits = kq.objects.WaitForPodsReady(timeout=300, block_admission=True)
     queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 4}, "g": {"cpu": 0}}) for name in "ab"]
     doors = [kq.LocalQueue(name, cluster_queue=name) for name in "ab"]

@@ -1,4 +1,4 @@
-"""From pod templates to the integers that the scheduler counts."""
+"""Conversion of pod templates to the integers used for scheduling."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def resources(*transformations, exclude=()):
 KATA = RuntimeClass("kata", overhead={"cpu": "100m", "memory": "128Mi"})
 
 
-def test_sidecars_count_beside_the_containers_and_before_later_init_containers():
+def test_sidecars_add_to_containers_and_to_later_init_containers():
     pod = template(
         container({"cpu": "500m", "memory": "200Mi"}),
         container({"cpu": "250m", "memory": "100Mi", "nvidia.com/gpu": "1"}),
@@ -43,7 +43,7 @@ def test_sidecars_count_beside_the_containers_and_before_later_init_containers()
     assert pod_requests(pod) == {"cpu": 2200, "memory": 350 * MEBI, "nvidia.com/gpu": 1}
 
 
-def test_resources_are_visited_by_the_hash_of_their_names():
+def test_resources_are_visited_in_the_order_of_their_hashes():
     names = ["ephemeral-storage", "amd.com/gpu", "memory", "nvidia.com/gpu", "pods", "example.com/gpu"]
     names += ["hugepages-2Mi", "gpu", "cpu"]
     assert list(pod_requests(template(container(dict.fromkeys(sorted(names), 1))))) == names
@@ -59,16 +59,16 @@ def test_pod_level_values_replace_and_the_overhead_of_the_class_adds():
     assert pod_requests(pod, runtime_classes=[KATA]) == counted
 
 
-def test_an_overhead_of_the_template_wins_over_that_of_the_class():
+def test_the_overhead_of_the_template_has_precedence_over_the_class():
     pod = template(container({"cpu": "500m"}), runtimeClassName="kata", overhead={"cpu": "1"})
     assert pod_requests(pod, runtime_classes=[KATA]) == {"cpu": 1500}
 
 
-def test_an_unknown_class_costs_nothing():
+def test_an_unknown_runtime_class_has_no_overhead():
     assert pod_requests(template(container({"cpu": "500m"}), runtimeClassName="gone")) == {"cpu": 500}
 
 
-def test_a_default_request_comes_before_the_limit():
+def test_a_default_request_has_precedence_over_the_limit():
     defaults = LimitRangeItem(type="Container", default={"cpu": "2", "memory": "1Gi"}, default_request={"cpu": "250m"})
     pod = template(
         container(),
@@ -79,12 +79,12 @@ def test_a_default_request_comes_before_the_limit():
     assert counted == {"cpu": 1500, "memory": 6652166144 // 2, "nvidia.com/gpu": 1}
 
 
-def test_limits_stand_for_missing_requests():
+def test_limits_replace_missing_requests():
     pod = template(container({"cpu": "1500m"}, {"cpu": "3", "memory": "2Gi"}))
     assert pod_requests(pod) == {"cpu": 1500, "memory": 2 * GIBI}
 
 
-def test_rounding_up_is_once_a_pod():
+def test_requests_are_rounded_up_once_per_pod():
     pod = template(
         container({"cpu": "100500u", "memory": "1500m", "example.com/x": "300m"}),
         container({"cpu": "400u", "memory": "1500m", "example.com/x": "300m"}),
@@ -112,7 +112,7 @@ def test_a_multiplier_that_is_not_requested_is_one():
     assert pod_requests(template(container({"gpu": 3})), configuration=resources(doubled)) == {"credits": 6}
 
 
-def test_a_multiplier_counts_as_requested_and_products_are_exact():
+def test_a_multiplier_uses_the_request_and_products_are_exact():
     replaced = ResourceTransformation("each", "Replace", outputs={"other": "1"})
     product = ResourceTransformation("gpu", "Replace", "each", {"credits": "333333333n"})
     counted = pod_requests(
@@ -129,7 +129,7 @@ def test_outputs_are_not_transformed_again_and_may_cancel_to_zero():
     assert pod_requests(template(container({"a": 1, "b": 1})), configuration=chain) == {"b": 1, "c": 0}
 
 
-def test_an_input_replaced_by_nothing_is_gone():
+def test_a_replaced_input_without_outputs_is_removed():
     gone = resources(ResourceTransformation("a", "Replace"))
     assert pod_requests(template(container({"a": 1, "b": 1})), configuration=gone) == {"b": 1}
 
@@ -208,7 +208,7 @@ def transformation_of(item):
     )
 
 
-def test_every_recorded_answer():
+def test_every_recorded_total():
     with gzip.open(VECTORS, "rt", encoding="utf-8") as lines:
         vectors = [json.loads(line) for line in lines]
     assert len(vectors) == 400

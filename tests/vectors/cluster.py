@@ -1,4 +1,4 @@
-"""The clusters that the vectors describe, as engines."""
+"""Engines with the clusters of the vectors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def namespace_of(workload: Line) -> str:
 
 
 def groups(quotas: list[Line] | None) -> tuple[ResourceGroup, ...]:
-    """One group of all quotas. A vector's flavors need not have the same resources, and the core does not mind."""
+    """One resource group with all quotas. Flavors of a vector may have different resources, which the core accepts."""
     flavors: dict[str, list[ResourceQuota]] = {}
     for quota in quotas or ():
         borrowing = quota.get("borrowingLimit", quota.get("borrow"))
@@ -140,7 +140,7 @@ def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
 
 
 def tables_of(line: Line) -> Any:
-    """The line's engine with its incoming workload, to ask single rules of."""
+    """Return the engine of a line with its incoming workload, to test single rules."""
     fair = FairSharingConfig(line.get("strategies") or FairSharingConfig().preemption_strategies)
     configuration = Configuration(
         fair_sharing=fair if line.get("fairSharing") else None,

@@ -1,4 +1,4 @@
-"""Reads the recorded answers."""
+"""Reader of the recorded results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ import pytest
 
 
 def lines(name):
-    """The answers of a file, each as a parameter that is named by its number."""
+    """Return the lines of a file as test parameters, named by their number."""
     with gzip.open(Path(__file__).parent / f"{name}.jsonl.gz", "rb") as file:
         return [pytest.param(msgspec.json.decode(line), id=str(i)) for i, line in enumerate(file)]

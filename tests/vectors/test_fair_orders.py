@@ -1,4 +1,4 @@
-"""Recorded orders of the heads of a cycle under fair sharing."""
+"""Recorded orders of the heads of a cycle with fair sharing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded preemptions: whom a workload would take, in order and why, and what the choice of flavors learns of it."""
+"""Recorded preemptions: targets, their order and reasons, and the answers for the flavor search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vectors.files import lines
 
 
 @pytest.mark.parametrize("line", lines("preemption_examples") + lines("preemption"))
-def test_targets_levels_and_shares_are_kueues(line):
+def test_targets_levels_and_shares_equal_those_of_kueue(line):
     tables = tables_of(line)
     before = tables.usage()
     wanted, key = line["incoming"]["usage"], f"{namespace_of(line['incoming'])}/in"

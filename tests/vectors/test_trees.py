@@ -1,4 +1,4 @@
-"""Recorded numbers of cohort trees: quota, usage, what is available, shares and heights of every node."""
+"""Recorded numbers of cohort trees: quota, usage, availability, shares and heights of every node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def integer(text):
 
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("line", lines("trees"))
-def test_every_number_of_a_tree_is_kueues(line):
+def test_every_number_of_a_tree_equals_kueues(line):
     cohorts = [node for node in line["nodes"] if node["cohort"]]
     queues = [{**node, "cohort": node.get("parent")} for node in line["nodes"] if not node["cohort"]]
     queue_names = {queue["name"] for queue in queues}

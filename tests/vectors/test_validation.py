@@ -1,4 +1,4 @@
-"""Recorded answers of an API server with Kueue's CRDs and webhooks: the objects that it accepts, and as what."""
+"""Recorded results of an API server with Kueue's CRDs and webhooks: accepted objects and errors."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def meaning(obj: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", lines("validation"))
-def test_an_object_is_judged_as_an_api_server_judges_it(case: dict[str, Any]):
+def test_an_object_is_validated_like_by_an_api_server(case: dict[str, Any]):
     found, wrong = answer(case)
     expected = case["expect"]
     assert (not wrong) == expected["accepted"], (case["what"], wrong, expected.get("fields"))

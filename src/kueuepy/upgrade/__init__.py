@@ -1,4 +1,4 @@
-"""Comparison of the decisions of two releases of Kueue, including the earliest releases."""
+"""Comparison of releases of Kueue: decisions that differ for the same jobs, and the rules that cause them."""
 
 from kueuepy.upgrade.comparing import GateChange, Upgrade, VersionChange, compare_versions, gate_changes
 from kueuepy.upgrade.early import EARLY, EARLY_RULES, OLDEST, EarlyRule, as_then, is_early

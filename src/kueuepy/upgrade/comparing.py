@@ -1,4 +1,4 @@
-"""Comparison of the decisions of two releases of Kueue, and the rules that cause the differences."""
+"""Comparison of the decisions of two releases of Kueue for the same jobs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from kueuepy.simulation.comparison import DecisionChange
 
 TOGETHER = "several together"
-"""The cause of a decision that only several differences together change."""
+"""Cause of a decision that no single rule or feature gate changes."""
 
 
 class GateChange(msgspec.Struct, frozen=True):
-    """A feature gate that differs between two releases.
+    """A feature gate with different defaults in two releases.
 
     Attributes:
-        name: Name of the gate.
-        before: Default in the first release; `None` if the gate does not exist there.
-        after: Default in the second release; `None` if the gate does not exist there.
+        name: Name of the feature gate.
+        before: Default in the first release; `None` if the release does not have the gate.
+        after: Default in the second release; `None` if the release does not have the gate.
+
+    Example:
+        >>> str(GateChange("SchedulingEquivalenceHashing", before=False, after=True))
+        'SchedulingEquivalenceHashing: off → on'
     """
 
     name: str
@@ -38,7 +42,7 @@ class GateChange(msgspec.Struct, frozen=True):
     after: bool | None
 
     def __str__(self) -> str:
-        """Format the change, such as `TASBalancedPlacement: off → on`."""
+        """Return the name and both defaults, such as `off → on`."""
         words = {None: "no gate", True: "on", False: "off"}
         return f"{self.name}: {words[self.before]} → {words[self.after]}"
 
@@ -47,29 +51,30 @@ class VersionChange(msgspec.Struct, frozen=True):
     """A decision that differs between two releases.
 
     Attributes:
-        decision: The time, the job, and the decisions of both releases.
-        causes: The rules and feature gates that each change the decision on their own; or `several together`.
+        decision: Time, workload, and the decisions of both releases.
+        causes: Names of the rules and feature gates that change this decision by themselves; `several together` if no
+            single one does.
     """
 
     decision: DecisionChange
     causes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Format the decision and its causes."""
+        """Return the decision and its causes."""
         return f"{self.decision} ({', '.join(self.causes)})"
 
 
 class Upgrade(msgspec.Struct, frozen=True):
-    """The results of the same jobs under two releases of Kueue.
+    """Result of `compare_versions`: the same jobs under two releases of Kueue.
 
     Attributes:
         before: Name of the first release.
         after: Name of the second release.
-        changes: The decisions that differ, in order of time.
-        rules: The rules that hold in only one of the two releases.
-        gates: The feature gates that differ.
-        comparison: Both runs, with the totals of each queue.
-        early: The rules of releases before the oldest profile that hold in only one of the two releases.
+        changes: The decisions that differ, in time order.
+        rules: The rules that apply in only one of the releases.
+        gates: The feature gates with different defaults.
+        comparison: Results of both simulations.
+        early: The rules in `EARLY_RULES` that apply in only one of the releases.
     """
 
     before: str
@@ -83,30 +88,32 @@ class Upgrade(msgspec.Struct, frozen=True):
 
 @checked
 def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
-    """Compare the decisions of two releases of Kueue about the same jobs, and find the causes of differences.
+    """Simulate the same jobs under two releases of Kueue; return the decisions that differ, with their causes.
 
-    The jobs run as in `compare`. To find causes, the function runs the first release with each single difference, that
-    is a changed rule or default of a feature gate. A gate that only exists in the second release is disabled there
-    instead. A difference that changes a decision is a cause of it.
-
-    >>> from kueuepy import ClusterQueue, ResourceFlavor
-    >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
-    >>> found = compare_versions(cluster, [{"name": "a", "queue": "team", "cpu": 1, "duration": 60}], "v0.17", "v0.18")
-    >>> found.changes, found.rules[0].name
-    ((), 'flavorless_quota_needs_all_checks')
+    To find causes, each difference between the releases is simulated alone. A difference is a rule, or the default of
+    a feature gate. It is applied to the first release; a gate that exists only in the second release is reverted in
+    the second release. If this changes one of the decisions that differ, the difference is a cause of that decision.
 
     Args:
         cluster: The queues and policies.
-        jobs: The jobs, with durations.
-        before: The first release, such as `v0.17`. Releases without a profile, v0.1 to v0.14, decide like the oldest
-            release with a profile, except for `EARLY_RULES` (see `as_then`).
-        after: The second release.
+        jobs: The jobs, with durations, in any form that `simulate` accepts.
+        before: The first release, such as `v0.17`. Releases v0.1 to v0.14 have no profile: they are simulated as the
+            oldest release with a profile, with the rules of `EARLY_RULES` applied by `as_then`.
+        after: The second release, with the same values as `before`.
 
     Returns:
-        The decisions that differ with their causes, and the differences of the releases.
+        The decisions that differ, the rules and gates that differ, and both simulations.
 
     Raises:
-        InvalidSpecError: A release is unknown, or a job is not valid.
+        InvalidSpecError: A release is unknown, or a job is invalid.
+
+    Example:
+        >>> from kueuepy import ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
+        >>> jobs = [{"name": "a", "queue": "team", "cpu": 1, "duration": 60}]
+        >>> upgrade = compare_versions(cluster, jobs, "v0.17", "v0.18")
+        >>> upgrade.changes, upgrade.rules[0].name
+        ((), 'flavorless_quota_needs_all_checks')
     """
     first, second = _release(before), _release(after)
     name, later = (version if is_early(version) else _release(version).name for version in (before, after))
@@ -135,26 +142,36 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
 
 
 def _release(version: str) -> Release:
-    """Return the release whose profile is used for a version."""
+    """Return the release whose profile is used for a version: the oldest one for versions without a profile."""
     return release_of(OLDEST if is_early(version) else version)
 
 
 def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRule, ...]) -> Cluster:
-    """Return the cluster under a release with one early rule switched."""
+    """Return the cluster as of a release, with one early rule inverted."""
     if rule in there:
         return as_then(cluster, version, left_out=[rule.name])
     return as_then(cluster, version if is_early(version) else OLDEST, added=[rule.name])
 
 
 def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
-    """Return the feature gates that were added or removed or have another default, sorted by name."""
+    """Return the feature gates that were added, removed or got another default, sorted by name.
+
+    Args:
+        before: The first release.
+        after: The second release.
+
+    Example:
+        >>> changes = gate_changes(release_of("v0.17"), release_of("v0.18"))
+        >>> next(str(change) for change in changes if change.name == "SchedulingEquivalenceHashing")
+        'SchedulingEquivalenceHashing: off → on'
+    """
     old, new = DEFAULTS[before], DEFAULTS[after]
     names = sorted({*old, *new})
     return tuple(GateChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
 
 
 def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
-    """Yield each difference, and the cluster under the first release with this difference only."""
+    """Yield the name of each difference, and the cluster under the first release with this difference applied."""
     for rule in RULES:
         if rule.holds_in(first) and not rule.holds_in(second):
             yield rule.name, _under(cluster, first, {}, left_out=(rule.name,))
@@ -166,14 +183,14 @@ def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[
 
 
 def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
-    """Yield each gate missing in the first release, and the cluster under the second release with the gate switched."""
+    """Yield each gate that is new in the second release, and the cluster under the second release with it reverted."""
     for name, on in _gates(cluster, first, second):
         if name not in DEFAULTS[first] and name in DEFAULTS[second] and name not in LOCKED[second]:
             yield name, _under(cluster, second, {name: not on})
 
 
 def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
-    """Yield the effective gates that differ, with their state in the second release."""
+    """Yield the gates that affect decisions and whose defaults differ, with the default in the second release."""
     old, new = effective(first, {}), effective(second, {})
     for name in sorted(EFFECTIVE_GATES):
         if old.get(name) != new.get(name) and name not in cluster.configuration.feature_gates:
@@ -188,7 +205,7 @@ def _under(
     left_out: tuple[str, ...] = (),
     added: tuple[str, ...] = (),
 ) -> Cluster:
-    """Return the cluster under a release, with its own feature gates as far as they exist there."""
+    """Return the cluster under a release, without feature gates that the release does not have."""
     own = cluster.configuration
     kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
     configuration: Configuration = msgspec.structs.replace(

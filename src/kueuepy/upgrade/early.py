@@ -1,7 +1,7 @@
-"""The earliest releases of Kueue: the meaning of a cluster configuration in them.
+"""Rules of the first releases of Kueue, according to the documentation of that time.
 
-These releases have no profile. They decide like the oldest release with a profile, after fields that they ignored are
-removed from the objects. Differences in the order in which a cycle processes its heads are not modelled.
+These releases have no profile. They are simulated as the oldest release with a profile, after fields that they did not
+have are removed from the objects. The order of heads within a cycle also differed, but this is not modelled.
 """
 
 from __future__ import annotations
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
     from kueuepy.manifest import Manifest
 
 OLDEST = RELEASES[0].name
-"""The release whose profile is used for earlier releases."""
+"""Oldest release with a profile."""
 _VERSION = re.compile(r"v?0\.(\d+)(?:\.\d+)?")
 
 
 class EarlyRule(msgspec.Struct, frozen=True):
-    """A rule that only held in early releases.
+    """A rule that applied only in the first releases.
 
     Attributes:
         name: Name of the rule.
-        until: The minor release in which the rule ended, such as 3 for v0.3.
-        what: The rule, and its replacement.
-        source: Place in Kueue's source.
+        until: Minor version of the first release without the rule, such as 3 for v0.3.
+        what: Description of the rule, and of the behaviour since then.
+        source: Files and names in Kueue.
+
+    Example:
+        >>> EARLY_RULES[0].name, EARLY_RULES[0].until
+        ('no_preemption', 3)
     """
 
     name: str
@@ -45,40 +49,40 @@ class EarlyRule(msgspec.Struct, frozen=True):
 
 EARLY_RULES = (
     EarlyRule(
-        "nobody_is_preempted",
+        "no_preemption",
         3,
-        "no workload is preempted, whatever the policies; preemption exists since v0.3",
+        "Kueue does not preempt, whatever the policies; since v0.3 it preempts",
         "pkg/scheduler/preemption, apis/kueue/v1beta1/clusterqueue_types.go:ClusterQueuePreemption",
     ),
     EarlyRule(
         "first_flavor_that_fits",
         5,
-        "the first flavor that fits is assigned, even by borrowing; since v0.5, flavorFungibility can change this",
+        "Kueue assigns the first flavor that fits, even by borrowing; since v0.5 flavorFungibility can prefer others",
         "pkg/scheduler/flavorassigner/flavorassigner.go:shouldTryNextFlavor",
     ),
     EarlyRule(
-        "nobody_shares_fairly",
+        "no_fair_sharing",
         7,
-        "fair sharing does not exist; since v0.7, the Configuration can enable it",
+        "there is no fair sharing; since v0.7 the Configuration can enable it",
         "apis/config/v1beta1/configuration_types.go:FairSharing",
     ),
     EarlyRule(
         "all_quota_is_lent",
         9,
-        "lendingLimit is ignored, as the feature gate LendingLimit is off by default; since v0.9, it has an effect",
+        "lendingLimit needs the feature gate LendingLimit, which is off by default; since v0.9 it always applies",
         "pkg/features/kube_features.go:LendingLimit",
     ),
     EarlyRule(
         "cohorts_are_flat",
         9,
-        "a cohort is only a name that ClusterQueues share; since v0.9, a Cohort object may have quota and a parent",
+        "a cohort is only a name; since v0.9 a Cohort object can set quota and a parent",
         "apis/kueue/v1alpha1/cohort_types.go",
     ),
 )
-"""The rules that ended before the oldest release with a profile."""
+"""Rules that ended before the oldest release with a profile."""
 
 EARLY = {"v1alpha1": "v0.1", "v1alpha2": "v0.2", "v1beta1": "v0.6"}
-"""The assumed release of manifests, by their API version."""
+"""A typical release for the manifests of each API version."""
 
 
 def _edit_queues(manifest: Manifest, edit: Callable[[ClusterQueue], ClusterQueue]) -> Manifest:
@@ -109,13 +113,13 @@ def _without_fair_sharing(manifest: Manifest) -> Manifest:
 
 
 _EDITS: dict[str, Callable[[Manifest], Manifest]] = {
-    "nobody_is_preempted": lambda manifest: _edit_queues(
+    "no_preemption": lambda manifest: _edit_queues(
         manifest, lambda queue: msgspec.structs.replace(queue, preemption=Preemption())
     ),
     "first_flavor_that_fits": lambda manifest: _edit_queues(
         manifest, lambda queue: msgspec.structs.replace(queue, flavor_fungibility=FlavorFungibility())
     ),
-    "nobody_shares_fairly": _without_fair_sharing,
+    "no_fair_sharing": _without_fair_sharing,
     "all_quota_is_lent": lambda manifest: _edit_queues(
         manifest, lambda queue: msgspec.structs.replace(queue, resource_groups=_lends_all(queue))
     ),
@@ -125,43 +129,65 @@ assert _EDITS.keys() == {rule.name for rule in EARLY_RULES}
 
 
 def early_rules(version: str) -> tuple[EarlyRule, ...]:
-    """Return the early rules that hold in a release; none in a release with a profile.
+    """Return the early rules that apply in a release; an empty tuple for a release with a profile.
 
-    >>> [rule.name for rule in early_rules("v0.6")]
-    ['nobody_shares_fairly', 'all_quota_is_lent', 'cohorts_are_flat']
+    Args:
+        version: The release, such as `v0.6`.
+
+    Returns:
+        The rules, in the order of `EARLY_RULES`.
 
     Raises:
-        InvalidSpecError: The version is not a release.
+        InvalidSpecError: The text is not a release name.
+
+    Example:
+        >>> [rule.name for rule in early_rules("v0.6")]
+        ['no_fair_sharing', 'all_quota_is_lent', 'cohorts_are_flat']
     """
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if found is None:
-        raise InvalidSpecError(f"version: {version!r} is not a release; it must be such as v0.6 or {OLDEST}")
+        raise InvalidSpecError(f"version: is {version!r}; it must be a release such as v0.6 or {OLDEST}")
     return tuple(rule for rule in EARLY_RULES if int(found[1]) < rule.until)
 
 
 def is_early(version: object) -> bool:
-    """Return whether a version is older than the oldest release with a profile."""
+    """Return whether a version is older than the oldest release with a profile: v0.1 to v0.14.
+
+    Args:
+        version: A release name; other values return false.
+
+    Example:
+        >>> is_early("v0.6"), is_early("v0.17")
+        (True, False)
+    """
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     return found is not None and 1 <= int(found[1]) < RELEASES[0].minor
 
 
 @checked
 def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), added: Collection[str] = ()) -> Cluster:
-    """Return the cluster without the fields that an early release ignored.
+    """Return the cluster with the behaviour that one of the first releases had.
 
-    >>> from kueuepy import load
-    >>> then = as_then(load("examples/seeds/001/lending-limit.yaml"), "v0.6")
-    >>> [quota.lending_limit for quota in then.cluster_queues[1].resource_groups[0].flavors[0].resources]
-    [None]
+    The function removes the fields that the release did not have, such as lending limits before v0.9. The result is
+    meant for the rules of the oldest release with a profile.
 
     Args:
         cluster: The queues and policies.
         version: The release, such as `v0.6`.
-        left_out: Early rules of the release to disable.
-        added: Early rules of older releases to enable.
+        left_out: Names of early rules of this release that are not applied; none by default.
+        added: Names of other early rules that are applied as well; none by default.
+
+    Returns:
+        A new cluster; `cluster` is unchanged.
 
     Raises:
-        InvalidSpecError: The version is not a release.
+        InvalidSpecError: The version is not a release name.
+
+    Example:
+        >>> from kueuepy import load
+        >>> old = as_then(load("examples/seeds/001/lending-limit.yaml"), "v0.6")
+        >>> [quota.lending_limit for quota in old.cluster_queues[1].resource_groups[0].flavors[0].resources]
+        [None]
     """
     manifest = cluster.written
     then = early_rules(version)

@@ -1,4 +1,4 @@
-"""Small clusters that the tests of the API share."""
+"""Small clusters for the tests of the API."""
 
 from pathlib import Path
 

@@ -14,14 +14,14 @@ def test_each_cluster_queue_gets_a_local_queue_unless_some_are_declared(team):
     assert [q.key for q in declared.local_queues] == ["default/door"]
 
 
-def test_the_namespaces_of_local_queues_exist_beside_those_that_are_given():
+def test_namespaces_of_local_queues_are_added_to_the_declared_ones():
     door = kq.LocalQueue("door", namespace="ml", cluster_queue="a")
     assert [n.name for n in kq.Cluster(DEFAULT, queue("a", 1), door).namespaces] == ["default", "ml"]
     given = kq.Cluster(DEFAULT, queue("a", 1), door, kq.Namespace("ml"))
     assert [n.name for n in given.namespaces] == ["ml", "default"]
 
 
-def test_objects_may_be_given_in_lists(team):
+def test_objects_can_be_passed_in_lists(team):
     assert (
         kq.Cluster([DEFAULT], [queue("team-a", 9, cohort_name="all"), queue("team-b", 12, cohort_name="all")]) == team
     )
@@ -45,14 +45,14 @@ def test_objects_may_be_given_in_lists(team):
         ((kq.ResourceFlavor("tas", node_labels={"tas": "yes"}, topology_name="racks"),), '"racks" names no Topology'),
     ],
 )
-def test_a_name_that_refers_to_nothing_is_refused_with_its_place(objects, message):
+def test_a_dangling_reference_is_rejected_with_its_location(objects, message):
     with pytest.raises(kq.errors.NotFoundError) as caught:
         kq.Cluster(*objects)
     assert message in str(caught.value)
     assert len(kq.Cluster(*objects, names=False).cluster_queues) <= 1
 
 
-def test_a_dangling_name_in_a_file_is_told_with_its_line(tmp_path, team):
+def test_a_dangling_reference_in_a_file_is_reported_with_its_line(tmp_path, team):
     path = tmp_path / "cluster.yaml"
     path.write_text(kq.dump(team).replace("clusterQueue: team-b", "clusterQueue: team-bb"))
     with pytest.raises(
@@ -61,12 +61,12 @@ def test_a_dangling_name_in_a_file_is_told_with_its_line(tmp_path, team):
         kq.load(path)
 
 
-def test_an_object_that_is_not_valid_is_refused():
+def test_an_invalid_object_is_rejected():
     with pytest.raises(kq.errors.InvalidSpecError, match="nominalQuota"):
         kq.Cluster(DEFAULT, queue("a", -1))
 
 
-def test_two_objects_of_one_name_are_refused():
+def test_two_objects_with_one_name_are_rejected():
     with pytest.raises(kq.errors.DuplicateError, match='ClusterQueue "a"'):
         kq.Cluster(DEFAULT, queue("a", 1), queue("a", 2))
 
@@ -76,12 +76,12 @@ def test_a_cluster_never_changes(team):
         team.configuration = None
 
 
-def test_dump_and_load_give_an_equal_cluster(team, fair):
+def test_dump_and_load_return_an_equal_cluster(team, fair):
     for cluster in (team, fair):
         assert kq.load(kq.dump(cluster)) == cluster
 
 
-def test_only_namespaces_that_were_given_are_dumped(team):
+def test_only_declared_namespaces_are_dumped(team):
     assert "kind: Namespace" not in kq.dump(team)
     given = team.replace(kq.Namespace("default", labels={"team": "a"}))
     assert kq.dump(given).count("kind: Namespace\n") == 1
@@ -96,7 +96,7 @@ def test_replace_changes_one_object_and_keeps_the_rest(team):
     assert [q.name for q in changed.without(team.cluster_queues[0]).cluster_queues] == ["team-b"]
 
 
-def test_get_and_without_name_what_is_missing(team):
+def test_errors_of_get_and_without_name_the_missing_object(team):
     with pytest.raises(kq.errors.NotFoundError, match='ClusterQueue "x"'):
         team.get(kq.ClusterQueue, "x")
     with pytest.raises(kq.errors.NotFoundError, match='Cohort "x"'):

@@ -1,4 +1,4 @@
-"""Cohorts: made in a line, edited though only a name implies them, and given quota."""
+"""Cohorts: creation in one line, edits of implicit cohorts, and added quota."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def cluster():
     return kq.Cluster([kq.ResourceFlavor("h100"), kq.ResourceFlavor("spot")], queues)
 
 
-def test_a_cohort_is_made_as_a_queue_is():
+def test_a_cohort_is_created_like_a_queue():
     made = kq.Cohort.of("all", {"h100": {GPU: 8}}, {"any": {"memory": "1Ti"}}, parent_name="org")
     assert made.parent_name == "org"
     assert [group.covered_resources for group in made.resource_groups] == [(GPU,), ("memory",)]
@@ -23,7 +23,7 @@ def test_a_cohort_is_made_as_a_queue_is():
         kq.Cohort.of("all", {"h100": {GPU: 8}}, cohort_name="org")
 
 
-def test_an_edit_declares_a_cohort_that_only_a_name_implies(cluster):
+def test_an_edit_creates_an_implicit_cohort(cluster):
     for path in ("Cohort/all:fairSharing.weight", "Cohort/*:fairSharing.weight"):
         (cohort,) = cluster.edit(path, "2").cohorts
         assert (cohort.name, str(cohort.fair_sharing.weight)) == ("all", "2")
@@ -36,7 +36,7 @@ def test_an_edit_declares_a_cohort_that_only_a_name_implies(cluster):
         kq.Cluster(kq.ResourceFlavor("f")).edit("Cohort/al:fairSharing.weight", "2")
 
 
-def test_an_edit_gives_a_cohort_quota_of_what_its_queues_have(cluster):
+def test_an_edit_adds_quota_to_a_cohort_for_resources_of_its_queues(cluster):
     wanted = kq.Cohort.of("all", {"h100": {GPU: 6}})
     assert cluster.edit(f"Cohort/all:quota[{CELL}].nominalQuota", 6).cohorts == (wanted,)
     both = {f"Cohort/all:quota[{CELL}].nominalQuota": 6, "Cohort/all:quota[spot/cpu].nominalQuota": 3}
@@ -51,7 +51,7 @@ def test_an_edit_gives_a_cohort_quota_of_what_its_queues_have(cluster):
     for cell in ("h200/nvidia.com/gpu", "h100/memory"):
         with pytest.raises(kq.errors.NotFoundError, match="names no quota"):
             cluster.edit(f"Cohort/all:quota[{cell}].nominalQuota", 6)
-    with pytest.raises(kq.errors.NotFoundError, match="names no quota"):  # a queue covers what it covers
+    with pytest.raises(kq.errors.NotFoundError, match="names no quota"):  # the queue covers the same resources
         cluster.edit("ClusterQueue/a:quota[h100/memory].nominalQuota", 6)
 
 
@@ -61,7 +61,7 @@ def test_a_plan_finds_how_many_gpus_to_add_to_a_cohort(cluster):
     assert kq.plan(cluster, jobs, "longest_wait <= 0", vary=path, low=0, high=20).value == 8
 
 
-def test_whatif_takes_an_edit_of_an_implied_cohort(cluster):
+def test_whatif_accepts_an_edit_of_an_implicit_cohort(cluster):
     scheduler = kq.Scheduler(cluster)
     scheduler.submit({"name": "j", "queue": "a", "gpu": 10})
     assert scheduler.whatif({f"Cohort/all:quota[{CELL}].nominalQuota": 6}).admitted == ("default/j",)

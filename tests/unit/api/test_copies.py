@@ -1,4 +1,4 @@
-"""Copies, in this process and as another one gets them."""
+"""Copies of objects, in this process and by pickle."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ COPIES = pytest.mark.parametrize("copied", [_pickled, copy.copy, copy.deepcopy])
 
 
 @COPIES
-def test_a_cluster_may_be_copied(copied, team, seeds_file):
+def test_a_cluster_can_be_copied(copied, team, seeds_file):
     for cluster in (team, kq.Cluster(), kq.load(seeds_file)):
         found = copied(cluster)
         assert found == cluster
@@ -29,13 +29,13 @@ def test_a_cluster_may_be_copied(copied, team, seeds_file):
 
 
 @COPIES
-def test_a_copy_of_a_cluster_may_name_what_is_not_there(copied):
+def test_a_copy_of_a_cluster_may_have_dangling_references(copied):
     cluster = kq.Cluster(queue("team-a", 9), names=False)
     assert copied(cluster) == cluster
 
 
 @COPIES
-def test_a_cycle_may_be_copied(copied, team):
+def test_a_cycle_can_be_copied(copied, team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 18), workload("x", "team-b", 9))
     settled = scheduler.settle()
@@ -46,7 +46,7 @@ def test_a_cycle_may_be_copied(copied, team):
 
 
 @COPIES
-def test_a_difference_may_be_copied(copied, team):
+def test_a_difference_can_be_copied(copied, team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 18), workload("x", "team-b", 9))
     difference = scheduler.whatif(queue("team-b", 5, cohort_name="all"))

@@ -1,4 +1,4 @@
-"""What a Scheduler takes from those who create, change and ask: no status, no change of what runs, nothing invalid."""
+"""Submissions and changes: status is ignored, running workloads are immutable, invalid objects are rejected."""
 
 import copy
 import pickle
@@ -52,7 +52,7 @@ def states(scheduler):
 
 
 @pytest.mark.parametrize("way", ["a Workload", "a manifest", "apply"])
-def test_nobody_admits_their_own(scheduler, way):
+def test_submitted_status_is_ignored(scheduler, way):
     if way == "apply":
         scheduler.apply(forged())
     else:
@@ -62,14 +62,14 @@ def test_nobody_admits_their_own(scheduler, way):
     assert scheduler.workload("forged").status.admission is None
 
 
-def test_a_status_is_kept_where_that_is_said(scheduler):
+def test_a_status_is_kept_on_request(scheduler):
     scheduler.submit(forged(), keep_status=True)
     assert states(scheduler) == {"default/forged": "Admitted"}
     loaded = kq.Scheduler(kq.Cluster(*scheduler.cluster.objects(), forged("other")))
     assert states(loaded) == {"default/other": "Admitted"}
 
 
-def test_what_a_journal_was_told_without_a_status_comes_back_without(tmp_path, scheduler):
+def test_a_journal_restores_submissions_without_their_status(tmp_path, scheduler):
     with Journal(tmp_path / "j.db") as journal:
         live = journal.scheduler(scheduler)
         live.submit(forged("a"))
@@ -83,7 +83,7 @@ def test_what_a_journal_was_told_without_a_status_comes_back_without(tmp_path, s
         assert to_bytes(again.scheduler()) == before
 
 
-# A change is held against what runs.
+# Changes are compared with running workloads.
 
 
 @pytest.mark.parametrize(
@@ -96,15 +96,15 @@ def test_what_a_journal_was_told_without_a_status_comes_back_without(tmp_path, s
         ({"maximum_execution_time_seconds": 60}, r"spec\.maximumExecutionTimeSeconds: cannot be changed"),
     ],
 )
-def test_what_runs_cannot_be_changed(scheduler, fields, field):
+def test_running_workloads_cannot_be_changed(scheduler, fields, field):
     submitted = workload("w", 5)
     scheduler.submit(submitted)
     changed = msgspec.structs.replace(submitted, **fields)
     fork = scheduler.fork()
-    fork.apply(changed)  # while it waits, everything can be
+    fork.apply(changed)  # while it waits, every field can be changed
     scheduler.settle()
     before = to_bytes(scheduler)
-    # Neither as it was submitted, nor with a status that says it does not run.
+    # Neither with the submitted fields nor with a status that is not running.
     for status in (None, kq.objects.WorkloadStatus(), scheduler.workload("w").status):
         with pytest.raises(InvalidSpecError, match=field):
             scheduler.apply(msgspec.structs.replace(changed, status=status))
@@ -112,7 +112,7 @@ def test_what_runs_cannot_be_changed(scheduler, fields, field):
     assert used(scheduler) == 5
 
 
-def test_what_no_longer_runs_can_be_changed(scheduler):
+def test_workloads_that_stopped_can_be_changed(scheduler):
     scheduler.submit(workload("w", 5))
     scheduler.settle()
     scheduler.apply(msgspec.structs.replace(scheduler.workload("w"), active=False))
@@ -137,7 +137,7 @@ def test_a_change_keeps_the_status_and_the_creation(scheduler):
     )
 
 
-# A question is as valid as what is submitted.
+# Questions are validated like submissions.
 
 QUESTIONS = {
     "try_admit": lambda s, item: s.try_admit(item),
@@ -167,7 +167,7 @@ def test_a_question_is_validated_as_a_submission_is(scheduler, ask, item, field)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])  # noqa: S301
-def test_a_copy_is_a_scheduler_of_its_own(scheduler, copied):
+def test_a_copy_is_an_independent_scheduler(scheduler, copied):
     scheduler.submit(workload("w", 5))
     scheduler.settle()
     before = to_bytes(scheduler)
@@ -181,7 +181,7 @@ def test_a_copy_is_a_scheduler_of_its_own(scheduler, copied):
     assert states(twin) == {"default/w": "Finished", "default/x": "Admitted"}
 
 
-def test_a_copy_of_a_journalled_one_is_not_journalled(tmp_path, scheduler):
+def test_a_copy_of_a_journalled_scheduler_is_not_journalled(tmp_path, scheduler):
     with Journal(tmp_path / "j.db") as journal:
         live = journal.scheduler(scheduler)
         for twin in (copy.copy(live), copy.deepcopy(live), pickle.loads(pickle.dumps(live))):  # noqa: S301

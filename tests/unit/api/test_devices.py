@@ -1,4 +1,4 @@
-"""Devices of Dynamic Resource Allocation count against quota: from manifests and from Python, in every question."""
+"""Quota for devices of Dynamic Resource Allocation, from manifests and from Python, and in questions."""
 
 import gzip
 import json
@@ -28,7 +28,7 @@ def vectors():
 
 
 @pytest.mark.parametrize("vector", vectors())
-def test_mappings_are_refused_as_kueue_refuses_them(vector):
+def test_invalid_device_mappings_are_rejected_like_in_kueue(vector):
     pytest.importorskip("cel_expr_python")
     findings = Findings()
     resources = read_resources({"deviceClassMappings": vector["mappings"]}, findings)
@@ -98,7 +98,7 @@ def test_before_a_settle_explain_says_that_a_reconcile_is_needed():
     assert scheduler.explain("w").verdict == "Admitted"
 
 
-def test_explain_gives_the_path_and_the_fault_of_a_refusal():
+def test_explain_shows_the_path_and_cause_of_a_rejection():
     scheduler = kq.Scheduler(cluster(), now=0)
     told = admitted(scheduler)
     assert told.reason == "Misconfigured"
@@ -109,7 +109,7 @@ def test_explain_gives_the_path_and_the_fault_of_a_refusal():
     assert told.message in str(told)
 
 
-def test_a_template_that_comes_later_is_found_by_the_next_settle():
+def test_a_template_added_later_is_used_by_the_next_settle():
     scheduler = kq.Scheduler(cluster(), now=0)
     admitted(scheduler)
     scheduler.apply(template())
@@ -117,7 +117,7 @@ def test_a_template_that_comes_later_is_found_by_the_next_settle():
     assert scheduler.explain("w").verdict == "Admitted"
 
 
-def test_questions_count_devices_without_a_settle():
+def test_questions_include_devices_without_a_settle():
     scheduler = kq.Scheduler(cluster(template(3)), now=0)
     assert isinstance(scheduler.try_admit(workload(count=2)), kq.Admitted)
     assert isinstance(scheduler.try_admit(workload(count=3)), kq.Pending)
@@ -127,7 +127,7 @@ def test_questions_count_devices_without_a_settle():
     assert '"other" not found' in refused.message
 
 
-def test_what_if_a_template_asked_for_more():
+def test_whatif_with_a_larger_template():
     scheduler = kq.Scheduler(cluster(template(4)), now=0)
     fork = scheduler.fork()
     fork.apply(template(9))
@@ -151,7 +151,7 @@ class TestSelectors:
     def library(self):
         pytest.importorskip("cel_expr_python")
 
-    def test_too_few_devices_refuse_and_more_of_them_admit(self):
+    def test_jobs_wait_with_too_few_devices_and_are_admitted_with_more(self):
         choice = template(2, selectors=['device.attributes["gpu.example.com"].index >= 1'])
         scheduler = kq.Scheduler(cluster(kq.objects.DeviceClass(GPU), choice, devices(2)), now=0)
         assert "1 device(s) match in the cluster but 2 requested" in admitted(scheduler).message
@@ -197,7 +197,7 @@ class TestSelectors:
             ("device.driver ==", "compilation failed: ERROR: <input>:1:17: Syntax error: mismatched input '<EOF>'"),
         ],
     )
-    def test_what_is_no_selector_refuses_the_workload_as_kueue_does(self, expression, error):
+    def test_an_invalid_selector_makes_the_workload_inadmissible_like_in_kueue(self, expression, error):
         scheduler = kq.Scheduler(cluster(kq.objects.DeviceClass(GPU), template(selectors=[expression])), now=0)
         assert error in admitted(scheduler).message
 
@@ -211,7 +211,7 @@ class TestSelectors:
             ('cel.bind(a, device.attributes, a["x"].y == 1)', "device.attributes as a whole"),
         ],
     )
-    def test_what_is_not_evaluated_is_an_error_that_names_it(self, expression, what):
+    def test_an_unsupported_expression_is_reported_by_name(self, expression, what):
         with pytest.raises(kq.errors.UnsupportedError, match=what):
             kq.Scheduler(cluster(template(selectors=[expression])))
 
@@ -236,7 +236,7 @@ class TestSelectors:
         told = admitted(scheduler, name="v")
         assert "insufficient unused quota for gpus in flavor default, 2Gi more needed" in told.message
 
-    def test_capacities_need_their_gate_and_follow_the_policy(self):
+    def test_capacities_need_their_feature_gate_and_follow_the_policy(self):
         source = kq.objects.DeviceClassSource(capacity=kq.objects.CapacitySource("memory", GPU, "true"))
         with pytest.raises(
             kq.errors.InvalidSpecError, match="capacity sources require KueueDRAIntegrationConsumableCapacity"
@@ -255,7 +255,7 @@ class TestSelectors:
         assert admitted(scheduler).verdict == "Admitted"
         assert scheduler.largest_count(workload(name="v")) == 0
 
-    def test_a_saved_scheduler_goes_on_with_its_devices(self):
+    def test_a_saved_scheduler_keeps_its_devices(self):
         choice = template(2, selectors=['device.attributes["gpu.example.com"].index >= 0'])
         scheduler = kq.Scheduler(cluster(kq.objects.DeviceClass(GPU), choice, devices(4)), now=0)
         scheduler.submit(workload(), workload(name="refused", claim="other"))
@@ -271,7 +271,7 @@ class TestSelectors:
         )
 
 
-def test_a_journal_brings_devices_back(tmp_path):
+def test_a_journal_restores_devices(tmp_path):
     with Journal(tmp_path / "j.db") as journal:
         live = journal.scheduler(kq.Scheduler(cluster(template(2)), now=0))
         live.submit(workload(count=2))
@@ -416,7 +416,7 @@ def test_errors_in_a_template_name_the_field(tmp_path, change, error):
         kq.load(str(path))
 
 
-def test_lint_names_claims_classes_and_resources_that_lead_nowhere():
+def test_lint_reports_dangling_claims_classes_and_resources():
     wrong = mapped(name="cards")
     mapping = msgspec.structs.replace(wrong.resources.device_class_mappings[0], device_class_names=("missing",))
     configuration = kq.Configuration(resources=kq.objects.Resources(device_class_mappings=(mapping,)))

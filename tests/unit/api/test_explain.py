@@ -46,7 +46,7 @@ def test_explaining_changes_nothing(team):
     assert scheduler._engine.fingerprint() == before
 
 
-def test_the_borrowing_limit_that_counts_is_named():
+def test_the_effective_borrowing_limit_is_named():
     a = kq.ClusterQueue.of("a", {"default": {"cpu": kq.Quota(9, borrowing_limit=1)}}, cohort_name="all")
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, a, queue("b", 12, cohort_name="all")))
     scheduler.submit(workload("w", "a", 10), workload("x", "a", 1))
@@ -56,7 +56,7 @@ def test_the_borrowing_limit_that_counts_is_named():
     assert "its borrowingLimit increased" in explanation.find("remedy")[0].text
 
 
-def test_what_can_never_fit_is_told_apart(team):
+def test_requests_that_can_never_fit_are_distinguished(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("huge", "team-a", 22))
     scheduler.settle()
@@ -66,7 +66,7 @@ def test_what_can_never_fit_is_told_apart(team):
     assert "quotas and limits allowed 22 cpu; now they allow at most 21" in explanation.find("remedy")[0].text
 
 
-def test_a_taint_and_a_resource_without_quota_are_told():
+def test_a_taint_and_a_resource_without_quota_are_explained():
     spot = kq.ResourceFlavor("spot", node_taints=[kq.Taint.of("spot=true:NoSchedule")])
     scheduler = kq.Scheduler(kq.Cluster(spot, kq.ClusterQueue.of("q", {"spot": {"cpu": 9}})))
     gpus = kq.PodSet.of(requests={"nvidia.com/gpu": 1})
@@ -81,7 +81,7 @@ def test_a_taint_and_a_resource_without_quota_are_told():
     ("queue_name", "text"),
     [("nowhere", "LocalQueue nowhere doesn't exist"), ("stopped", "ClusterQueue stopped is inactive")],
 )
-def test_a_queue_that_admits_nothing_is_the_obstacle(queue_name, text):
+def test_an_inactive_queue_is_the_obstacle(queue_name, text):
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("stopped", 9, stop_policy="Hold")))
     scheduler.submit(workload("w", queue_name))
     scheduler.settle()
@@ -90,7 +90,7 @@ def test_a_queue_that_admits_nothing_is_the_obstacle(queue_name, text):
     assert [cause.text for cause in explanation.find("obstacle")] == [text]
 
 
-def test_an_admitted_workload_tells_its_flavor_what_it_borrowed_and_why_not_an_earlier_one():
+def test_an_admitted_workload_is_explained_with_flavor_borrowing_and_rejected_flavors():
     quotas = {"first": {"cpu": 1}, "second": {"cpu": 4}}
     a = kq.ClusterQueue.of("a", quotas, cohort_name="all")
     b = kq.ClusterQueue.of("b", {"second": {"cpu": 8}}, cohort_name="all")
@@ -106,7 +106,7 @@ def test_an_admitted_workload_tells_its_flavor_what_it_borrowed_and_why_not_an_e
     assert "ExceedsMaxQuota" in earlier.text
 
 
-def test_a_preemption_names_who_leaves_who_stays_and_by_which_rule():
+def test_a_preemption_is_explained_with_targets_other_candidates_and_rules():
     cluster = kq.Cluster(DEFAULT, queue("a", 4, cohort_name="k", preemption=LOWER), queue("b", 4, cohort_name="k"))
     scheduler = kq.Scheduler(cluster)
     names = (("low", "a", 2, 1), ("same", "a", 1, 9), ("own", "b", 2, 0), ("over", "b", 3, 0))
@@ -127,7 +127,7 @@ def test_a_preemption_names_who_leaves_who_stays_and_by_which_rule():
     assert victim.find("preempted by")[0].facts["workload"] == "default/high"
 
 
-def test_the_policies_that_keep_workloads_are_named():
+def test_policies_that_protect_workloads_are_named():
     cluster = kq.Cluster(DEFAULT, queue("a", 4, cohort_name="k"), queue("b", 4, cohort_name="k"))
     scheduler = kq.Scheduler(cluster)
     scheduler.submit(workload("mine", "a", 2), workload("theirs", "b", 6))
@@ -138,7 +138,7 @@ def test_the_policies_that_keep_workloads_are_named():
     assert verdicts == {"default/mine": "WithinClusterQueueNever", "default/theirs": "ReclaimWithinCohortNever"}
 
 
-def test_preemption_that_is_not_even_considered_is_told(team):
+def test_preemption_that_is_not_considered_is_explained(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("b", "team-b", 12))
     scheduler.settle()
@@ -161,13 +161,13 @@ def test_fair_sharing_shows_the_shares_that_the_rule_compared(fair):
     assert share.text == "share of ClusterQueue a: 1000, by cpu: borrows 8 of 8 lendable"
 
 
-def test_a_workload_that_is_not_there_is_explained_as_if_it_were(team):
+def test_an_unsubmitted_workload_can_be_explained(team):
     scheduler = kq.Scheduler(team)
     assert scheduler.explain({"name": "w", "queue": "team-a", "cpu": 22}).reason == "ExceedsMaxQuota"
     assert scheduler.keys() == ()
 
 
-def test_a_workload_that_waits_behind_others_is_told_that_it_fits(team):
+def test_the_explanation_of_a_queued_workload_says_that_it_fits(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("one", "team-a"), workload("two", "team-a"))
     explanation = scheduler.explain("two")
@@ -177,14 +177,14 @@ def test_a_workload_that_waits_behind_others_is_told_that_it_fits(team):
     assert scheduler.explain("one").verdict == "Finished"
 
 
-def test_more_than_any_quota_is_no_limit():
+def test_an_unlimited_quota_has_no_limit():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("team-a", 9)))
     scheduler.submit(workload("vast", "team-a", cpu=2**63 - 1))
     told = str(scheduler.explain("default/vast"))
     assert "cpu: requests no limit, but at most 9 can ever be available" in told
 
 
-def test_where_others_use_all_that_can_be_no_quota_can_grow():
+def test_no_quota_increase_is_suggested_if_others_use_the_maximum():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, [queue(name, 2**53, cohort_name="all") for name in "abc"]))
     scheduler.submit(*(workload(f"w-{name}", name, cpu=2**53, pods=1) for name in "abc"))
     scheduler.settle()
@@ -194,7 +194,7 @@ def test_where_others_use_all_that_can_be_no_quota_can_grow():
     assert [cause.text.endswith("cpu became free in all") for cause in told.find("remedy")] == [True]
 
 
-def test_a_search_of_flavors_that_is_under_way_is_told():
+def test_an_unfinished_flavor_search_is_explained():
     flavors = [kq.ResourceFlavor("f"), kq.ResourceFlavor("g")]
     queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 2}, "g": {"cpu": 1}}, cohort_name="all") for name in "ab"]
     scheduler = kq.Scheduler(kq.Cluster(*flavors, *queues), now=0)

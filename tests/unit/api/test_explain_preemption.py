@@ -1,4 +1,4 @@
-"""Why each of those who hold what is contested leaves or stays."""
+"""Explanations of preemption candidates: why each is preempted or not."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def _one_after_the_other(scheduler, *jobs):
         scheduler.settle()
 
 
-def test_the_threshold_of_a_borrowing_preemptor_spares_who_is_above_it():
+def test_the_threshold_of_a_borrowing_preemptor_protects_higher_priorities():
     policy = kq.Preemption("LowerPriority", "LowerPriority", kq.objects.BorrowWithinCohort("LowerPriority", 100))
     cluster = kq.Cluster(
         DEFAULT,
@@ -47,7 +47,7 @@ def test_the_threshold_of_a_borrowing_preemptor_spares_who_is_above_it():
     assert "above the maxPriorityThreshold" in str(explanation)
 
 
-def test_borrowing_preemption_asks_for_a_lower_priority_even_where_reclaim_takes_any():
+def test_borrowing_preemption_needs_lower_priority_even_if_reclaim_is_any():
     policy = kq.Preemption("Any", "Never", kq.objects.BorrowWithinCohort("LowerPriority"))
     cluster = kq.Cluster(
         DEFAULT,
@@ -75,7 +75,7 @@ def test_beyond_nominal_quota_nothing_is_reclaimed_without_borrow_within_cohort(
     assert _verdicts(scheduler.explain("within"))["theirs"] == "Taken"
 
 
-def test_with_its_own_queues_candidates_gone_it_may_be_within_nominal():
+def test_preempting_in_its_own_queue_can_bring_it_within_nominal_quota():
     policy = kq.Preemption(reclaim_within_cohort="LowerPriority", within_cluster_queue="LowerPriority")
     scheduler = kq.Scheduler(
         kq.Cluster(DEFAULT, queue("a", 9, cohort_name="c"), queue("b", 12, cohort_name="c", preemption=policy))
@@ -86,7 +86,7 @@ def test_with_its_own_queues_candidates_gone_it_may_be_within_nominal():
     assert _verdicts(scheduler.explain("new")) == {"theirs": "Taken", "mine": "Taken"}
 
 
-def test_what_runs_in_a_held_queue_is_shielded():
+def test_workloads_in_a_held_queue_are_protected():
     reclaim = kq.Preemption(reclaim_within_cohort="Any")
     scheduler = kq.Scheduler(
         kq.Cluster(DEFAULT, queue("a", 9, cohort_name="c"), queue("b", 12, cohort_name="c", preemption=reclaim))
@@ -100,7 +100,7 @@ def test_what_runs_in_a_held_queue_is_shielded():
     assert explanation.find("resource")[0].facts["missing"] == 12_000
 
 
-def test_a_cohort_within_its_own_quota_shields_its_queues():
+def test_a_cohort_within_its_quota_protects_its_queues():
     reclaim = kq.Preemption(reclaim_within_cohort="Any")
     cluster = kq.Cluster(
         DEFAULT,

@@ -1,4 +1,4 @@
-"""How much is missing at which node, and what would have to happen."""
+"""Explanations of missing quota at each node of the tree, and remedies."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ def _tree(*jobs):
     return scheduler
 
 
-def test_the_limit_of_a_cohort_in_the_middle_is_what_counts():
+def test_the_limit_of_an_intermediate_cohort_applies():
     explanation = _tree(("l2", 4), ("l1", 5), ("l1", 4)).explain("of-l1-4")
     (resource,) = explanation.find("resource")
     assert [resource.facts[name] for name in ("where", "limit", "available", "missing")] == [
@@ -61,7 +61,7 @@ def test_a_cohort_lends_no_more_than_its_lending_limit():
     assert explanation.find("one would do")[0].facts["workloads"] == ("default/of-r1-7",)
 
 
-def test_a_loan_comes_from_the_lowest_cohort_that_does_not_borrow_itself():
+def test_quota_is_borrowed_from_the_lowest_cohort_that_does_not_borrow():
     explanation = _tree(("r1", 7)).explain("of-r1-7")
     assert [c.text for kind in ("lender", "pool") for c in explanation.find(kind)] == [
         "from ClusterQueue r2, which lends 1",
@@ -78,7 +78,7 @@ def test_a_loan_comes_from_the_lowest_cohort_that_does_not_borrow_itself():
     ]
 
 
-def test_what_is_used_beyond_a_smaller_quota_is_missing_too():
+def test_usage_above_a_reduced_quota_is_also_missing():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("q", 9)))
     scheduler.submit(*(workload(f"w{i}", "q") for i in range(10)))
     scheduler.settle()
@@ -142,7 +142,7 @@ def test_every_part_of_a_request_needs_one_of_its_flavors():
     ]
 
 
-def test_without_a_flavor_it_is_told_what_the_pods_lack():
+def test_without_a_matching_flavor_the_missing_labels_or_tolerations_are_named():
     arm = kq.ResourceFlavor("arm", node_labels={"arch": "arm"})
     bare = kq.ResourceFlavor("bare", node_taints=[kq.Taint.of("alone:NoExecute")])
     scheduler = kq.Scheduler(kq.Cluster(arm, bare, kq.ClusterQueue.of("q", {"arm": {"cpu": 1}, "bare": {"cpu": 1}})))
@@ -159,7 +159,7 @@ def test_without_a_flavor_it_is_told_what_the_pods_lack():
     ]
 
 
-def test_a_stopped_queue_says_why_it_is_inactive():
+def test_a_stopped_queue_explains_why_it_is_inactive():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("q", 9, stop_policy="Hold")))
     scheduler.submit(workload("w", "q"))
     scheduler.settle()
@@ -210,7 +210,7 @@ def _raised(obj, limit, amount):
 
 
 @given(_trees())
-def test_what_is_said_to_help_helps(scheduler):
+def test_suggested_remedies_work(scheduler):
     objects = {obj.name: obj for obj in (*scheduler.cluster.cohorts, *scheduler.cluster.cluster_queues)}
     for row in scheduler.queues.rows():
         explanation = scheduler.explain(row["key"])

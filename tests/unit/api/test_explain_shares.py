@@ -1,9 +1,9 @@
-"""Shares in explanations, against numbers worked out by hand.
+"""Shares in explanations, compared with numbers computed by hand.
 
-A Cohort root has 4 CPUs of its own. Below it, left (weight 2) has the queues p (2 CPUs) and s (1), and right has x (3)
-and y (0, weight 0): 10 CPUs in all, and no limits, so 10 are lendable to everybody. x uses 5, s 3, y 1 and p 1.
+The Cohort root has a quota of 4 CPUs. Below it, left (weight 2) has the queues p (2 CPUs) and s (1), and right has x
+(3) and y (0, weight 0). The total is 10 CPUs without limits, so all 10 are lendable. x uses 5, s 3, y 1 and p 1.
 
-| node | uses | of its own | borrows | share |
+| node | usage | nominal quota | borrowed | share |
 | --- | --- | --- | --- | --- |
 | p | 1 | 2 | 0 | 0 |
 | s | 3 | 1 | 2 | 2 x 1000 / 10 = 200 |
@@ -66,7 +66,7 @@ def _compared(explanation):
     }
 
 
-def test_every_share_of_a_tree(tree):
+def test_shares_of_a_cohort_tree(tree):
     rows = {row["name"]: row for row in tree.shares.rows()}
     assert {name: row["share"] for name, row in rows.items()} == {
         "root": 0, "left": 50, "right": 300, "p": 0, "s": 200, "x": 200, "y": math.inf,
@@ -101,11 +101,11 @@ def test_every_share_of_a_tree(tree):
         ),
     ],
 )
-def test_a_share_is_told_with_what_it_is_made_of(tree, name, texts):
+def test_a_share_is_explained_with_its_components(tree, name, texts):
     assert tuple(cause.text for cause in tree.explain(name).find("share")) == texts
 
 
-def test_a_fair_preemption_is_told_with_the_shares_that_the_rules_compared(tree):
+def test_a_fair_preemption_is_explained_with_the_compared_shares(tree):
     """p2 asks for 2 more. left then has 6 of its 3: 3 x 1000 / 10 / 2 = 150; p has 3 of its 2, 100.
 
     right has the larger share, and in it y. Without y1, right is at 200, still enough; but that frees too little. Next
@@ -128,7 +128,7 @@ def test_a_fair_preemption_is_told_with_the_shares_that_the_rules_compared(tree)
     assert decision.targets == (kq.answers.Target("default/x2", "InCohortFairSharing", "x"),)
 
 
-def test_with_weight_0_a_queue_takes_nothing_from_others(tree):
+def test_a_queue_with_weight_0_preempts_no_workloads_of_others(tree):
     """y2 asks for 2 more: y is infinite beside x; right has 8 of its 3 then, 500, and is compared with left."""
     tree.submit(workload("y2", "y", 2))
     explanation = tree.explain("y2")
@@ -143,7 +143,7 @@ def test_with_weight_0_a_queue_takes_nothing_from_others(tree):
     assert explanation.verdict == "Pending"
 
 
-def test_two_queues_of_weight_0_are_told_apart_by_what_they_borrow():
+def test_two_queues_with_weight_0_are_ordered_by_borrowed_quota():
     pool = kq.Cohort("k", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 8}})])
     queues = [_queue(name, 0, "k", "0") for name in "ab"]
     sharing = kq.Configuration(fair_sharing=kq.FairSharingConfig())
@@ -158,7 +158,7 @@ def test_two_queues_of_weight_0_are_told_apart_by_what_they_borrow():
     )
 
 
-def test_the_resource_that_dominates_is_named_and_the_first_of_equals():
+def test_the_dominant_resource_is_the_first_of_equals():
     """a borrows 3 of 10 CPUs, 300, and 12 of 40 GiB, 300 too: cpu comes first; 13 GiB would be 325."""
     sharing = kq.Configuration(fair_sharing=kq.FairSharingConfig())
     queues = [_queue("a", 4, "k", memory="10Gi"), _queue("b", 6, "k", memory="30Gi")]

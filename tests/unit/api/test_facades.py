@@ -1,4 +1,4 @@
-"""The public names: few at the top, the others in facades that load them when they are first used."""
+"""Public names: few at the top level, others in modules that load on first use."""
 
 import ast
 import importlib
@@ -80,7 +80,7 @@ def test_an_error_names_the_facade_that_has_a_name(module, name, guess):
 
 
 @pytest.mark.parametrize("module", [kq, kq.sim, kq.lab, kq.platform, kq.answers])
-def test_a_name_like_no_other_has_no_guess(module):
+def test_an_unfamiliar_name_has_no_suggestion(module):
     with pytest.raises(AttributeError, match=r"^module '[\w.]+' has no attribute 'zzzz'$"):
         module.zzzz  # noqa: B018
     assert not hasattr(module, "_nothing")

@@ -7,7 +7,7 @@ from kueuepy.notebook import Sheet
 from .conftest import DEFAULT, queue, workload
 
 
-def test_names_are_escaped_wherever_they_show():
+def test_names_are_escaped_in_all_html():
     evil = "<script>alert(1)</script>"
     decisions = [
         kq.Pending(workload=evil, reason="WaitingForQuota", cluster_queue=evil, message=evil),
@@ -25,7 +25,7 @@ def test_names_are_escaped_wherever_they_show():
         assert "&lt;script&gt;" in html
 
 
-def test_a_cluster_shows_its_cohort_tree_with_what_is_used():
+def test_a_cluster_shows_its_cohort_tree_with_usage():
     cluster = kq.Cluster(
         DEFAULT,
         kq.Cohort("org"),
@@ -42,7 +42,7 @@ def test_a_cluster_shows_its_cohort_tree_with_what_is_used():
     assert "6 of 4, borrows 2" in scheduler._repr_html_()
 
 
-def test_a_large_cluster_is_cut():
+def test_a_large_cluster_is_truncated():
     queues = [queue(f"queue-{i:04}-{'x' * 150}", 1) for i in range(400)]
     html = kq.Cluster(DEFAULT, queues)._repr_html_()
     assert html.count("<tr>") <= 203
@@ -50,14 +50,14 @@ def test_a_large_cluster_is_cut():
     assert "…" in html
 
 
-def test_long_tables_are_cut():
+def test_long_tables_are_truncated():
     html = sheet_html(Sheet(["n"], [[i] for i in range(10_000)]))
     assert html.count("<tr>") == 22
     assert ">... 9,980 more rows</td>" in html
     assert len(sheet_html(Sheet(["n"], [["ä" * 10_000]] * 300)).encode()) < MOST_BYTES
 
 
-def test_everything_that_a_notebook_shows_has_html(team):
+def test_every_displayed_object_has_html(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 30), workload("x", "team-b", 1))
     settled = scheduler.settle()
@@ -82,7 +82,7 @@ def test_everything_that_a_notebook_shows_has_html(team):
         assert len(html) < MOST_BYTES
 
 
-def test_numbers_stand_at_the_right_and_texts_at_the_left():
+def test_numbers_are_right_aligned_and_texts_left_aligned():
     html = sheet_html(Sheet(["name", "count"], [["a", 1]]))
     assert re.findall(r"text-align:(\w+)\">(\w+)<", html) == [
         ("left", "name"),
@@ -92,7 +92,7 @@ def test_numbers_stand_at_the_right_and_texts_at_the_left():
     ]
 
 
-def test_a_bar_shows_what_is_its_own_and_what_is_borrowed():
+def test_a_bar_shows_nominal_and_borrowed_usage():
     cluster = kq.Cluster(DEFAULT, queue("a", 3, cohort_name="k"), queue("b", 3, cohort_name="k"))
     scheduler = kq.Scheduler(cluster)
     scheduler.submit(workload("w", "a", 4))

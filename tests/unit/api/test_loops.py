@@ -3,7 +3,7 @@ import kueuepy as kq
 from .conftest import DEFAULT, queue, workload
 
 
-def test_settle_ends_when_heads_stay_blocked():
+def test_settle_ends_if_heads_stay_blocked():
     strict = queue("a", 4, queueing_strategy="StrictFIFO")
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, strict))
     scheduler.submit(workload("first", "a", 3), workload("second", "a", 3), workload("third", "a", 1))
@@ -13,7 +13,7 @@ def test_settle_ends_when_heads_stay_blocked():
     assert scheduler.settle().admitted == ()
 
 
-def test_settle_stops_after_so_many_cycles(team):
+def test_settle_stops_after_the_given_number_of_cycles(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(*(workload(f"w{i}", "team-a") for i in range(5)))
     settled = scheduler.settle(max_cycles=2)
@@ -21,7 +21,7 @@ def test_settle_stops_after_so_many_cycles(team):
     assert scheduler.settle().finished
 
 
-def test_a_cycle_is_a_sequence_that_later_changes_leave_alone(team):
+def test_a_cycle_is_a_sequence_that_does_not_change_later(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("a", "team-a", 30), workload("b", "team-b", 1))
     cycle = scheduler.cycle()
@@ -49,7 +49,7 @@ def _settle_one_by_one(scheduler, *jobs):
     return settled
 
 
-def test_endless_preemption_is_reported_with_its_shortest_period():
+def test_a_preemption_loop_is_reported_with_its_shortest_period():
     # The victim of w2 makes room for w0, which borrows less than w2 would, and loses it to w1's claim on its own quota.
     scheduler = kq.Scheduler(_fair(3, 4))
     settled = _settle_one_by_one(scheduler, ("w0", "q1", 6, 2), ("w1", "q0", 3, 0), ("w2", "q0", 5, 2))
@@ -71,7 +71,7 @@ def test_no_shorter_period_repeats_and_the_reported_one_does():
     assert len(set(states)) == loop.period
 
 
-def test_workloads_of_two_queues_that_preempt_each_other_for_ever():
+def test_workloads_of_two_queues_preempt_each_other_in_a_loop():
     # The shape of kubernetes-sigs/kueue#14543: a victim in the preemptor's own queue lowers its share, which makes
     # others legal victims; then the own one is put back, and the preemptor's share is the larger one again.
     jobs = (("w0", "q0", 6, 0), ("w1", "q1", 2, 2), ("w2", "q1", 4, 1), ("w3", "q0", 5, 0), ("w4", "q1", 2, 0))
@@ -86,13 +86,13 @@ def test_workloads_of_two_queues_that_preempt_each_other_for_ever():
     assert any((victim, preemptor) in pairs for preemptor, victim in pairs)
 
 
-def test_a_loop_ends_when_the_configuration_does_not_let_it_happen():
+def test_a_configuration_without_the_cause_ends_the_loop():
     classical = _fair(3, 4).replace(configuration=kq.Configuration())
     jobs = (("w0", "q1", 6, 2), ("w1", "q0", 3, 0), ("w2", "q0", 5, 2))
     assert _settle_one_by_one(kq.Scheduler(classical), *jobs).loop is None
 
 
-def test_classical_preemption_can_be_endless_too():
+def test_classical_preemption_can_loop():
     # w9 reclaims its queue's nominal quota from w1; w5 then takes it from w9, but borrows, and w1 comes first again.
     classical = _fair(4, 3).replace(configuration=kq.Configuration())
     jobs = (("w1", "q1", 4, 2), ("w3", "q0", 1, 1), ("w5", "q0", 4, 1), ("w9", "q0", 3, 0))
@@ -104,7 +104,7 @@ def test_classical_preemption_can_be_endless_too():
     assert sorted(reasons) == [("default/w5", "InClusterQueue"), ("default/w9", "InCohortReclamation")]
 
 
-def test_a_loop_is_found_where_every_admission_adds_to_what_was_used():
+def test_a_loop_is_detected_although_admissions_add_to_recorded_usage():
     usage = kq.Configuration(admission_fair_sharing=kq.objects.AdmissionFairSharing(usage_half_life_time=60))
     by_usage = _fair(4, 3, admission_scope="UsageBasedAdmissionFairSharing").replace(configuration=usage)
     scheduler = kq.Scheduler(by_usage)
@@ -117,7 +117,7 @@ def test_a_loop_is_found_where_every_admission_adds_to_what_was_used():
 JOBS = (("base", 0, 6, 0), ("borrower", 1, 13, 0), ("incoming", 0, 8, 10))
 
 
-def test_each_tree_that_goes_round_has_a_loop_of_its_own():
+def test_each_looping_cohort_tree_has_its_own_loop():
     # Two cycles in the one and five in the other would be ten together.
     policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     queues = [
@@ -137,7 +137,7 @@ def test_each_tree_that_goes_round_has_a_loop_of_its_own():
     assert repr(settled).count("endless preemption: every") == 2
 
 
-def test_while_two_trees_go_round_a_third_comes_to_rest():
+def test_while_two_trees_loop_a_third_settles():
     policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     queues = [queue(f"{tree}{i}", 10, cohort_name=tree, preemption=policies) for tree in "mn" for i in range(2)]
     alone = [queue("alone", 60, queueing_strategy="BestEffortFIFO")]

@@ -1,4 +1,4 @@
-"""What nothing here looks at is said where it is given."""
+"""Settings that kueuepy does not model are reported."""
 
 from kueuepy.cli.app import main
 

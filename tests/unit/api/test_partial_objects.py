@@ -23,7 +23,7 @@ def quotas(cluster, name="a"):
     return {f"{f.name}/{r.name}": r for f in group.flavors for r in f.resources}
 
 
-def test_fields_that_a_patch_lacks_stay(cluster):
+def test_fields_absent_from_a_patch_are_unchanged(cluster):
     changed = cluster.patch(queue(stopPolicy="Hold"))
     assert changed == cluster.edit("ClusterQueue/a:stopPolicy", "Hold")
     assert changed.patch(queue(stopPolicy=None)) == cluster
@@ -50,7 +50,7 @@ def test_items_are_added_and_removed(cluster):
     assert len(quotas(added)) == 6
 
 
-def test_a_mapping_is_replaced_where_that_is_said(cluster):
+def test_a_mapping_is_replaced_on_request(cluster):
     base = cluster.patch(queue(namespaceSelector={"matchLabels": {"a": "1"}}))
     both = base.patch(queue(namespaceSelector={"matchLabels": {"b": "2"}}))
     assert both.cluster_queues[0].namespace_selector.match_labels == {"a": "1", "b": "2"}
@@ -84,7 +84,7 @@ def test_old_versions_and_namespaces_name_the_same_object(cluster):
         queue(resourceGroups=[{"flavors": {"name": "h100"}}]),
     ],
 )
-def test_what_is_no_object_is_refused(cluster, doc):
+def test_manifests_that_are_not_objects_are_rejected(cluster, doc):
     with pytest.raises(kq.KueueError):
         cluster.patch(doc)
     scheduler = kq.Scheduler(cluster)
@@ -92,7 +92,7 @@ def test_what_is_no_object_is_refused(cluster, doc):
         scheduler.whatif(doc or {"x": 1})
 
 
-def test_whatif_takes_partial_manifests_and_values_by_path(cluster):
+def test_whatif_accepts_partial_manifests_and_values_by_path(cluster):
     scheduler = kq.Scheduler(cluster)
     scheduler.submit({"name": "j", "queue": "a", "gpu": 1, "pods": 13})
     wanted = scheduler.whatif(*cluster.edit(f"ClusterQueue/a:quota[{CELL}].nominalQuota", 12).cluster_queues)

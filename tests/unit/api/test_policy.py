@@ -29,7 +29,7 @@ def test_the_same_jobs_under_two_configurations(fair):
     assert "8 of 12 jobs have a different outcome" in text
 
 
-def test_an_evicted_job_starts_anew_and_its_first_end_does_not_count(fair):
+def test_an_evicted_job_restarts_and_its_first_end_is_ignored(fair):
     run = kq.compare(fair, fair, _jobs()).before
     assert run.seconds == 200
     assert {job.evictions for key, job in run.jobs.items() if key.startswith("default/a")} == {0, 1}
@@ -53,7 +53,7 @@ def test_equal_policies_change_nothing(fair):
     assert "0 of 12 jobs have a different outcome" in str(comparison)
 
 
-def test_a_comparison_becomes_a_frame(fair):
+def test_a_comparison_converts_to_a_frame(fair):
     frame = kq.compare(fair, fair, _jobs(), names=("one", "two")).to_pandas()
     assert list(frame["policy"].unique()) == ["one", "two"]
     assert frame["jobs"].sum() == 24
@@ -63,7 +63,7 @@ def _times(moves):
     return [(move.seconds, move.workload.partition("/")[2], move.kind) for move in moves]
 
 
-def test_the_decisions_that_differ_are_told_by_moment_and_job(fair):
+def test_differing_decisions_are_listed_by_time_and_job(fair):
     jobs = [{"name": "a", "queue": "a", "cpu": 8, "submit": 0, "duration": 100}]
     jobs += [{"name": "b", "queue": "b", "cpu": 4, "submit": 10, "duration": 100}]
     initial = kq.Configuration(fair_sharing=kq.FairSharingConfig(("LessThanInitialShare",)))
@@ -81,7 +81,7 @@ def test_the_decisions_that_differ_are_told_by_moment_and_job(fair):
     assert [decision.seconds for decision in kq.compare(fair, fair, jobs).decisions] == []
 
 
-def test_shares_usage_and_queues_are_followed_over_time(fair):
+def test_shares_usage_and_queues_are_recorded_over_time(fair):
     run = kq.compare(fair, fair, _jobs()).before
     history = run.history
     assert history.series("share") == {"a": [(0, 1000), (10, 500), (200, 0)], "b": [(10, 500), (110, 0)]}
@@ -105,7 +105,7 @@ def test_pods_of_admitted_jobs_are_ready_at_once():
     assert {job.evictions for job in run.jobs.values()} == {0}
 
 
-def test_a_job_that_exceeds_its_time_is_over():
+def test_a_job_that_exceeds_its_execution_time_ends():
     pods = (kq.PodSet.of(requests={"cpu": 1}),)
     limited = kq.Workload("limited", queue_name="a", pod_sets=pods, maximum_execution_time_seconds=50)
     jobs = [limited, {"name": "next", "queue": "a", "cpu": 1, "submit": 10, "duration": 100}]
@@ -158,7 +158,7 @@ def test_a_picture_has_a_panel_for_each_policy_and_a_line_for_each_queue(fair, f
     assert picture._repr_html_().startswith("<figure><svg")
 
 
-def test_a_line_of_steps_holds_each_value_and_infinity_is_at_the_top():
+def test_a_step_line_contains_each_value_and_infinity_is_at_the_top():
     picture = steps("a title", {"panel": {"finite": [(0, 100), (50, 50)], "infinite": [(25, math.inf)]}}, 100)
     finite, infinite = re.findall(r'points="([^"]*)"', picture.svg)
     width, left, top, height = 360, 56, 24, 170
@@ -175,7 +175,7 @@ def test_a_line_of_steps_holds_each_value_and_infinity_is_at_the_top():
     assert "∞" in picture.svg
 
 
-def test_endless_preemption_is_reported_and_the_run_ends():
+def test_a_preemption_loop_is_reported_and_the_run_ends():
     policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     queues = [queue(name, 10, cohort_name="loop", preemption=policies) for name in ("reclaiming", "borrowing")]
     fair = _policy(queues, fair_sharing=kq.FairSharingConfig())
@@ -192,7 +192,7 @@ def test_endless_preemption_is_reported_and_the_run_ends():
     assert all(job.started is not None for job in found.after.jobs.values())
 
 
-def test_a_comparison_is_shown_in_few_lines_however_many_jobs_there_are(fair):
+def test_a_comparison_is_short_for_any_number_of_jobs(fair):
     def shown(count):
         found = kq.compare(fair, fair, [{"queue": "a", "cpu": 1, "submit": n, "duration": 0.5} for n in range(count)])
         return repr(found), found._repr_html_()
@@ -204,14 +204,14 @@ def test_a_comparison_is_shown_in_few_lines_however_many_jobs_there_are(fair):
 
 
 @pytest.mark.filterwarnings("ignore:.*can never be admitted")
-def test_jobs_for_a_queue_that_is_not_there_count_and_are_told(fair):
+def test_jobs_of_an_unknown_queue_are_counted_and_reported(fair):
     rows = [{"name": f"j{n}", "queue": "a" if n else "nowhere", "cpu": 1, "submit": n, "duration": 9} for n in range(3)]
     found = kq.compare(fair, fair, rows)
     assert {(figures.jobs, figures.finished) for figures in found.kpis.values()} == {(3, 2)}
     assert "can never be admitted: j0 (Misconfigured)" in str(found)
 
 
-def test_a_job_beyond_the_last_time_that_fits_is_refused(fair):
+def test_a_job_beyond_the_largest_time_is_rejected(fair):
     last = "it must be 2262-04-11T23:47:16Z at most"
     row = {"name": "a", "queue": "a", "cpu": 1, "submit": 9_223_372_000, "duration": 60}
     with pytest.raises(kq.errors.InvalidSpecError, match=f'column "runtime": ends 9223372060 s after 1970; {last}'):
@@ -219,7 +219,7 @@ def test_a_job_beyond_the_last_time_that_fits_is_refused(fair):
 
 
 @pytest.mark.parametrize("seed", ["000/team-ab", "001/team-ab", "002/two-teams", "003/two-queues"])
-def test_figures_of_queues_that_leave_a_resource_unused(seed):
+def test_metrics_of_queues_with_an_unused_resource(seed):
     """A queue of a cohort that never uses one of its resources still has a utilisation of it, of 0."""
     cluster = kq.load(f"examples/seeds/{seed}.yaml")
     job = {"name": "a", "queue": cluster.cluster_queues[0].name, "cpu": 1, "duration": 60}

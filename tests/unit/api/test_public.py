@@ -19,7 +19,7 @@ MODULES = sorted(
 )
 
 
-def test_every_public_name_is_there_and_documented():
+def test_every_public_name_exists_and_is_documented():
     for name in kq.__all__:
         assert getattr(kq, name).__doc__ or name == "Decision", name
     assert dir(kq) == sorted(kq.__all__)
@@ -27,7 +27,7 @@ def test_every_public_name_is_there_and_documented():
         kq.nothing  # noqa: B018
 
 
-def test_the_version_is_that_of_the_installed_package():
+def test_the_version_equals_that_of_the_installed_package():
     try:
         expected = importlib.metadata.version("kueuepy")
     except importlib.metadata.PackageNotFoundError:
@@ -41,7 +41,7 @@ def _run(code):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - our own
 
 
-def test_import_loads_nothing_that_is_not_used():
+def test_import_loads_only_what_is_needed():
     code = "import sys, kueuepy; print(sorted(m for m in ('numpy', 'pandas', 'kueuepy._core') if m in sys.modules))"
     assert _run(code) == "[]"
 
@@ -62,7 +62,7 @@ def test_doctests(name):
     assert found.attempted
 
 
-def test_the_stub_is_equal_to_the_module():
+def test_the_stub_matches_the_module():
     pytest.importorskip("mypy")
     allowed = Path(__file__).parents[2] / "stubtest.txt"
     command = [
@@ -78,7 +78,7 @@ def test_the_stub_is_equal_to_the_module():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_thousands_of_questions_a_second():
+def test_thousands_of_questions_per_second():
     queues = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 20}}, cohort_name=f"c{i % 10}") for i in range(100)]
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queues))
     pods = (kq.PodSet.of(requests={"cpu": 3}),)
@@ -96,5 +96,5 @@ def test_thousands_of_questions_a_second():
 
 
 @pytest.mark.parametrize("name", kq.__all__)
-def test_help_is_there_for_every_name(name):
+def test_help_works_for_every_name(name):
     assert pydoc.render_doc(getattr(kq, name))

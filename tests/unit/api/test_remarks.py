@@ -1,4 +1,4 @@
-"""What waits for a queue that is not there is told by whoever is asked."""
+"""Remarks about workloads of unknown LocalQueues."""
 
 import copy
 import pickle
@@ -24,7 +24,7 @@ def row(name, queue="a", **more):
     return {"name": name, "queue": queue, "cpu": 1, **more}
 
 
-def test_a_submission_tells_of_queues_that_are_not_there(scheduler):
+def test_a_submission_to_an_unknown_queue_has_a_remark(scheduler):
     keys = scheduler.submit(row("fine"), row("lost", "nowhere"), row("dangling", "dangling"), row("nameless", ""))
     assert keys == ("default/fine", "default/lost", "default/dangling", "default/nameless")
     assert keys.remarks == (
@@ -38,13 +38,13 @@ def test_a_submission_tells_of_queues_that_are_not_there(scheduler):
     assert len(scheduler.settle().admitted) == 2
 
 
-def test_a_submission_of_which_nothing_must_be_said_is_a_tuple(scheduler):
+def test_a_submission_without_remarks_is_a_tuple(scheduler):
     keys = scheduler.submit(row("fine"))
     assert (repr(keys), keys.remarks) == ("('default/fine',)", ())
 
 
 @pytest.mark.parametrize("queue", ["nowhere", "dangling", ""])
-def test_the_largest_count_in_no_queue_is_no_number(scheduler, queue):
+def test_the_largest_count_without_a_queue_is_none(scheduler, queue):
     for item in (row("w", queue), scheduler.question(row("w", queue))):
         with pytest.raises(NotFoundError, match="doesn't exist; it must name a queue that is there"):
             scheduler.largest_count(item)
@@ -52,7 +52,7 @@ def test_the_largest_count_in_no_queue_is_no_number(scheduler, queue):
     assert scheduler.largest_count(row("w")) == 8
 
 
-def test_a_row_with_gpu_is_refused_where_quotas_call_something_so(scheduler):
+def test_a_row_with_gpu_is_rejected_if_quotas_define_a_resource_gpu(scheduler):
     for call in (scheduler.submit, scheduler.try_admit):
         with pytest.raises(InvalidSpecError, match=r'row "w": gpu: asks for nvidia.com/gpu, and its queue has quotas'):
             call(row("w", gpu=1))

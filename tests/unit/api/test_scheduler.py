@@ -7,7 +7,7 @@ import kueuepy as kq
 from .conftest import DEFAULT, queue, workload
 
 
-def test_submit_takes_workloads_jobs_and_rows_and_tells_their_keys(team):
+def test_submit_accepts_workloads_jobs_and_rows_and_returns_their_keys(team):
     scheduler = kq.Scheduler(team)
     job = {
         "apiVersion": "batch/v1",
@@ -28,7 +28,7 @@ def test_submit_takes_workloads_jobs_and_rows_and_tells_their_keys(team):
     assert scheduler.stop_patch(keys[1])["spec"]["suspend"] is True
 
 
-def test_submit_takes_all_or_nothing(team):
+def test_submit_is_atomic(team):
     scheduler = kq.Scheduler(team)
     with pytest.raises(kq.errors.InvalidSpecError):
         scheduler.submit(workload("good", "team-a"), workload("bad", "team-a", cpu=-1))
@@ -37,7 +37,7 @@ def test_submit_takes_all_or_nothing(team):
     assert scheduler.keys() == ()
 
 
-def test_workloads_of_one_time_go_in_the_order_of_submission(team):
+def test_workloads_with_equal_times_are_ordered_by_submission(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("z", "team-a", 15), workload("a", "team-a", 15))
     (first,) = scheduler.cycle()
@@ -80,14 +80,14 @@ def test_finish_frees_quota_and_cannot_be_done_twice(team):
         scheduler.finish("first")
 
 
-def test_an_unknown_key_is_told(team):
+def test_an_unknown_key_is_reported(team):
     scheduler = kq.Scheduler(team)
     for call in (scheduler.finish, scheduler.delete, scheduler.explain, scheduler.workload, scheduler.try_admit):
         with pytest.raises(kq.errors.NotFoundError, match='Workload "nobody"'):
             call("nobody")
 
 
-def test_apply_and_remove_change_the_schedulers_own_cluster_only(team):
+def test_apply_and_remove_change_only_the_cluster_of_the_scheduler(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("large", "team-a", 25))
     assert not scheduler.settle().admitted
@@ -100,13 +100,13 @@ def test_apply_and_remove_change_the_schedulers_own_cluster_only(team):
         scheduler.remove(kq.LocalQueue("team-b"))
 
 
-def test_a_change_that_the_api_forbids_is_refused(team):
+def test_a_change_forbidden_by_the_api_is_rejected(team):
     scheduler = kq.Scheduler(team)
     with pytest.raises(kq.errors.InvalidSpecError, match="clusterQueue"):
         scheduler.apply(kq.LocalQueue("team-a", cluster_queue="team-b"))
 
 
-def test_checks_hold_a_workload_back_until_they_are_ready():
+def test_a_workload_is_not_admitted_until_its_checks_are_ready():
     rule = kq.objects.AdmissionCheckStrategyRule("prov")
     check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
     cluster = kq.Cluster(DEFAULT, check, queue("a", 4, admission_checks_strategy=[rule]))
@@ -124,7 +124,7 @@ def test_checks_hold_a_workload_back_until_they_are_ready():
     assert scheduler.workload("w").status.admission_checks[0].state == "Ready"
 
 
-def test_reclaimed_pods_give_their_quota_back(team):
+def test_reclaimed_pods_release_their_quota(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", pods=9))
     scheduler.settle()
@@ -134,7 +134,7 @@ def test_reclaimed_pods_give_their_quota_back(team):
         scheduler.reclaim("w", {"main": 10})
 
 
-def test_time_stands_still_until_it_is_advanced(team):
+def test_time_changes_only_by_advance(team):
     scheduler = kq.Scheduler(team, now="2026-08-01T12:00:00Z")
     start = scheduler.now
     scheduler.settle()
@@ -147,7 +147,7 @@ def test_time_stands_still_until_it_is_advanced(team):
             scheduler.advance(wrong)
 
 
-def test_maximum_execution_time_acts_when_time_has_passed(team):
+def test_the_maximum_execution_time_applies_after_advance(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", maximum_execution_time_seconds=60))
     scheduler.settle()
@@ -156,7 +156,7 @@ def test_maximum_execution_time_acts_when_time_has_passed(team):
     assert scheduler.workloads["status"][0] == "Deactivated"
 
 
-def test_a_fork_and_its_origin_do_not_see_each_other(team):
+def test_a_fork_and_its_original_are_independent(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 21))
     scheduler.settle()
@@ -171,7 +171,7 @@ def test_a_fork_and_its_origin_do_not_see_each_other(team):
     assert twin.usage.value("team-b", "default", "cpu") == 12000
 
 
-def test_a_dump_of_a_running_cluster_goes_on_where_it_was(team):
+def test_a_dump_of_a_running_cluster_continues_from_its_state(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 18), workload("x", "team-b", 3))
     scheduler.settle()
@@ -182,7 +182,7 @@ def test_a_dump_of_a_running_cluster_goes_on_where_it_was(team):
     assert [again.workload(key).status.admission for key in keys] == [w.status.admission for w in workloads]
 
 
-def test_a_change_of_the_objects_is_seen_by_what_reads_jobs_and_not_by_forks():
+def test_a_change_of_objects_applies_to_later_jobs_and_not_to_forks():
     row = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "labels": {}}, "spec": {}}
     row["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": "high"}
     row["spec"] = {"template": {"spec": {"containers": [{"name": "c"}]}}}
@@ -201,7 +201,7 @@ def test_a_change_of_the_objects_is_seen_by_what_reads_jobs_and_not_by_forks():
         scheduler.question({**row, "metadata": {**row["metadata"], "name": "k"}})
 
 
-def test_a_job_of_the_cluster_is_held_to_the_same_rules_as_one_that_is_submitted(team):
+def test_jobs_of_the_cluster_and_submitted_jobs_have_the_same_rules(team):
     container = {"name": "c", "resources": {"requests": {"cpu": -5}}}
     job = {
         "apiVersion": "batch/v1",
@@ -230,13 +230,13 @@ def test_a_job_of_the_cluster_is_held_to_the_same_rules_as_one_that_is_submitted
         ({"checks": 5}, "checks: is 5; it must be a mapping"),
     ],
 )
-def test_times_that_the_clock_cannot_show_are_refused(team, options, message):
+def test_times_beyond_the_clock_are_rejected(team, options, message):
     with pytest.raises(kq.errors.InvalidSpecError) as error:
         kq.Scheduler(team, **options)
     assert message in str(error.value)
 
 
-def test_the_clock_goes_to_the_last_second_that_fits(team):
+def test_the_clock_reaches_the_largest_time(team):
     scheduler = kq.Scheduler(team, now="2262-04-11T23:47:15Z")
     scheduler.advance(1)
     assert scheduler.now == 9223372036
@@ -245,7 +245,7 @@ def test_the_clock_goes_to_the_last_second_that_fits(team):
     assert scheduler.now == 9223372036
 
 
-def test_the_error_of_a_job_that_was_loaded_names_file_line_and_field(tmp_path):
+def test_the_error_of_a_loaded_job_names_file_line_and_field(tmp_path):
     path = tmp_path / "cluster.yaml"
     path.write_text("""\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -20,7 +20,7 @@ def busy(team):
     return scheduler
 
 
-def test_usage_is_a_read_only_view_of_a_moment(busy):
+def test_usage_is_a_read_only_snapshot(busy):
     usage = busy.usage
     row = [node[0] for node in usage.nodes].index("team-a")
     values = usage.values
@@ -41,7 +41,7 @@ def test_two_views_of_one_table_share_the_memory(busy):
     assert np.shares_memory(usage.array("usage"), usage.array("usage"))
 
 
-def test_the_rows_of_usage_tell_what_each_node_has_and_uses(busy):
+def test_usage_has_a_row_with_quota_and_usage_for_each_node(busy):
     rows = {row["name"]: row for row in busy.usage.rows()}
     assert rows["team-b"] == {
         "name": "team-b",
@@ -55,7 +55,7 @@ def test_the_rows_of_usage_tell_what_each_node_has_and_uses(busy):
     assert rows["all"]["usage"] == 21
 
 
-def test_quota_tells_limits_and_what_follows_from_them(busy):
+def test_quota_has_limits_and_derived_values(busy):
     quota = busy.quota
     assert quota.value("team-a", "default", "cpu", "borrowing_limit") == UNLIMITED
     assert quota.value("team-a", "default", "cpu", "potential") == 21000
@@ -64,7 +64,7 @@ def test_quota_tells_limits_and_what_follows_from_them(busy):
         quota.value("nobody", "default", "cpu")
 
 
-def test_who_waits_has_a_position_in_both_queues(busy):
+def test_a_pending_workload_has_a_position_in_both_queues(busy):
     busy.submit(workload("z", "team-a", 9, priority=5))
     rows = busy.queues.rows()
     assert [(r["key"], r["position_in_cluster_queue"], r["position_in_local_queue"]) for r in rows] == [
@@ -83,7 +83,7 @@ def test_workloads_have_a_status_and_a_reason(busy):
         table["colour"]
 
 
-def test_shares_are_precise_and_as_the_status_has_them(fair):
+def test_shares_are_exact_and_rounded_as_in_the_status(fair):
     scheduler = kq.Scheduler(fair)
     scheduler.submit(*(workload(f"a{i}", "a") for i in range(3)))
     scheduler.settle()
@@ -91,7 +91,7 @@ def test_shares_are_precise_and_as_the_status_has_them(fair):
     assert (row["share"], row["rounded"], row["borrowed"], row["lendable"]) == (375.0, 375, 3, 8)
 
 
-def test_tables_become_frames(busy):
+def test_tables_convert_to_frames(busy):
     pandas = pytest.importorskip("pandas")
     frame = busy.usage.to_pandas()
     assert frame.set_index("name").loc["team-a", "usage"] == 18
@@ -99,7 +99,7 @@ def test_tables_become_frames(busy):
     assert list(busy.workloads.to_pandas()["key"]) == ["default/w", "default/x", "default/y"]
 
 
-def test_tables_become_arrow(busy):
+def test_tables_convert_to_arrow(busy):
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table(busy.workloads)
     assert table.column("key").to_pylist() == ["default/w", "default/x", "default/y"]
@@ -112,7 +112,7 @@ def test_a_missing_library_is_named(busy, monkeypatch):
         busy.usage.to_polars()
 
 
-def test_a_table_has_its_rows_one_after_the_other(busy):
+def test_iterating_over_a_table_yields_its_rows(busy):
     for table in (busy.usage, busy.quota, busy.shares, busy.queues, busy.workloads):
         assert list(table) == table.rows()
         assert table.rows()[0] in table
@@ -120,7 +120,7 @@ def test_a_table_has_its_rows_one_after_the_other(busy):
     assert busy.workloads.rows(limit=2) == list(busy.workloads)[:2]
 
 
-def test_amounts_are_read_as_kubernetes_writes_them():
+def test_amounts_are_shown_as_in_kubernetes():
     queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9, "memory": "36Gi"}})
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queue))
     scheduler.submit({"name": "a", "queue": "team", "cpu": 0.5, "memory": "24Gi"})
@@ -134,7 +134,7 @@ def test_amounts_are_read_as_kubernetes_writes_them():
 
 
 @pytest.mark.parametrize("given", ["2026-08-01T12:00:00Z", datetime(2026, 8, 1, 12, tzinfo=timezone.utc)])
-def test_a_time_may_be_given_as_text_or_datetime(given):
+def test_a_time_can_be_a_text_or_a_datetime(given):
     moment = datetime(2026, 8, 1, 12, tzinfo=timezone.utc)
     job = kq.Workload("a", queue_name="team", pod_sets=[kq.PodSet.of(requests={"cpu": 1})], creation_timestamp=given)
     assert job.creation_timestamp == moment
@@ -146,14 +146,14 @@ def test_a_time_may_be_given_as_text_or_datetime(given):
 
 
 @pytest.mark.parametrize("given", ["yesterday", "5m", float("nan"), True, datetime(2026, 8, 1)])  # noqa: DTZ001 - without a zone
-def test_what_is_no_time_is_refused_where_it_is_given(given):
+def test_an_invalid_time_is_rejected(given):
     with pytest.raises(
         kq.errors.InvalidSpecError, match=r"Workload: creation_timestamp: is .* a datetime with a time zone"
     ):
         kq.Workload("a", creation_timestamp=given)
 
 
-def test_usage_is_also_that_of_a_queue_that_is_held(capsys, tmp_path):
+def test_usage_includes_held_queues(capsys, tmp_path):
     queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9, "memory": "36Gi"}})
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queue), now=0)
     scheduler.submit({"name": "a", "queue": "team", "cpu": 2, "memory": "24Gi"})

@@ -20,7 +20,7 @@ def test_try_admit_answers_and_changes_nothing(team):
     assert (scheduler._engine.fingerprint(), scheduler._engine.save()) == before
 
 
-def test_try_admit_of_a_waiting_workload_says_what_the_next_cycle_says(team):
+def test_try_admit_of_a_waiting_workload_matches_the_next_cycle(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 22))
     asked = scheduler.try_admit("w")
@@ -35,12 +35,12 @@ def test_try_admit_of_a_waiting_workload_says_what_the_next_cycle_says(team):
         (workload("x", "team-a", active=False), "Deactivated", "The workload is deactivated"),
     ],
 )
-def test_try_admit_says_what_keeps_a_workload_out_of_every_cycle(team, item, reason, message):
+def test_try_admit_explains_workloads_that_no_cycle_considers(team, item, reason, message):
     answer = kq.Scheduler(team).try_admit(item)
     assert (answer.reason, answer.message) == (reason, message)
 
 
-def test_many_questions_have_their_answers_in_order(team):
+def test_answers_have_the_order_of_their_questions(team):
     scheduler = kq.Scheduler(team)
     items = [workload(f"x{cpu}", "team-a", cpu) for cpu in (1, 21, 22)]
     answers = scheduler.try_admit_many([*items, {"name": "row", "queue": "team-b", "cpu": 3}])
@@ -69,7 +69,7 @@ def test_the_largest_count_fits_and_one_more_does_not(team):
         scheduler.largest_count(job, pod_set="worker")
 
 
-def test_the_largest_count_may_count_preemption():
+def test_the_largest_count_can_include_preemption():
     lower = kq.Preemption(within_cluster_queue="LowerPriority")
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("a", 9, preemption=lower)))
     scheduler.submit(workload("low", "a", 6))
@@ -79,7 +79,7 @@ def test_the_largest_count_may_count_preemption():
     assert scheduler.largest_count(high, preempting=True) == 9
 
 
-def test_an_edit_shows_whose_decision_changes_and_leaves_the_scheduler_alone(team):
+def test_whatif_shows_changed_decisions_and_does_not_change_the_scheduler(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 22))
     scheduler.settle()
@@ -92,7 +92,7 @@ def test_an_edit_shows_whose_decision_changes_and_leaves_the_scheduler_alone(tea
         scheduler.whatif(42)
 
 
-def test_another_configuration_is_an_edit_too(fair):
+def test_another_configuration_can_be_a_whatif_edit(fair):
     classical = fair.replace(configuration=kq.Configuration())
     scheduler = kq.Scheduler(classical)
     scheduler.submit(*(workload(f"a{i}", "a") for i in range(8)))
@@ -103,7 +103,7 @@ def test_another_configuration_is_an_edit_too(fair):
     assert (len(difference.admitted), len(difference.lost)) == (4, 4)
 
 
-def test_who_must_leave_when_a_quota_shrinks(team):
+def test_victims_of_a_quota_reduction(team):
     scheduler = kq.Scheduler(team)
     for i in range(3):
         scheduler.advance(1)
@@ -121,7 +121,7 @@ def test_who_must_leave_when_a_quota_shrinks(team):
     assert scheduler.usage.value("team-a", "default", "cpu") == 18000
 
 
-def test_who_must_leave_spares_whom_it_can():
+def test_victims_of_a_quota_reduction_are_minimal():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("a", 9)))
     scheduler.submit(workload("small", "a", 1, priority=0), workload("large", "a", 8, priority=1))
     scheduler.settle()

@@ -1,4 +1,4 @@
-"""What is no Cluster, key or list is refused as such, and not by whatever Python stumbles over."""
+"""Arguments of wrong types raise KueueErrors instead of arbitrary Python errors."""
 
 from contextlib import suppress
 from decimal import Decimal
@@ -29,7 +29,7 @@ def scheduler():
         (lambda _: kq.load(QUEUE), '"Queue" is no kind of kueue.x-k8s.io'),
     ],
 )
-def test_a_thing_of_a_wrong_kind_is_told_as_such(call, told, scheduler):
+def test_an_argument_of_a_wrong_type_is_reported(call, told, scheduler):
     with pytest.raises(kq.KueueError) as caught:
         call(scheduler)
     assert told in str(caught.value)
@@ -64,7 +64,7 @@ def deep(depth=5_000):
         lambda s, it: s.largest_count(it),
     ],
 )
-def test_what_goes_very_deep_is_refused(call, scheduler):
+def test_deeply_nested_input_is_rejected(call, scheduler):
     with pytest.raises(kq.KueueError):
         call(scheduler, deep())
 
@@ -88,7 +88,7 @@ OF_ROWS = [
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("call", OF_ROWS)
 @pytest.mark.parametrize("column", [*NUMERIC, "name", "queue"])
-def test_a_number_that_no_float_holds_is_read_or_refused(call, column, scheduler):
+def test_a_number_beyond_float_is_read_or_rejected(call, column, scheduler):
     for number in (*NUMBERS, "\ud800"):
         with suppress(kq.KueueError):
             call(scheduler, column, number)
@@ -116,7 +116,7 @@ def test_a_number_that_no_float_holds_is_read_or_refused(call, column, scheduler
         lambda _, number: kq.Jobs({"queue": ["team"], "cpu": [1], "submit": [0], "runtime": [5]}).scale_load(number),
     ],
 )
-def test_an_argument_that_no_float_holds_is_read_or_refused(call, scheduler):
+def test_an_argument_beyond_float_is_read_or_rejected(call, scheduler):
     for number in NUMBERS:
         with suppress(kq.KueueError):
             call(scheduler, number)

@@ -1,4 +1,4 @@
-"""The command line, run in this process."""
+"""Fixtures: the command line, run in this process."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ spec:
 
 
 class Ran(NamedTuple):
-    """What a command left."""
+    """The result of a command."""
 
     code: int
     out: str

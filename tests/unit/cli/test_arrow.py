@@ -40,7 +40,7 @@ def test_tables_name_the_extra(tmp_path):
             use()
 
 
-def test_the_extra_is_there_and_in_all():
+def test_the_extra_exists_and_is_part_of_all():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     names = {one.partition(">")[0] for one in extras["arrow"]}
     assert names == {"pyarrow"}

@@ -8,20 +8,20 @@ import pytest
 import kueuepy as kq
 
 
-def test_check_of_what_is_right_exits_with_0(kueuepy, lint_examples):
+def test_check_of_valid_objects_exits_with_0(kueuepy, lint_examples):
     ran = kueuepy("check", lint_examples / "L1" / "fixed.yaml")
 
     assert ran == (0, "2 objects of v1beta2 are valid; no findings\n", "")
 
 
-def test_check_of_one_object_says_so(kueuepy, tmp_path):
+def test_check_of_one_object_uses_the_singular(kueuepy, tmp_path):
     path = tmp_path / "flavor.yaml"
     path.write_text(kq.dump(kq.Cluster(kq.ResourceFlavor("f"))), encoding="utf-8")
 
     assert kueuepy("check", path).out.startswith("1 object of v1beta2 is valid; ")
 
 
-def test_check_finds_what_surprises_and_exits_with_3(kueuepy, lint_examples):
+def test_check_reports_findings_and_exits_with_3(kueuepy, lint_examples):
     path = lint_examples / "L1" / "surprising.yaml"
     ran = kueuepy("check", path)
 
@@ -30,7 +30,7 @@ def test_check_finds_what_surprises_and_exits_with_3(kueuepy, lint_examples):
     assert ran.out.endswith("2 objects of v1beta2 are valid; 1 error\n")
 
 
-def test_check_fails_from_the_severity_that_is_asked_for(kueuepy, lint_examples):
+def test_check_fails_from_the_given_severity(kueuepy, lint_examples):
     path = lint_examples / "L6" / "surprising.yaml"  # two warnings
 
     assert kueuepy("check", path, "--fail-on", "error").code == 0
@@ -39,14 +39,14 @@ def test_check_fails_from_the_severity_that_is_asked_for(kueuepy, lint_examples)
     assert kueuepy("check", path, "--skip", "L3", "--skip", "L6").code == 0
 
 
-def test_check_of_an_unknown_rule_says_which_there_are(kueuepy, lint_examples):
+def test_check_of_an_unknown_rule_lists_the_rules(kueuepy, lint_examples):
     ran = kueuepy("check", lint_examples / "L1" / "fixed.yaml", "--skip", "L99")
 
     assert ran.code == 1
     assert 'error: lint: "L99" is not a rule' in ran.err
 
 
-def test_check_of_what_is_not_valid_names_every_problem_and_exits_with_1(kueuepy, seeds):
+def test_check_of_invalid_objects_names_every_problem_and_exits_with_1(kueuepy, seeds):
     path = seeds / "001" / "borrowing-limit.yaml"
     ran = kueuepy("check", path)
 
@@ -86,7 +86,7 @@ def test_convert_writes_v1beta2_that_decides_the_same(kueuepy, seeds, tmp_path):
     assert kq.load(target) == kq.load(source)
 
 
-def test_convert_notes_on_standard_error_what_it_put_right(kueuepy, seeds):
+def test_convert_reports_corrections_on_standard_error(kueuepy, seeds):
     ran = kueuepy("convert", "--lenient", seeds / "000" / "codependent.yaml")
 
     assert ran.code == 0
@@ -132,14 +132,14 @@ def test_a_version_adds_no_object(kueuepy, seeds):
         assert plain.json["objects"] == old.json["objects"]
 
 
-def test_a_queue_without_flavors_can_name_none_of_them(kueuepy, tmp_path):
+def test_a_queue_without_flavors_lists_no_flavors(kueuepy, tmp_path):
     checks = "  admissionChecksStrategy: {admissionChecks: [{name: x, onFlavors: [f]}]}\n"
     ran = kueuepy("check", written(tmp_path, "x.yaml", QUEUE + checks))
     assert ran.code == 1
     assert 'onFlavors[0]: "f" is not supported; there is nothing that it may name; leave it out' in ran.err
 
 
-def test_a_tab_is_called_a_tab(kueuepy, tmp_path):
+def test_an_error_of_a_tab_mentions_the_tab(kueuepy, tmp_path):
     ran = kueuepy("check", written(tmp_path, "x.yaml", QUEUE.replace("  namespace", "\tnamespace")))
     assert (ran.code, "x.yaml:5:1: is indented with a tab; YAML wants spaces" in ran.err) == (1, True)
 
@@ -163,7 +163,7 @@ def test_all_files_of_a_directory_are_reported(kueuepy, tmp_path):
         kq.load(tmp_path)
 
 
-def test_a_job_is_named_as_it_is_written(kueuepy, tmp_path, job):
+def test_a_job_is_named_as_in_its_manifest(kueuepy, tmp_path, job):
     queue = written(tmp_path, "q.yaml", QUEUE)
     ran = kueuepy("check", queue, job("train", queue="nowhere"), "--json")
     (found,) = [one for one in ran.json["findings"] if one["rule"] == "L16"]
@@ -178,7 +178,7 @@ def test_a_job_is_named_as_it_is_written(kueuepy, tmp_path, job):
     assert found["object"] == 'Job "large"'
 
 
-def test_a_dump_without_flavors_says_so(kueuepy, tmp_path, seeds):
+def test_a_dump_without_flavors_is_reported(kueuepy, tmp_path, seeds):
     text = (seeds / "002" / "two-teams.yaml").read_text(encoding="utf-8")
     dump = written(tmp_path, "dump.yaml", text.partition("---\n")[2])
     ran = kueuepy("import", dump)

@@ -19,7 +19,7 @@ def test_two_policies_queue_by_queue(kueuepy, arguments):
     assert "of 20 jobs have a different outcome" in ran.out
 
 
-def test_a_difference_exits_with_3_if_it_is_asked_for(kueuepy, arguments, seeds):
+def test_a_difference_exits_with_3_on_request(kueuepy, arguments, seeds):
     assert kueuepy(*arguments, "--exit-code").code == 3
     same = seeds / "003" / "classical.yaml"
     assert kueuepy("compare", same, same, *arguments[3:], "--exit-code").code == 0
@@ -35,7 +35,7 @@ def test_it_prints_json(kueuepy, arguments):
     assert {"workload", "classical", "fair-sharing"} == set(found["changes"][0])
 
 
-def test_the_decisions_that_differ_are_listed_if_it_is_asked_for(kueuepy, arguments):
+def test_differing_decisions_are_listed_on_request(kueuepy, arguments):
     assert "decisions differ" not in kueuepy(*arguments).out
     told = kueuepy(*arguments, "--decisions").out
     decisions = kueuepy(*arguments, "--json").json["decisions"]

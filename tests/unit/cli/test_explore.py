@@ -17,7 +17,7 @@ def teams(seeds):
     return seeds / "002" / "two-teams-reclaim.yaml", seeds / "002" / "jobs.csv"
 
 
-def test_cluster_of_writes_what_python_makes(kueuepy, log, tmp_path):
+def test_cluster_of_writes_the_same_as_python(kueuepy, log, tmp_path):
     out = tmp_path / "cluster.yaml"
     ran = kueuepy("cluster-of", log, "--headroom", "1.5", "--flavor", "h100", "--alone", "-o", out)
     assert (ran.code, ran.out) == (0, "")
@@ -39,7 +39,7 @@ def test_delays_shows_the_matrix(kueuepy, week, log):
     assert "names no column" in kueuepy("delays", week, "--jobs", log, "--by", "nothing").err
 
 
-def test_eta_is_that_of_python(kueuepy, teams):
+def test_eta_prints_the_same_as_python(kueuepy, teams):
     ran = kueuepy("eta", "team-a/a-4", *teams, "--runtimes", "1h", "-N", "5")
     assert ran.out.startswith("default/a-4: quota in 1 h")
     assert "the estimate is too early" in ran.err
@@ -47,7 +47,7 @@ def test_eta_is_that_of_python(kueuepy, teams):
     assert kueuepy("eta", "a-4", *teams, "--runtimes", "absent.csv").code == 1
 
 
-def test_eta_takes_logs(kueuepy, teams, tmp_path):
+def test_eta_accepts_logs(kueuepy, teams, tmp_path):
     jobs = tmp_path / "more.csv"
     jobs.write_text("queue,submit,runtime,cpu\nteam-b,0,600,4\n")
     ran = kueuepy("eta", "a-4", *teams, "--runtimes", jobs, "--future", jobs, "-N", "3")

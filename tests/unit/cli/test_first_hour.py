@@ -1,4 +1,4 @@
-"""What a first user types, and what must not pass in silence."""
+"""Typical inputs of new users, and mistakes that must be reported."""
 
 import json
 
@@ -45,7 +45,7 @@ def cluster(tmp_path):
     return write
 
 
-def test_a_namespace_that_is_declared_does_not_make_the_others_unknown(kueuepy, cluster, job):
+def test_declaring_one_namespace_does_not_make_others_unknown(kueuepy, cluster, job):
     path = cluster("\napiVersion: v1\nkind: Namespace\nmetadata: {name: other, labels: {team: b}}\n")
 
     assert [namespace.name for namespace in kq.load(path).namespaces] == ["other", "default"]
@@ -53,7 +53,7 @@ def test_a_namespace_that_is_declared_does_not_make_the_others_unknown(kueuepy, 
     assert "1 admission" in kueuepy("run", path, job("train")).out
 
 
-def test_a_job_without_a_queue_is_told_as_none_of_kueues(kueuepy, cluster, job):
+def test_a_job_without_a_queue_is_reported_as_unmanaged(kueuepy, cluster, job):
     path = job("train")
     text = path.read_text(encoding="utf-8").replace("labels: {kueue.x-k8s.io/queue-name: team-a}", "")
     path.write_text(text, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_nothing_to_read_is_an_error(kueuepy, tmp_path, command):
         assert (ran.code, ran.err) == (1, f"error: {name}: nothing to read; there must be at least one object\n")
 
 
-def test_a_namespace_for_those_that_name_none(kueuepy, cluster, job, tmp_path):
+def test_a_default_namespace_can_be_given(kueuepy, cluster, job, tmp_path):
     path = cluster(namespace="ml")
     assert "0 admissions" in kueuepy("run", path, job("train")).out
     assert "1 admission" in kueuepy("run", path, job("train"), "-n", "ml").out
@@ -87,14 +87,14 @@ def test_a_namespace_for_those_that_name_none(kueuepy, cluster, job, tmp_path):
     assert kueuepy("whatif", path, "--job", rows, "-n", "ml").code == 0
 
 
-def test_durations_of_rows_do_not_count_in_silence(kueuepy, cluster, tmp_path):
+def test_ignored_durations_of_rows_are_reported(kueuepy, cluster, tmp_path):
     rows = tmp_path / "jobs.csv"
     rows.write_text("name,queue,cpu,duration\nx,team-a,1,1h\n", encoding="utf-8")
 
     assert "jobs.csv: duration: is ignored here" in kueuepy("run", cluster(), rows).err
 
 
-def test_quota_that_waits_for_checks_is_no_admission(kueuepy, cluster, job):
+def test_a_reservation_waiting_for_checks_is_not_an_admission(kueuepy, cluster, job):
     path = cluster(CHECK)
     text = path.read_text(encoding="utf-8")
     strategy = "  admissionChecksStrategy: {admissionChecks: [{name: provisioning}]}\n  resourceGroups:"
@@ -108,14 +108,14 @@ def test_quota_that_waits_for_checks_is_no_admission(kueuepy, cluster, job):
 
 
 @pytest.mark.parametrize("command", ["check", "convert"])
-def test_rows_are_refused_where_only_objects_are_read(kueuepy, seeds, command):
+def test_rows_are_rejected_where_only_objects_are_valid(kueuepy, seeds, command):
     ran = kueuepy(command, seeds / "002" / "jobs.csv")
 
     assert (ran.code, "holds rows of jobs" in ran.err) == (1, True)
     assert "CSV" not in kueuepy(command, "--help").out
 
 
-def test_a_saved_state_is_gone_on_from(kueuepy, seeds, tmp_path, job):
+def test_run_continues_from_a_saved_state(kueuepy, seeds, tmp_path, job):
     state = tmp_path / "state"
     assert kueuepy("import", seeds / "002" / "two-teams.yaml", "--save", state).code == 0
 

@@ -1,4 +1,4 @@
-"""`kueuepy simulate --gate`: promises that must hold."""
+"""`kueuepy simulate --gate`: targets that must be met."""
 
 import json
 
@@ -15,14 +15,14 @@ def _promises(folder, text):
     return path
 
 
-def test_the_promises_of_the_example_are_kept(kueuepy):
+def test_the_targets_of_the_example_are_met(kueuepy):
     code, out, _ = kueuepy(*WEEK, "--gate", EXAMPLES / "gate" / "promises.yaml")
     assert code == 0
     assert out.count(": kept: ") == 4
     assert "BROKEN" not in out
 
 
-def test_a_broken_promise_exits_with_3_and_names_its_line(kueuepy, tmp_path):
+def test_a_missed_target_exits_with_3_and_names_its_line(kueuepy, tmp_path):
     path = _promises(tmp_path, "- loops == 0\n- promise: wait_p95(vision) <= 1s\n  why: the contract\n")
     code, out, _ = kueuepy(*WEEK, "--gate", path)
     assert code == 3
@@ -41,7 +41,7 @@ def test_json_has_the_verdicts(kueuepy, tmp_path):
     assert "gate" not in json.loads(kueuepy(*WEEK, "--json")[1])
 
 
-def test_a_fault_in_the_promises_is_found_before_the_run(kueuepy, tmp_path):
+def test_an_invalid_target_is_reported_before_the_run(kueuepy, tmp_path):
     path = _promises(tmp_path, "- loops == 0\n- wiat_p95 <= 3\n")
     code, out, err = kueuepy(*WEEK, "--gate", path)
     assert (code, out) == (1, "")
@@ -49,7 +49,7 @@ def test_a_fault_in_the_promises_is_found_before_the_run(kueuepy, tmp_path):
     assert "did you mean" in err
 
 
-def test_the_action_is_yaml_and_runs_the_gate():
+def test_the_github_action_is_valid_yaml_and_checks_the_targets():
     action = yaml.safe_load((EXAMPLES / "gate" / "quota-gate.yaml").read_text(encoding="utf-8"))
     steps = action["jobs"]["gate"]["steps"]
     (run,) = [step["run"] for step in steps if "simulate" in step.get("run", "")]

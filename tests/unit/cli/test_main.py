@@ -1,4 +1,4 @@
-"""What all commands have in common: help, exit codes, errors, colour, and the extra that may be missing."""
+"""Common behaviour of commands: help, exit codes, errors, colour, and the optional extra."""
 
 import io
 import re
@@ -21,7 +21,7 @@ def test_help_names_every_command(kueuepy):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_a_command_ends_with_examples_a_line_each(kueuepy, command):
+def test_help_of_a_command_ends_with_one_line_examples(kueuepy, command):
     ran = kueuepy(command, "--help")
 
     assert ran.code == 0
@@ -31,7 +31,7 @@ def test_help_of_a_command_ends_with_examples_a_line_each(kueuepy, command):
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "replay", "perf"])
-def test_the_examples_work_as_they_stand(kueuepy, command, monkeypatch, tmp_path):
+def test_the_examples_of_help_work(kueuepy, command, monkeypatch, tmp_path):
     ends = kueuepy(command, "--help").out.splitlines()
     examples = [shlex.split(line) for line in ends if re.match(r"( *|example: )kueuepy ", line)]
     assert examples
@@ -44,14 +44,14 @@ def test_the_examples_work_as_they_stand(kueuepy, command, monkeypatch, tmp_path
         assert ran.err == "" or "--output" in words
 
 
-def test_the_version_is_told_with_and_without_the_extra(kueuepy):
+def test_the_version_is_printed_with_and_without_the_extra(kueuepy):
     assert kueuepy("--version").out.startswith("kueuepy ")
     command = [sys.executable, "-c", _WITHOUT_TYPER, "--version"]
     ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
     assert ran.stdout == kueuepy("--version").out
 
 
-def test_help_without_the_extra_says_what_the_other_commands_need():
+def test_help_without_the_extra_names_the_required_extra():
     for arguments in ([], ["--help"]):
         command = [sys.executable, "-c", _WITHOUT_TYPER, *arguments]
         ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
@@ -72,7 +72,7 @@ def test_a_missing_file_is_named_and_exits_with_1(kueuepy):
     assert ran.err == "error: nowhere.yaml: cannot be read: No such file or directory\n"
 
 
-def test_without_the_extra_the_message_says_what_to_install(kueuepy, monkeypatch):
+def test_without_the_extra_the_error_names_the_extra(kueuepy, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("kueuepy.cli.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "typer", None)

@@ -1,4 +1,4 @@
-"""`python -m kueuepy perf`: what it prints for programs."""
+"""`python -m kueuepy perf`: machine-readable output."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ def run(*options):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603 - our own interpreter
 
 
-def test_memory_of_whoever_starts_it_is_not_counted():
+def test_memory_of_the_parent_process_is_not_counted():
     held = b"x" * (400 << 20)
 
     assert run()["peak_rss_mb"] < len(held) >> 20
@@ -25,15 +25,15 @@ def test_every_workload_is_admitted_once_more_than_it_is_evicted_and_finishes():
     assert found["workloads"] == found["finished"] == 12 * (150 + 40 + 10)
     assert found["evictions"] > 0
     assert found["admissions"] == found["workloads"] + found["evictions"]
-    # All of the work, by all of the quota: nothing ends before that.
+    # The total work divided by the total quota is a lower bound of the end.
     work = 12 * (150 * 300 * 2 + 40 * 800 * 4 + 10 * 1500 * 16)
     assert found["virtual_ms"] >= work / (12 * 16)
-    # The most urgent never wait for the others.
+    # The most urgent workloads never wait for others.
     waits = found["mean_first_wait_ms"]
     assert waits["small"] > waits["medium"] > waits["large"] == 0
 
 
-def test_the_same_run_is_printed_with_the_same_keys_but_for_its_time_and_memory():
+def test_repeated_runs_print_the_same_except_time_and_memory():
     first, again, fair = run(), run(), run("--fair-sharing")
 
     counts = ["workloads", "cycles", "admissions", "evictions", "finished", "virtual_ms"]

@@ -1,4 +1,4 @@
-"""Errors of jobs and rows that were read from files, and mistakes in CSV."""
+"""Locations in errors of jobs and rows that were read from files."""
 
 import pytest
 
@@ -73,14 +73,14 @@ def test_the_error_of_a_job_names_file_line_job_and_field(kueuepy, teams, jobs, 
         assert ran.err.startswith(f"error: {path}:{told}")
 
 
-def test_the_error_of_a_job_that_a_cron_job_makes_has_its_place_too(kueuepy, teams, jobs):
+def test_the_error_of_a_job_of_a_cron_job_has_a_location(kueuepy, teams, jobs):
     path = jobs(cpu="x1", kind="CronJob")
     ran = kueuepy("run", teams, path)
     assert ran.code == 1
     assert ran.err.startswith(f'error: {path}:19: CronJob "default/train": spec.jobTemplate.{CPU}: is "x1"; it must be')
 
 
-def test_the_error_of_a_group_of_pods_has_the_place_of_one_of_them(kueuepy, teams, tmp_path):
+def test_the_error_of_a_pod_group_has_the_location_of_one_pod(kueuepy, teams, tmp_path):
     path = tmp_path / "pods.yaml"
     labels = "{kueue.x-k8s.io/queue-name: team-a, kueue.x-k8s.io/pod-group-name: crew}"
     metadata = f'{{name: one, labels: {labels}, annotations: {{kueue.x-k8s.io/pod-group-total-count: "2"}}}}'
@@ -90,28 +90,28 @@ def test_the_error_of_a_group_of_pods_has_the_place_of_one_of_them(kueuepy, team
     assert ran.err.startswith(f'error: {path}:1: pod group "default/crew": has 1 runnable pods; it must have 2')
 
 
-def test_what_names_no_field_has_the_place_of_its_job(kueuepy, teams, jobs):
+def test_an_error_without_a_field_has_the_location_of_its_job(kueuepy, teams, jobs):
     path = jobs(cpu="18446744073709551616")
     ran = kueuepy("run", teams, path)
     assert ran.code == 1
     assert ran.err.startswith(f'error: {path}:3: Job "train": ')
 
 
-def test_check_as_json_has_the_place_of_a_job(kueuepy, teams, jobs):
+def test_check_as_json_has_the_location_of_a_job(kueuepy, teams, jobs):
     path = jobs(cpu="-5")
     (problem,) = kueuepy("check", "--json", teams, path).json["problems"]
     assert (problem["where"], problem["field"]) == (f'{path}:16: Job "default/train"', CPU)
 
 
 @pytest.mark.parametrize("options", [["--job"], ["--largest", "--job"]])
-def test_a_job_that_is_asked_about_has_its_place(kueuepy, teams, jobs, options):
+def test_an_error_of_an_explained_job_has_its_location(kueuepy, teams, jobs, options):
     path = jobs(parallelism="lots")
     ran = kueuepy("whatif", teams, *options, path)
     assert ran.err.startswith(f'error: {path}:9: Job "default/train": spec.parallelism: ')
 
 
 @pytest.mark.parametrize("options", [["--job"], ["--largest", "--job"]])
-def test_what_is_wrong_with_the_workload_that_is_asked_about_has_its_place(kueuepy, teams, jobs, rows, options):
+def test_an_error_of_an_explained_workload_has_its_location(kueuepy, teams, jobs, rows, options):
     path = jobs(cpu="x1")
     ran = kueuepy("whatif", teams, *options, path)
     assert ran.err.startswith(f'error: {path}:16: Job "default/train": {CPU}: is "x1"; it must be a quantity')
@@ -120,7 +120,7 @@ def test_what_is_wrong_with_the_workload_that_is_asked_about_has_its_place(kueue
     assert ran.err.startswith(f'error: {path}:3: Workload "default/bad": spec.podSets[0].template')
 
 
-def test_jobs_that_are_compared_have_their_place(kueuepy, teams, jobs):
+def test_errors_of_compared_jobs_have_a_location(kueuepy, teams, jobs):
     path = jobs(parallelism="lots")
     ran = kueuepy("compare", teams, teams, "--jobs", path)
     assert ran.err.startswith(f'error: {path}:9: Job "default/train": spec.parallelism: ')
@@ -144,7 +144,7 @@ def test_the_error_of_a_row_names_file_and_line(kueuepy, teams, rows, lines, tol
     assert kueuepy("compare", teams, teams, "--jobs", path).err.startswith(f"error: {path}:{told[:2]} ")
 
 
-def test_a_row_of_the_name_of_a_job_is_named(kueuepy, teams, rows, seeds):
+def test_a_row_with_the_name_of_a_job_is_reported(kueuepy, teams, rows, seeds):
     path = rows("name,queue,cpu", "new,team-a,1", "a-1,team-a,1")
     ran = kueuepy("run", teams, seeds / "002" / "jobs.csv", path)
     assert ran.err.startswith(f'error: {path}:3: Workload "default/a-1": exists already')
@@ -163,7 +163,7 @@ def test_seconds_are_numbers_however_they_are_written(kueuepy, teams, rows, subm
     assert decisions.json["jobs"] == 1
 
 
-def test_a_time_that_is_too_late_is_refused(kueuepy, teams, rows):
+def test_a_time_that_is_too_late_is_rejected(kueuepy, teams, rows):
     path = rows("name,queue,cpu,submit", "a,team-a,1,100000000000")
     assert kueuepy("run", teams, path).err == (
         f'error: {path}:2: row "a": submit: is 100000000000; it must be at most 9223372036 seconds\n'

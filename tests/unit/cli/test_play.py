@@ -1,4 +1,4 @@
-"""`kueuepy play`: what it says before it serves."""
+"""`kueuepy play`: output before the server starts."""
 
 import http.client
 import re
@@ -12,7 +12,7 @@ from .conftest import EXAMPLES
 WEEK = EXAMPLES / "week"
 
 
-def test_the_address_is_told_and_answers(kueuepy, monkeypatch):
+def test_the_printed_address_responds(kueuepy, monkeypatch):
     told = {}
 
     def serve(server):
@@ -33,7 +33,7 @@ def test_the_address_is_told_and_answers(kueuepy, monkeypatch):
     assert told["status"] == 200
 
 
-def test_a_browser_is_opened_unless_it_is_not_wanted(kueuepy, monkeypatch):
+def test_a_browser_is_opened_unless_disabled(kueuepy, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr(Server, "serve", lambda server: None)  # noqa: ARG005 - as the method is called
@@ -41,7 +41,7 @@ def test_a_browser_is_opened_unless_it_is_not_wanted(kueuepy, monkeypatch):
     assert ran.out.endswith(f"{opened[0]}\n")
 
 
-def test_what_is_wrong_is_told_before_anything_is_served(kueuepy):
+def test_errors_are_reported_before_the_server_starts(kueuepy):
     ran = kueuepy("play", EXAMPLES / "seeds" / "002" / "two-teams.yaml", WEEK / "jobs.csv", "--no-browser")
     assert (ran.code, ran.out) == (1, "")
     assert "name LocalQueues that are not in the cluster" in ran.err

@@ -12,7 +12,7 @@ def _two_teams(seeds, name="two-teams"):
     return seeds / "002" / f"{name}.yaml", seeds / "002" / "jobs.csv"
 
 
-def test_run_tells_what_happened_who_waits_and_what_is_used(kueuepy, seeds):
+def test_run_prints_decisions_pending_workloads_and_usage(kueuepy, seeds):
     ran = kueuepy("run", *_two_teams(seeds))
 
     assert ran.code == 0
@@ -24,24 +24,24 @@ def test_run_tells_what_happened_who_waits_and_what_is_used(kueuepy, seeds):
     assert lines[-1].endswith("6 admissions, 0 preemptions, 2 workloads waiting")
 
 
-def test_run_tells_of_preemptions(kueuepy, seeds):
+def test_run_prints_preemptions(kueuepy, seeds):
     ran = kueuepy("run", *_two_teams(seeds, "two-teams-reclaim"))
 
     assert "preempts" in ran.out
     assert "(InCohortReclamation)" in ran.out
 
 
-def test_run_shows_so_many_rows_and_says_how_many_more(kueuepy, seeds):
+def test_run_limits_rows_and_prints_the_number_of_others(kueuepy, seeds):
     ran = kueuepy("run", "--rows", "2", *_two_teams(seeds))
 
     assert "… and 4 more; use --rows 6 to show all" in ran.out
 
 
-def test_more_rows_than_there_could_be_are_all_rows(kueuepy, seeds):
+def test_a_huge_row_limit_shows_all_rows(kueuepy, seeds):
     assert kueuepy("run", "--rows", 10**20, *_two_teams(seeds)) == kueuepy("run", *_two_teams(seeds))
 
 
-def test_run_stops_after_so_many_cycles(kueuepy, seeds):
+def test_run_stops_after_the_given_number_of_cycles(kueuepy, seeds):
     ran = kueuepy("run", "--cycles", "1", *_two_teams(seeds))
 
     assert "1 cycle: 2 admissions" in ran.out
@@ -82,7 +82,7 @@ def test_run_of_rows_with_an_unknown_column_names_it(kueuepy, seeds, tmp_path):
     assert kueuepy("run", seeds / "002" / "two-teams.yaml", tmp_path / "none.csv").code == 1
 
 
-def test_explain_tells_why_a_workload_waits(kueuepy, seeds):
+def test_explain_prints_why_a_workload_waits(kueuepy, seeds):
     ran = kueuepy("explain", "a-4", *_two_teams(seeds))
 
     assert ran.code == 0
@@ -100,7 +100,7 @@ def test_explain_finds_a_workload_by_the_name_of_its_job(kueuepy, seeds, job):
     assert " is admitted" in ran.out
 
 
-def test_explain_as_is_does_not_decide_first(kueuepy, seeds, job):
+def test_explain_as_is_runs_no_cycle(kueuepy, seeds, job):
     ran = kueuepy("explain", "--as-is", "train", seeds / "002" / "two-teams.yaml", job("train"))
 
     assert "is pending and fits now" in ran.out
@@ -113,7 +113,7 @@ def test_explain_of_an_unknown_workload_suggests_one(kueuepy, seeds):
     assert 'error: "default/a-44" names no workload; did you mean "default/a-4"?' in ran.err
 
 
-def test_explain_asks_which_of_several_is_meant(kueuepy, seeds, tmp_path):
+def test_explain_lists_the_candidates_of_an_ambiguous_name(kueuepy, seeds, tmp_path):
     rows = tmp_path / "jobs.csv"
     rows.write_text("name,namespace,queue,cpu\nx,default,team-a,1\nx,other,team-a,1\n", encoding="utf-8")
     ran = kueuepy("explain", "x", seeds / "002" / "two-teams.yaml", rows)
@@ -122,7 +122,7 @@ def test_explain_asks_which_of_several_is_meant(kueuepy, seeds, tmp_path):
     assert '"x" may be default/x, other/x; give one of these' in ran.err
 
 
-def test_run_tells_of_preemption_that_never_ends(kueuepy, tmp_path):
+def test_run_reports_a_preemption_loop(kueuepy, tmp_path):
     policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
     queues = [
         kq.ClusterQueue.of(name, {"default": {"cpu": 10}}, cohort_name="loop", preemption=policies)
@@ -158,7 +158,7 @@ def table(request, tmp_path):
     return path
 
 
-def test_one_table_serves_run_whatif_and_simulate(kueuepy, week, table):
+def test_one_table_works_for_run_whatif_and_simulate(kueuepy, week, table):
     ran = kueuepy("run", week, table)
     assert ran.code == 0
     assert "user, limit: are ignored here" in ran.err
@@ -170,7 +170,7 @@ def test_one_table_serves_run_whatif_and_simulate(kueuepy, week, table):
         assert f"default/{name}: admitted" in asked.out
 
 
-def test_a_table_gives_the_same_workloads_as_its_rows_in_python(table):
+def test_a_table_and_its_rows_in_python_create_the_same_workloads(table):
     with rows_of(str(table)) as rows:
         (bert, _, gpt) = (row.workload for row in rows)
     jobs = kq.Jobs.read(table)
@@ -188,7 +188,7 @@ def test_a_table_gives_the_same_workloads_as_its_rows_in_python(table):
         ("name,queue,namespace\na,x/q,y\n", "it must be in y"),
     ],
 )
-def test_a_wrong_table_is_refused(kueuepy, week, tmp_path, text, message):
+def test_an_invalid_table_is_rejected(kueuepy, week, tmp_path, text, message):
     path = tmp_path / "jobs.csv"
     path.write_text(text)
     ran = kueuepy("run", week, path)
@@ -210,7 +210,7 @@ def test_a_workload_may_be_named_with_its_namespace_or_queue(kueuepy, tmp_path, 
         assert ran.out.startswith("default/job-train-")
 
 
-def test_a_name_in_another_queue_names_nothing(kueuepy, week, table):
+def test_a_name_in_another_queue_does_not_match(kueuepy, week, table):
     assert kueuepy("explain", "vision/bert", week, table).out.startswith("default/bert is admitted")
     assert kueuepy("explain", "default/vision/bert", week, table).out.startswith("default/bert is admitted")
     assert '"speech/bert" names no workload' in kueuepy("explain", "speech/bert", week, table).err

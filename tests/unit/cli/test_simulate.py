@@ -21,7 +21,7 @@ def week(kueuepy):
     return run
 
 
-def test_figures_and_queues_are_told(week):
+def test_metrics_and_queues_are_printed(week):
     ran = week()
     assert ran.code == 0
     assert re.search(r"^wait_p95 +43 min 1 s$", ran.out, re.MULTILINE)
@@ -30,7 +30,7 @@ def test_figures_and_queues_are_told(week):
     assert ran.err == ""
 
 
-def test_json_has_settings_figures_warnings_and_a_fingerprint(week):
+def test_json_has_settings_metrics_warnings_and_a_fingerprint(week):
     found = week("--json").json
     assert set(found) >= {"settings", "figures", "queues", "warnings", "loops", "notes", "fingerprint", "seconds"}
     assert found["figures"]["jobs"] == found["jobs"] == 993
@@ -39,7 +39,7 @@ def test_json_has_settings_figures_warnings_and_a_fingerprint(week):
     assert found["settings"]["model"]["on_eviction"] == "restart"
 
 
-def test_what_is_asked_for_reaches_the_run(week):
+def test_options_are_passed_to_the_simulation(week):
     found = week("--json", "--window", "1d:3d", "--load", "2", "--warmup", "2h", "--cycle", "1s", "--until", "12h").json
     assert found["seconds"] == 12 * 3600
     assert 200 < found["jobs"] < 400
@@ -47,7 +47,7 @@ def test_what_is_asked_for_reaches_the_run(week):
     assert any("had not finished" in text for text in found["warnings"])
 
 
-def test_changes_come_from_a_file(week, tmp_path):
+def test_events_are_read_from_a_file(week, tmp_path):
     assert week("--at", WEEK / "events.yaml", "--json").json["fingerprint"] != week("--json").json["fingerprint"]
     wrong = tmp_path / "events.yaml"
     wrong.write_text("- when: 1d\n  edit: {'ClusterQueue/nobody:stopPolicy': Hold}\n- when: soon\n  delete: X/y\n")
@@ -98,7 +98,7 @@ def test_jobs_are_converted(kueuepy, tmp_path):
 
 
 class _Page(HTMLParser):
-    """What a page refers to, and whether its elements are closed."""
+    """Return the references of a page, and whether its elements are closed."""
 
     VOID = ("meta", "br", "link", "img")
 
@@ -130,7 +130,7 @@ def parsed(path):
     return page
 
 
-def test_a_report_is_one_file_that_needs_nothing_else(week, tmp_path):
+def test_a_report_is_one_self_contained_file(week, tmp_path):
     page = tmp_path / "week.html"
     week("--report", page, "--until", "4d")
     assert parsed(page).titles == [
@@ -147,7 +147,7 @@ def test_a_report_is_one_file_that_needs_nothing_else(week, tmp_path):
     assert text.count("<title>") > 4
 
 
-def test_two_results_are_set_side_by_side(week, kueuepy, tmp_path):
+def test_two_results_are_compared(week, kueuepy, tmp_path):
     pytest.importorskip("pyarrow")
     week("--out", tmp_path / "shared")
     week("--out", tmp_path / "alone", policy="alone")
@@ -164,7 +164,7 @@ def test_two_results_are_set_side_by_side(week, kueuepy, tmp_path):
     assert figures["stats"]["finished"] == 993
 
 
-def test_a_report_of_what_is_no_result_says_so(kueuepy, tmp_path):
+def test_a_report_of_an_invalid_result_is_an_error(kueuepy, tmp_path):
     ran = kueuepy("report", tmp_path, "-o", tmp_path / "x.html")
     assert ran.code == 1
     assert "result.json" in ran.err

@@ -1,4 +1,4 @@
-"""Output that cannot be written, or that nobody reads to its end."""
+"""Output streams that are full, closed or not read."""
 
 import os
 import subprocess
@@ -39,36 +39,36 @@ pytestmark = pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs a 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("arguments", COMMANDS)
-def test_a_full_disk_is_told(arguments):
+def test_a_full_disk_is_reported(arguments):
     ran = _ran(arguments, after=">/dev/full")
     assert ran.returncode == 1
     assert ran.stderr == b"error: standard output: cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
-def test_a_closed_output_is_told(arguments):
+def test_a_closed_output_is_reported(arguments):
     ran = _ran(arguments, after=">&-")
     assert ran.returncode == 1
     assert ran.stderr == b"error: standard output: cannot be written: Bad file descriptor\n"
 
 
 @pytest.mark.parametrize(("arguments", "code"), [*zip(COMMANDS, ENDS, strict=True)])
-def test_who_stops_reading_changes_no_exit_code(arguments, code):
+def test_a_reader_that_stops_early_does_not_change_the_exit_code(arguments, code):
     ran = _ran(arguments, after="| true")
     assert (ran.returncode, ran.stderr) == (code, b"")
 
 
-def test_a_closed_or_full_standard_error_changes_no_exit_code():
+def test_a_closed_or_full_standard_error_does_not_change_the_exit_code():
     assert _ran(("check", "nowhere.yaml"), after="2>&-").returncode == 1
     assert _ran(("check", TEAMS), after="2>&-").returncode == 3
 
 
-def test_a_closed_standard_input_is_told():
+def test_a_closed_standard_input_is_reported():
     ran = _ran(("check", "-"), after="<&-")
     assert (ran.returncode, ran.stderr) == (1, b"error: standard input: cannot be read: it is closed\n")
 
 
-def test_output_in_an_encoding_without_the_signs_is_written_as_far_as_it_goes():
+def test_characters_missing_from_the_output_encoding_are_replaced():
     ran = _ran(("explain", "a-4", TEAMS, JOBS), PYTHONIOENCODING="latin-1")
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"\n?? default-flavor: does not fit" in ran.stdout

@@ -30,7 +30,7 @@ def plan(sweep):
     return run
 
 
-def test_rows_are_those_of_sweep(sweep):
+def test_rows_equal_those_of_sweep(sweep):
     found = sweep("--over", f"{RECLAIM}=Never,Any", "--over", f"{NOMINAL}=4,6", "--window", "0:2d", "--json").json
     cluster, jobs = kq.load(WEEK / "teams.yaml"), kq.Jobs.read(WEEK / "jobs.csv").window("0", "2d")
     grid = kq.sweep(cluster, jobs, {RECLAIM: ["Never", "Any"], NOMINAL: [4, 6]})
@@ -39,7 +39,7 @@ def test_rows_are_those_of_sweep(sweep):
     assert found["best"]["policy"] == grid.best("wait_p95").policy
 
 
-def test_people_see_the_front_and_the_best(sweep, tmp_path):
+def test_the_table_shows_the_pareto_front_and_the_best_policy(sweep, tmp_path):
     picture, rows = tmp_path / "front.svg", tmp_path / "rows.csv"
     pytest.importorskip("matplotlib").use("Agg")
     ran = sweep(
@@ -55,7 +55,7 @@ def test_people_see_the_front_and_the_best(sweep, tmp_path):
         assert len(list(csv.DictReader(file))) == 4
 
 
-def test_a_sample_takes_ranges_and_seeds_shuffle_days(sweep):
+def test_a_sample_accepts_ranges_and_seeds_shuffle_days(sweep):
     pytest.importorskip("scipy")
     found = sweep("--over", f"{NOMINAL}=4..12:2", "--sample", "4", "--seeds", "2", "--json").json
     values = {row[NOMINAL] for row in found["rows"]}
@@ -64,13 +64,13 @@ def test_a_sample_takes_ranges_and_seeds_shuffle_days(sweep):
     assert found["rows"][0]["wait_mean"] != found["rows"][1]["wait_mean"]
 
 
-def test_where_nothing_keeps_the_condition_the_answer_is_no(sweep):
+def test_without_a_policy_that_meets_the_condition_the_exit_code_is_3(sweep):
     ran = sweep("--over", f"{NOMINAL}=4", "--where", "wait_mean < 0", "--window", "0:1d")
     assert ran.code == 3
     assert "no policy meets wait_mean < 0" in ran.out
 
 
-def test_a_stopped_sweep_goes_on(sweep, tmp_path):
+def test_a_stopped_sweep_continues(sweep, tmp_path):
     kept = tmp_path / "kept.db"
     first = sweep("--over", f"{NOMINAL}=4,6", "--window", "0:1d", "--storage", kept, "--json").json
     again = sweep("--over", f"{NOMINAL}=4,6", "--window", "0:1d", "--storage", kept, "--json").json
@@ -90,13 +90,13 @@ def test_a_stopped_sweep_goes_on(sweep, tmp_path):
         (("--over", f"{NOMINAL}=4", "--pareto", "wait_p96,jain"), 1, "wait_p96"),
     ],
 )
-def test_what_is_wrong_is_refused(sweep, arguments, code, error):
+def test_invalid_options_are_rejected(sweep, arguments, code, error):
     ran = sweep(*arguments, "--window", "0:6h")
     assert ran.code == code
     assert error in ran.err
 
 
-def test_the_least_quota_is_that_of_plan(plan, tmp_path):
+def test_the_smallest_quota_equals_that_of_plan(plan, tmp_path):
     out, picture = tmp_path / "objects.yaml", tmp_path / "plan.svg"
     pytest.importorskip("matplotlib").use("Agg")
     ran = plan("--target", "wait_p95(robots) <= 30m", "--from", "3", "--to", "8", "-o", out, "--picture", picture)
@@ -110,7 +110,7 @@ def test_the_least_quota_is_that_of_plan(plan, tmp_path):
     assert (told["value"], len(told["curve"])) == (wanted.value, 6)
 
 
-def test_where_no_value_will_do_the_answer_is_no(plan, tmp_path):
+def test_without_a_sufficient_value_the_exit_code_is_3(plan, tmp_path):
     out = tmp_path / "objects.yaml"
     ran = plan("--target", "wait_mean < 0", "--from", "3", "--to", "4", "-o", out)
     assert ran.code == 3

@@ -38,7 +38,7 @@ def test_a_job_that_would_wait_exits_with_3(kueuepy, teams, rows, job):
     assert answer["decision"] == "Pending"
 
 
-def test_others_may_have_to_leave(kueuepy, seeds, job):
+def test_whatif_prints_preempted_workloads(kueuepy, seeds, job):
     cluster = seeds / "002" / "two-teams-reclaim.yaml"
     first = job("first", queue="team-a", pods=16)
     arguments = ("whatif", cluster, first, "--job", job("own", queue="team-b", pods=16))
@@ -57,7 +57,7 @@ def test_the_largest_count(kueuepy, teams, rows, job):
     assert kueuepy("whatif", teams, rows, "--largest", "--job", job())[:2] == (3, "default/job-train-e5b0e: 0 pods\n")
 
 
-def test_an_edit_shows_what_would_be_decided_otherwise(kueuepy, teams, rows, larger):
+def test_an_edit_shows_changed_decisions(kueuepy, teams, rows, larger):
     ran = kueuepy("whatif", teams, rows, "--edit", larger)
 
     assert ran.code == 0
@@ -69,7 +69,7 @@ def test_an_edit_shows_what_would_be_decided_otherwise(kueuepy, teams, rows, lar
     assert found["beyond_quota"] == []
 
 
-def test_a_smaller_quota_names_who_is_beyond_it(kueuepy, teams, rows, tmp_path):
+def test_a_smaller_quota_lists_workloads_to_preempt(kueuepy, teams, rows, tmp_path):
     smaller = tmp_path / "smaller.yaml"
     smaller.write_text(teams.read_text(encoding="utf-8").replace("nominalQuota: 8\n", "nominalQuota: 4\n"))
     ran = kueuepy("whatif", teams, rows, "--edit", smaller)
@@ -86,7 +86,7 @@ def test_jobs_may_be_rows(kueuepy, teams, rows):
     assert len(ran.out.splitlines()) == 8
 
 
-def test_an_edit_that_changes_nothing_says_so(kueuepy, teams, rows):
+def test_an_edit_without_effect_is_reported(kueuepy, teams, rows):
     ran = kueuepy("whatif", teams, rows, "--edit", teams, "--exit-code")
 
     assert ran[:2] == (0, "nothing would change\n")
@@ -97,7 +97,7 @@ def test_one_question_at_a_time(kueuepy, teams, job):
     assert kueuepy("whatif", teams, "--job", job(), "--edit", teams).code == 2
 
 
-def test_a_file_without_a_job_is_refused(kueuepy, teams):
+def test_a_file_without_a_job_is_rejected(kueuepy, teams):
     ran = kueuepy("whatif", teams, "--job", teams)
 
     assert ran.code == 1
@@ -133,7 +133,7 @@ def test_a_partial_object_is_merged_as_kubectl_apply_does(kueuepy, teams, rows, 
     assert "removes spec" not in ran.err
 
 
-def test_what_an_edit_removes_is_noted(kueuepy, teams, rows, tmp_path):
+def test_removals_of_an_edit_are_reported(kueuepy, teams, rows, tmp_path):
     ran = kueuepy("whatif", teams, rows, "--edit", written(tmp_path, ", borrowingLimit: null"))
     assert "removes spec.resourceGroups[0].flavors[default-flavor].resources[cpu].borrowingLimit\n" in ran.err
     ran = kueuepy("whatif", teams, rows, "--edit", written(tmp_path), "--replace")
@@ -161,7 +161,7 @@ def test_a_field_is_set_by_its_path(kueuepy, teams, rows, larger):
         ("Configuration:version.x=1", 1, "has no field of its own"),
     ],
 )
-def test_a_wrong_path_is_refused(kueuepy, teams, given, code, message):
+def test_an_invalid_path_is_rejected(kueuepy, teams, given, code, message):
     ran = kueuepy("whatif", teams, "--set", given)
     assert ran.code == code
     assert message in ran.err.replace("\n", " ")
@@ -177,7 +177,7 @@ def test_a_wrong_path_is_refused(kueuepy, teams, given, code, message):
         ("kind: ClusterQueue\nmetadata: {name: team-a}\n---\n" * 2, "occurs twice"),
     ],
 )
-def test_a_wrong_edit_is_refused_with_its_place(kueuepy, teams, tmp_path, text, message):
+def test_an_invalid_edit_is_rejected_with_its_location(kueuepy, teams, tmp_path, text, message):
     path = tmp_path / "edit.yaml"
     path.write_text(text.replace("kind", "apiVersion: kueue.x-k8s.io/v1beta2\nkind"), encoding="utf-8")
     ran = kueuepy("whatif", teams, "--edit", path)
@@ -186,7 +186,7 @@ def test_a_wrong_edit_is_refused_with_its_place(kueuepy, teams, tmp_path, text, 
     assert message in ran.err
 
 
-def test_an_edit_without_an_object_of_kueue_is_refused(kueuepy, teams, tmp_path, job):
+def test_an_edit_without_an_object_of_kueue_is_rejected(kueuepy, teams, tmp_path, job):
     path = tmp_path / "map.yaml"
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     for file in (path, job()):

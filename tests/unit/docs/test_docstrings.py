@@ -1,4 +1,4 @@
-"""Every example in a docstring is true."""
+"""Examples in docstrings run and print what they show."""
 
 import doctest
 import pkgutil

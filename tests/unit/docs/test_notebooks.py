@@ -1,4 +1,4 @@
-"""Notebooks are kept without outputs, and run from top to bottom."""
+"""Notebooks have no stored outputs and run from top to bottom."""
 
 import json
 from pathlib import Path
@@ -15,12 +15,12 @@ def _cells(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_outputs_are_kept(path):
+def test_notebooks_have_no_outputs(path):
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in _cells(path))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs_and_what_it_shows_has_a_picture(path, monkeypatch):
+def test_a_notebook_runs_and_displayed_objects_have_html(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     names = {}
     for cell in _cells(path):
@@ -31,7 +31,7 @@ def test_it_runs_and_what_it_shows_has_a_picture(path, monkeypatch):
             assert names[last]._repr_html_().startswith(("<div", "<table", "<details", "<figure"))
 
 
-def test_there_are_notebooks():
+def test_the_list_of_notebooks_is_complete():
     assert [path.stem for path in NOTEBOOKS] == [
         "01_first_admission",
         "02_borrowing",

@@ -1,4 +1,4 @@
-"""Every example on the pages of the documentation does what the page says."""
+"""Examples on the documentation pages run and print what the pages show."""
 
 import doctest
 import importlib
@@ -65,7 +65,7 @@ def test_examples_of_commands(page, monkeypatch, capsys, request):
         page.write_text(text, encoding="utf-8")
 
 
-def test_the_first_command_of_the_readme_prints_what_it_shows(monkeypatch, capsys):
+def test_the_first_command_of_the_readme_prints_the_documented_output(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     commands = _blocks(README, "bash")[0].replace("\n", " ").split("&&")
     runs = [shlex.split(command) for command in commands if " run " in command or " perf " in command]
@@ -88,7 +88,7 @@ def _reference():
     return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
 
 
-def test_every_public_name_has_its_place_in_the_reference():
+def test_every_public_name_is_in_the_reference():
     rooms = {*["answers", "errors", "jobs", "lab", "live", "manifest", "objects", "platform", "sim"]}
     assert [name for name in kueuepy.__all__ if name not in rooms and f" kueuepy.{name}\n" not in _reference()] == []
 
@@ -97,7 +97,7 @@ def test_every_public_name_has_its_place_in_the_reference():
     "room",
     ["answers", "errors", "jobs", "lab", "lint", "live", "manifest", "objects", "platform", "replay", "sim", "testing"],
 )
-def test_every_public_name_of_a_room_has_its_place_in_the_reference(room):
+def test_every_public_name_of_a_module_is_in_the_reference(room):
     text = _reference()
     names = {*importlib.import_module(f"kueuepy.{room}").__all__} - {"play", "rl"}  # which have a section each
     assert [n for n in names if f" kueuepy.{room}.{n}\n" not in text and f" kueuepy.{n}\n" not in text] == []
@@ -148,13 +148,13 @@ def test_every_page_can_be_reached_from_the_first_one():
     assert {"notebooks/index", "api/index"} <= named
 
 
-def test_concepts_are_those_of_kueue_and_not_rooms_of_the_code():
+def test_concept_pages_are_about_kueue_and_not_about_code():
     pages = {page.stem for page in (ROOT / "docs" / "concepts").glob("*.md")}
     assert {"queues", "quota", "cohorts", "flavors", "preemption", "fair-sharing"} <= pages
     assert not pages & {"io", "bindings", "engine", "persist", "state", "lifecycle", "scheduler", "questions"}
 
 
-def test_lines_of_examples_are_not_cut_and_figures_have_a_guide():
+def test_example_lines_are_short_and_metrics_have_a_guide():
     (width,) = re.findall(r"\.content \{ width: (\d+)rem", (ROOT / "docs/_static/wide.css").read_text(encoding="utf-8"))
     assert int(width) >= 58
     assert "wide.css" in (ROOT / "docs/conf.py").read_text(encoding="utf-8")

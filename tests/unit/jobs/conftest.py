@@ -1,4 +1,4 @@
-"""The example manifests, and admissions for them."""
+"""Fixtures: the example manifests, and admissions for them."""
 
 import msgspec
 import pytest
@@ -70,7 +70,7 @@ def workloads():
 
 @pytest.fixture
 def run():
-    """What becomes of a manifest: held back, started on spot nodes, and stopped again."""
+    """Suspend a manifest, start it on spot nodes, and stop it again."""
 
     def become(manifest, related=(), **options):
         held = suspend(manifest, related=related)

@@ -1,4 +1,4 @@
-"""Jobs that Kueue takes, or leaves alone, in ways that surprised."""
+"""Jobs that Kueue accepts or ignores in unexpected ways."""
 
 import pytest
 
@@ -30,13 +30,13 @@ def pod(name, group):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def test_a_fraction_is_a_quantity_in_kubernetes_own_kinds(scheduler):
+def test_built_in_kinds_accept_fractions_as_quantities(scheduler):
     (key,) = scheduler.submit(job("half", 0.5))
     requests = scheduler.workload(key).pod_sets[0].template["spec"]["containers"][0]["resources"]["requests"]
     assert requests == {"cpu": "500m"}
 
 
-def test_a_fraction_in_a_custom_resource_is_refused(scheduler):
+def test_a_fraction_in_a_custom_resource_is_rejected(scheduler):
     spec = {"replicatedJobs": [{"name": "r", "replicas": 1, "template": {"spec": job("x", 0.5)["spec"]}}]}
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "s", "labels": QUEUE}}
     with pytest.raises(kq.errors.InvalidSpecError, match="a fraction without quotes"):
@@ -52,7 +52,7 @@ def test_pods_of_a_group_are_one_workload(scheduler):
     assert len(scheduler.submit(pod("c", "h"), pod("d", "h"))) == 1
 
 
-def test_a_spark_application_needs_its_gate():
+def test_a_spark_application_needs_its_feature_gate():
     spark = {
         "apiVersion": "sparkoperator.k8s.io/v1beta2",
         "kind": "SparkApplication",

@@ -1,4 +1,4 @@
-"""Job and CronJob beyond their pod sets."""
+"""Job and CronJob: status, changes and errors."""
 
 import pytest
 
@@ -26,7 +26,7 @@ EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
         ({"parallelism": 3}, {}, 0),
     ],
 )
-def test_pods_that_the_rest_of_the_work_does_not_fill_are_reclaimable(job, spec, status, reclaimable):
+def test_pods_not_needed_for_remaining_completions_are_reclaimable(job, spec, status, reclaimable):
     expected = (ReclaimablePod("main", reclaimable),) if reclaimable else ()
     assert adapter_for(job(**spec) | {"status": status}).reclaimable_pods() == expected
 
@@ -46,7 +46,7 @@ def test_indexes_are_counted_once_and_below_the_completions(completed, failed, c
     assert terminal_indexes(completed, failed, completions) == count
 
 
-def test_the_labels_of_the_job_controller_are_no_part_of_the_pod_set_and_stay_on_the_job(job, admit, flavors):
+def test_labels_of_the_job_controller_are_not_in_the_pod_set_and_stay_on_the_job(job, admit, flavors):
     held = suspend(job())
     own = {"job-name": "train", "controller-uid": "u", "batch.kubernetes.io/job-name": "train", "app": "x"}
     held["spec"]["template"]["metadata"] = {"labels": own}
@@ -75,7 +75,7 @@ def test_a_job_that_is_being_stopped_is_not_suspended_yet(example, admit, flavor
     assert stopped["spec"] == held["spec"]
 
 
-def test_completions_follow_the_parallelism_if_they_are_to(job, admit, flavors):
+def test_completions_follow_the_parallelism_with_the_annotation(job, admit, flavors):
     manifest = job(
         annotations={MIN: "2", EQUAL: "true"}, parallelism=8, completions=8, completionMode="Indexed", suspend=True
     )
@@ -86,7 +86,7 @@ def test_completions_follow_the_parallelism_if_they_are_to(job, admit, flavors):
     assert apply_patch(started, stop_patch(started, workload)) == manifest
 
 
-def test_a_job_that_was_admitted_in_part_asks_again_for_what_it_could_use(job, admit, flavors):
+def test_a_partially_admitted_job_requests_its_full_parallelism_again(job, admit, flavors):
     manifest = job(annotations={MIN: "2"}, parallelism=5, completions=3, suspend=True)
     workload = to_workload(manifest)
     started = apply_patch(manifest, start_patch(manifest, admit(workload), flavors))
@@ -110,12 +110,12 @@ def test_a_job_that_was_admitted_in_part_asks_again_for_what_it_could_use(job, a
         ({}, {"parallelism": -1}, "spec.parallelism: is -1; it must be 0 or more"),
     ],
 )
-def test_what_a_job_is_refused_for(job, annotations, spec, problem):
+def test_invalid_jobs_are_rejected(job, annotations, spec, problem):
     with pytest.raises(InvalidSpecError, match=problem):
         to_workload(job(annotations=annotations, **spec))
 
 
-def test_an_elastic_job_may_not_ask_for_one_place(job):
+def test_an_elastic_job_may_not_request_a_required_topology(job):
     elastic = {"kueue.x-k8s.io/elastic-job": "true"}
     rack = {"kueue.x-k8s.io/podset-required-topology": "rack"}
     with pytest.raises(InvalidSpecError, match="is not supported with an elastic Job"):
@@ -124,7 +124,7 @@ def test_an_elastic_job_may_not_ask_for_one_place(job):
     assert to_workload(job(annotations=elastic, pod_annotations=rack), config=off).annotations == {}
 
 
-def test_a_job_is_finished_when_a_condition_says_so(job):
+def test_a_job_is_finished_with_a_complete_or_failed_condition(job):
     failed = {"conditions": [{"type": "Failed", "status": "True", "message": "no"}]}
     assert adapter_for(job() | {"status": failed}).finished() == ("no", False)
     done = {"conditions": [{"type": "Complete", "status": "True"}]}
@@ -133,7 +133,7 @@ def test_a_job_is_finished_when_a_condition_says_so(job):
     assert adapter_for(job() | {"status": running}).finished() is None
 
 
-def test_pods_are_ready_when_ready_and_succeeded_ones_make_up_the_job(job):
+def test_a_job_is_ready_when_ready_and_succeeded_pods_cover_its_parallelism(job):
     def status(**fields):
         return adapter_for(job(parallelism=3) | {"status": fields}).pods_ready()
 

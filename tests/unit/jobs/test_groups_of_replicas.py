@@ -1,4 +1,4 @@
-"""JobSet, the jobs of Kubeflow and TrainJob: what their status says, and what they are refused for."""
+"""JobSet, Kubeflow jobs and TrainJob: status and errors."""
 
 import pytest
 
@@ -78,7 +78,7 @@ def test_workers_of_an_mpi_job_are_numbered_after_a_launcher_that_works(example)
     assert OFFSET not in str(suspend(manifest))
 
 
-def test_a_group_of_pod_sets_is_two_of_one_place(example):
+def test_a_pod_set_group_has_two_pod_sets_in_one_domain(example):
     manifest = example("jobset")
     jobs = manifest["spec"]["replicatedJobs"]
     del manifest["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
@@ -99,7 +99,7 @@ def test_a_group_of_pod_sets_is_two_of_one_place(example):
         to_workload(manifest)
 
 
-def test_a_jax_job_takes_no_prebuilt_workload(example):
+def test_a_jax_job_does_not_support_a_prebuilt_workload(example):
     manifest = example("jaxjob")
     manifest["metadata"]["labels"]["kueue.x-k8s.io/prebuilt-workload-name"] = "made"
     with pytest.raises(InvalidSpecError, match="is not supported for JAXJob"):
@@ -160,7 +160,7 @@ def test_a_train_job_starts_by_a_patch_of_its_runtime(train, admit, flavors):
         start_patch(manifest, workload, flavors, related=related)
 
 
-def test_users_patch_the_runtime_of_a_train_job(train):
+def test_runtime_patches_of_users_apply_to_a_train_job(train):
     manifest, related = train()
     pod = {"nodeSelector": {"disk": "ssd"}, "priorityClassName": "not a field of a patch"}
     inner = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}, "replicas": 9}
@@ -183,7 +183,7 @@ def test_a_patch_of_an_unknown_replicated_job_adds_one_without_pods(train):
     assert counts(manifest, related) == {"nodes": 0, "dataset-initializer": 1, "node": 4}
 
 
-def test_kueue_adds_its_patch_beside_one_that_a_user_named_like_it(train, admit, flavors):
+def test_a_user_patch_with_kueues_name_is_kept_next_to_kueues_patch(train, admit, flavors):
     manifest, related = train()
     job = {"name": "node", "template": {"spec": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}}}
     own = {"template": {"spec": {"replicatedJobs": [job]}}}
@@ -210,7 +210,7 @@ def test_pods_of_a_runtime_with_coscheduling_name_their_group(train):
     assert [each["scheduling.x-k8s.io/pod-group"] for each in labels] == ["finetune", "finetune"]
 
 
-def test_the_runtime_of_a_namespace_is_looked_for_there(train):
+def test_a_training_runtime_is_found_in_the_namespace_of_the_job(train):
     manifest, (runtime,) = train()
     manifest["spec"]["runtimeRef"]["kind"] = "TrainingRuntime"
     runtime["kind"] = "TrainingRuntime"
@@ -234,7 +234,7 @@ def test_the_status_of_a_train_job(train):
     assert adapter_for(manifest | {"status": end}, related=related).finished() == ("ok", True)
 
 
-def test_a_strategic_merge_goes_by_the_keys_of_lists():
+def test_a_strategic_merge_uses_list_keys():
     old = {"containers": [{"name": "a", "args": ["1"]}, {"name": "b"}], "tolerations": [{"key": "x"}]}
     new = {"containers": [{"name": "b", "image": "i"}, {"name": "c"}], "tolerations": [{"key": "y"}]}
     assert merged(old, new) == {

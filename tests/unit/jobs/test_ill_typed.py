@@ -1,4 +1,4 @@
-"""Fields of another type than the API has: each is refused by its name, in every kind of job."""
+"""Fields of wrong types are rejected by name, in every kind of job."""
 
 import copy
 
@@ -29,7 +29,7 @@ def _changed(manifest, path, value):
 
 
 def _refusal(manifest, related):
-    """Why it is refused; empty if it is read. Anything but an error of kueuepy's own goes through."""
+    """Return the error that rejects it; empty if it is read. Other exceptions are not caught."""
     try:
         to_workloads([manifest], related=related)
     except KueueError as error:
@@ -38,14 +38,14 @@ def _refusal(manifest, related):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_stands_in_a_field_the_manifest_is_read_or_refused(name):
+def test_a_manifest_with_any_field_value_is_read_or_rejected(name):
     manifest, related = written(name)
     changed = [_changed(manifest, path, value) for path in _paths(manifest) for value in ILL_TYPED]
     refusals = [_refusal(one, related) for one in changed]
     assert any(refusals)
 
 
-def test_whatever_stands_in_what_it_refers_to_the_manifest_is_read_or_refused():
+def test_a_manifest_with_any_value_in_referenced_objects_is_read_or_rejected():
     manifest, related = written("trainjob")
     (runtime,) = related
     changed = [_changed(runtime, path, value) for path in _paths(runtime) for value in ILL_TYPED]

@@ -1,4 +1,4 @@
-"""Which jobs Kueue refuses, leaves alone or admits as pods."""
+"""Jobs that Kueue rejects, ignores or admits as single pods."""
 
 import copy
 
@@ -52,7 +52,7 @@ def test_the_pods_of_a_deployment_are_managed_by_a_queue_name_on_the_template_al
     assert to_workloads([deployment()]) == ()
 
 
-def test_the_pods_of_a_deployment_may_be_a_group():
+def test_pods_of_a_deployment_may_form_a_group():
     group = {"kueue.x-k8s.io/pod-group-name": "g"}
     total = {"kueue.x-k8s.io/pod-group-total-count": "2"}
     manifest = deployment(labels={QUEUE: "q"}, pod_labels=group, pod_annotations=total)
@@ -61,7 +61,7 @@ def test_the_pods_of_a_deployment_may_be_a_group():
     assert to_workload(manifest).name == "g"
 
 
-def test_the_slices_of_pods_may_be_larger_than_a_pod():
+def test_topology_slices_of_single_pods_may_exceed_one_pod():
     assert len(to_workloads([deployment(labels={QUEUE: "q"}, pod_annotations=SLICES)])) == 2
     assert (
         to_workload(pod(labels={QUEUE: "q"}, annotations=SLICES)).pod_sets[0].topology_request["podSetSliceSize"] == 2
@@ -70,7 +70,7 @@ def test_the_slices_of_pods_may_be_larger_than_a_pod():
         to_workload(minimal_job(pod_annotations=SLICES, parallelism=1))
 
 
-def test_an_owner_without_a_queue_leaves_its_pods_to_the_default_queue():
+def test_pods_of_an_owner_without_a_queue_use_the_default_queue():
     owner = jobset()
     child = deployment(owner=owner)
     # The JobSet itself has another namespace here, so that it gets no queue by default.
@@ -86,7 +86,7 @@ def test_a_statefulset_with_a_queue_name_is_managed_in_every_namespace():
     assert to_workloads([manifest], config=Configuration(manage_jobs_without_queue_name=True)) == ()
 
 
-def test_a_pod_that_its_owner_suspends_needs_kueues_mark():
+def test_a_pod_suspended_by_its_owner_needs_the_managed_label():
     marked = pod(labels={QUEUE: "q"}, annotations={"kueue.x-k8s.io/pod-suspending-parent": "deployment"})
     ((_, why),) = unmanaged([marked])
     assert why is Unmanaged.MARK
@@ -97,14 +97,14 @@ def test_a_pod_that_its_owner_suspends_needs_kueues_mark():
 @pytest.mark.parametrize(
     "name", ["job", "jobset", "tfjob", "rayjob", "statefulset", "leaderworkerset", "pod", "appwrapper"]
 )
-def test_an_empty_queue_name_is_refused(name):
+def test_an_empty_queue_name_is_rejected(name):
     manifest, related = example(name)
     manifest["metadata"]["labels"] = {QUEUE: ""}
     with pytest.raises(InvalidSpecError, match="it must be a DNS subdomain"):
         to_workloads([manifest], related=related)
 
 
-def test_kueues_webhooks_also_check_what_kueue_leaves_alone():
+def test_kueues_webhooks_also_validate_unmanaged_jobs():
     job = minimal_job(labels={"kueue.x-k8s.io/max-exec-time-seconds": "1h"})
     del job["metadata"]["labels"][QUEUE]
     with pytest.raises(InvalidSpecError, match="it must be a whole number of seconds"):
@@ -121,7 +121,7 @@ def test_a_job_that_is_being_deleted_gets_no_workload():
 
 
 @pytest.mark.parametrize(("least", "expected"), [("4294967298", 2), ("2", 2)])
-def test_the_fewest_pods_are_a_number_of_32_bits(least, expected):
+def test_the_minimum_parallelism_is_a_32_bit_integer(least, expected):
     assert to_workload(minimal_job(annotations={MIN: least}, parallelism=4)).pod_sets[0].min_count == expected
 
 
@@ -132,7 +132,7 @@ def live_job():
     return job | {"status": {"active": 1, "startTime": "2026-01-01T00:00:00Z"}}
 
 
-def test_a_job_that_was_admitted_in_part_is_valid():
+def test_a_partially_admitted_job_is_valid():
     assert to_workload(live_job()).pod_sets[0].count == 1
     new = live_job()
     del new["metadata"]["resourceVersion"], new["status"]
@@ -141,7 +141,7 @@ def test_a_job_that_was_admitted_in_part_is_valid():
     assert isinstance(list(lint(kq.load(yaml_text([live_job()])))), list)
 
 
-def test_an_unknown_field_of_a_job_is_refused_as_kubectl_does():
+def test_an_unknown_field_of_a_job_is_rejected_like_in_kubectl():
     job = minimal_job()
     job["spec"] |= {"paralellism": 4, "podFailurePolicy": {"rules": [{"action": "Ignore", "onExit": {}}]}}
     with pytest.raises(ManifestError) as refused:

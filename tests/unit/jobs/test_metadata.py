@@ -1,4 +1,4 @@
-"""Names, labels and annotations: what Kueue makes of them, and what it refuses."""
+"""Names, labels and annotations: generated values and errors."""
 
 import pytest
 
@@ -20,11 +20,11 @@ P = "kueue.x-k8s.io/"
         (("Pod", "", "p", "u4"), "pod-p-4141c"),
     ],
 )
-def test_the_names_that_kueue_gives(job, expected):
+def test_workload_names_equal_those_of_kueue(job, expected):
     assert workload_name(*job) == expected
 
 
-def test_long_names_are_cut():
+def test_long_names_are_truncated():
     assert len(workload_name("Job", "batch", "n" * 300)) == 253
     assert len(workload_name("Job", "batch", "n" * 300, short=True)) == 63
 
@@ -41,7 +41,7 @@ def test_the_workload_of_a_job_has_its_name_and_uid(job):
     assert len(to_workload(manifest, config=short).name) == 63
 
 
-def test_a_job_may_have_only_the_beginning_of_a_name(example):
+def test_a_job_may_use_generate_name(example):
     assert to_workload(example("job")).name.startswith("job-sample-job-")
     manifest = example("job")
     manifest["metadata"] = {}
@@ -49,7 +49,7 @@ def test_a_job_may_have_only_the_beginning_of_a_name(example):
         to_workload(manifest)
 
 
-def test_annotations_that_the_workload_gets(job):
+def test_annotations_copied_to_the_workload(job):
     given = {"provreq.kueue.x-k8s.io/a": "1", f"{P}admission-gated-by": "example.com/c", "other": "x"}
     workload = to_workload(job(annotations=given))
     assert workload.annotations == {"provreq.kueue.x-k8s.io/a": "1", f"{P}admission-gated-by": "example.com/c"}
@@ -69,7 +69,7 @@ def test_annotations_that_the_workload_gets(job):
         ({"x": 5}, {}, "metadata.labels.x: is 5; it must be a text"),
     ],
 )
-def test_labels_and_annotations_that_are_refused(job, labels, annotations, problem):
+def test_invalid_labels_and_annotations_are_rejected(job, labels, annotations, problem):
     with pytest.raises(InvalidSpecError, match=problem.replace("[", r"\[").replace("]", r"\]")):
         to_workload(job(labels=labels, annotations=annotations))
 
@@ -81,11 +81,11 @@ def test_only_some_kinds_may_be_elastic(example):
         to_workload(manifest)
 
 
-def test_a_time_that_is_too_long_for_kueue_does_not_count(job):
+def test_a_maximum_execution_time_beyond_kueues_range_is_ignored(job):
     assert to_workload(job(labels={f"{P}max-exec-time-seconds": str(2**31)})).maximum_execution_time_seconds is None
 
 
-def test_the_prebuilt_workload_may_be_named_by_label_or_annotation(job):
+def test_a_prebuilt_workload_is_named_by_label_or_annotation(job):
     label, annotation = {f"{P}prebuilt-workload-name": "l"}, {f"{P}prebuilt-workload-name": "a"}
     assert to_workload(job(labels=label, annotations=annotation)).name == "a"
     off = Configuration(feature_gates={"WorkloadIdentifierAnnotations": False})
@@ -93,7 +93,7 @@ def test_the_prebuilt_workload_may_be_named_by_label_or_annotation(job):
     assert to_workload(job(annotations=annotation), config=off).name.startswith("job-train-")
 
 
-def test_all_adapters_keep_the_protocol(example):
+def test_all_integrations_implement_the_protocol(example):
     for name in ("job", "cronjob", "podgroup", "statefulset"):
         assert isinstance(adapter_for(example(name)), Job)
 
@@ -105,7 +105,7 @@ def test_a_kind_is_registered_once():
         register(BaseJob, "Thing")
 
 
-def test_a_kind_by_its_paths():
+def test_a_kind_is_defined_by_field_paths():
     paths = [PodSetPath("boss", "spec.boss"), PodSetPath("hand", "spec.hands.template", count="spec.hands.number")]
     crew = path_kind("Crew", "example.com/v1", paths, suspend="spec.run.suspend", succeeded="Done", ready="Up")
     manifest = {"metadata": {"name": "c"}, "spec": {"hands": {"template": {"spec": {}}}}}
@@ -135,7 +135,7 @@ def test_fields_have_their_types(job, spec, problem):
         to_workload(job(annotations=equal) | {"spec": spec})
 
 
-def test_what_a_kind_does_not_say_counts_as_not_yet(job, example):
+def test_missing_status_paths_of_a_kind_mean_not_yet(job, example):
     deployment = adapter_for(example("deployment"))
     assert not deployment.is_suspended()
     assert deployment.start_patch(()) == deployment.stop_patch(()) == {}
@@ -155,14 +155,14 @@ def test_what_a_kind_does_not_say_counts_as_not_yet(job, example):
         ({"metadata": None}, "JobSet: metadata: is missing"),
     ],
 )
-def test_what_a_manifest_is_refused_for(example, change, problem):
+def test_invalid_manifests_are_rejected(example, change, problem):
     manifest = example("jobset")
     del manifest["metadata"]["labels"][f"{P}priority-class"]
     with pytest.raises(InvalidSpecError, match=problem):
         to_workload(manifest | change)
 
 
-def test_a_manifest_with_nulls_reads_as_one_without(job):
+def test_a_manifest_with_nulls_equals_one_without(job):
     manifest = job()
     manifest["spec"] |= {"parallelism": None, "suspend": None}
     manifest["spec"]["template"] |= {"metadata": None}

@@ -1,4 +1,4 @@
-"""Mistyped jobs: every reader of jobs returns, or raises an error of kueuepy's own."""
+"""Mistyped jobs: every reader returns or raises a KueueError."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def attempt(function, *arguments, **options):
 
 
 def live(manifest, around):
-    """Ask everything of a job."""
+    """Call every function for a job."""
     attempt(kj.to_workload, manifest, **around)
     attempt(lambda: list(kj.unmanaged([manifest], local_queues=QUEUES, **around)))
     job, held = attempt(kj.adapter_for, manifest, **around), attempt(kj.suspend, manifest, **around)
@@ -86,7 +86,7 @@ def live(manifest, around):
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_mistyped_job_never_gives_a_bare_error(name, data):
+def test_a_mistyped_job_raises_only_kueue_errors(name, data):
     manifest, related = example(name)
     config = data.draw(st.sampled_from(CONFIGURATIONS))
     others = [data.draw(mutated(one)) if data.draw(st.booleans()) else one for one in related]
@@ -96,7 +96,7 @@ def test_a_mistyped_job_never_gives_a_bare_error(name, data):
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_file_with_a_mistyped_job_never_gives_a_bare_error(name, data):
+def test_a_file_with_a_mistyped_job_raises_only_kueue_errors(name, data):
     manifest, related = example(name)
     items = [data.draw(mutated(manifest)), *related]
     read = attempt(kq.load, json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), strict=False)

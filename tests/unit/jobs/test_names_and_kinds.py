@@ -1,4 +1,4 @@
-"""Jobs as they are submitted: by what name, of which kinds, and each of several Workloads with what it starts."""
+"""Names and kinds of submitted jobs, and the patches that start their Workloads."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def served(kind, replicas):
 GENERATED = job(generateName="sample-job-")
 
 
-def test_each_job_whose_name_is_generated_has_one_of_its_own():
+def test_each_generated_job_name_is_unique():
     scheduler = kq.Scheduler(cluster())
     keys = [*scheduler.submit(GENERATED, GENERATED), *scheduler.submit(GENERATED)]
     names = [key.removeprefix("default/job-sample-job-")[:5] for key in keys]
@@ -42,7 +42,7 @@ def test_each_job_whose_name_is_generated_has_one_of_its_own():
     assert scheduler.fork().submit(GENERATED) == scheduler.submit(GENERATED)
 
 
-def test_a_workload_is_found_by_the_name_of_its_job_or_by_what_that_was_made_from():
+def test_a_workload_is_found_by_job_name_or_generate_name():
     scheduler = kq.Scheduler(cluster())
     (key,) = scheduler.submit(GENERATED)
     assert (
@@ -56,7 +56,7 @@ def test_a_workload_is_found_by_the_name_of_its_job_or_by_what_that_was_made_fro
         scheduler.workload("sample-job-")
 
 
-def test_jobs_of_a_file_with_one_generated_name_run_one_by_one(tmp_path, capsys):
+def test_jobs_with_one_generated_name_have_separate_workloads(tmp_path, capsys):
     manifest = tmp_path / "job.json"
     both = {"apiVersion": "v1", "kind": "List", "items": [GENERATED, GENERATED]}
     manifest.write_text(str(both).replace("'", '"'))
@@ -101,19 +101,19 @@ def test_only_the_kinds_that_a_configuration_lists_are_managed(frameworks, manif
             scheduler.submit(manifest)
 
 
-def test_a_kind_that_is_none_is_refused_with_the_one_that_was_meant():
+def test_an_unknown_kind_is_rejected_with_a_suggestion():
     with pytest.raises(kq.errors.InvalidSpecError, match=r'integrations.frameworks\[0\]: "batch/jobb" .* "batch/job"'):
         only("batch/jobb")
     with pytest.raises(kq.errors.InvalidSpecError, match="occurs twice"):
         only("pod, pod")
 
 
-def test_the_kinds_are_written_as_they_were_read():
+def test_kinds_are_written_as_they_were_read():
     assert write_configuration(only("batch/job, pod"))["integrations"] == {"frameworks": ["batch/job", "pod"]}
     assert "integrations" not in write_configuration(kq.Configuration())
 
 
-def test_check_says_why_a_job_of_a_kind_that_is_not_listed_is_left_alone(tmp_path, capsys):
+def test_check_explains_why_a_job_of_an_unlisted_kind_is_ignored(tmp_path, capsys):
     path = tmp_path / "all.yaml"
     kq.dump(cluster(only("pod")), path)
     (tmp_path / "job.json").write_text(str(job()).replace("'", '"'))
@@ -121,7 +121,7 @@ def test_check_says_why_a_job_of_a_kind_that_is_not_listed_is_left_alone(tmp_pat
     assert "its kind is not among integrations.frameworks" in capsys.readouterr().out
 
 
-def test_each_pod_of_a_deployment_is_started_by_a_patch_of_its_own():
+def test_each_pod_of_a_deployment_is_started_by_its_own_patch():
     scheduler = kq.Scheduler(cluster())
     keys = scheduler.submit(served("Deployment", 3))
     scheduler.settle()
@@ -131,7 +131,7 @@ def test_each_pod_of_a_deployment_is_started_by_a_patch_of_its_own():
     assert [scheduler.stop_patch(key) for key in keys] == [None, None, None]
 
 
-def test_replicas_of_a_leader_worker_set_are_started_one_by_one():
+def test_replicas_of_a_leader_worker_set_are_started_separately():
     scheduler = kq.Scheduler(cluster())
     spec = {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": {"spec": POD}}}
     keys = scheduler.submit(job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec=spec))
@@ -149,7 +149,7 @@ def used(scheduler):
     return scheduler.usage.value("team", "default", "cpu")
 
 
-def test_an_elastic_job_that_grows_is_counted_once():
+def test_a_growing_elastic_job_is_counted_once():
     """Mirrors pkg/workloadslicing/workloadslicing.go:EnsureWorkloadSlices."""
     scheduler = kq.Scheduler(cluster())
     (first,) = scheduler.submit(elastic(3))
@@ -164,7 +164,7 @@ def test_an_elastic_job_that_grows_is_counted_once():
     assert scheduler.workload(second).annotations["kueue.x-k8s.io/workload-slice-replacement-for"] == first
 
 
-def test_an_elastic_job_that_shrinks_or_still_waits_keeps_its_workload():
+def test_a_shrinking_or_waiting_elastic_job_keeps_its_workload():
     scheduler = kq.Scheduler(cluster())
     (key,) = scheduler.submit(elastic(20))
     scheduler.settle()

@@ -1,4 +1,4 @@
-"""Which jobs Kueue manages."""
+"""Owners of jobs, and which jobs Kueue manages."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def thing(kind, name, *, owner=None, queue=None, namespace="team-a"):
         ((None, None), True, "wrapper"),
     ],
 )
-def test_the_topmost_managed_owner_counts(queues, all_jobs, expected):
+def test_the_topmost_managed_owner_is_queued(queues, all_jobs, expected):
     wrapper = thing(WRAPPER, "wrapper", queue=queues[0])
     jobset = thing(JOBSET, "jobset", owner=wrapper, queue=queues[1])
     job = thing(JOB, "job", owner=jobset, queue="q")
@@ -41,14 +41,14 @@ def test_the_topmost_managed_owner_counts(queues, all_jobs, expected):
     assert is_managed(job, config=ALL if all_jobs else NONE, owners=[wrapper, jobset]) is (expected is None)
 
 
-def test_the_search_ends_at_a_kind_that_kueue_does_not_know():
+def test_the_owner_search_ends_at_an_unknown_kind():
     workflow = thing(("argoproj.io/v1alpha1", "Workflow"), "flow", queue="q")
     assert find_ancestor(thing(JOB, "job", owner=workflow), []) is None
     cron = thing(("batch/v1", "CronJob"), "cron", queue="q")
     assert find_ancestor(thing(JOB, "job", owner=cron), [cron]) is None
 
 
-def test_a_replica_set_is_only_a_step_on_the_way():
+def test_the_owner_search_continues_above_a_replica_set():
     deployment = thing(("apps/v1", "Deployment"), "web", queue="q")
     replicas = thing(("apps/v1", "ReplicaSet"), "web-1", owner=deployment, queue="q")
     pod = thing(("v1", "Pod"), "web-1-a", owner=replicas, queue="q")
@@ -59,7 +59,7 @@ def test_a_replica_set_is_only_a_step_on_the_way():
     assert is_managed(pod, config=NONE)
 
 
-def test_an_owner_must_be_there_and_be_the_one_that_is_meant():
+def test_an_owner_must_exist_and_have_the_referenced_uid():
     jobset = thing(JOBSET, "jobset", queue="q")
     job = thing(JOB, "job", owner=jobset)
     with pytest.raises(NotFoundError, match=r'^Job "team-a/job": metadata.ownerReferences: "jobset" names no JobSet'):
@@ -68,7 +68,7 @@ def test_an_owner_must_be_there_and_be_the_one_that_is_meant():
     assert find_ancestor(job, [jobset]) is None
 
 
-def test_owners_neither_go_in_a_circle_nor_too_far_up():
+def test_owner_cycles_and_deep_chains_are_rejected():
     first = thing(JOB, "first")
     second = thing(JOB, "second", owner=first)
     first = thing(JOB, "first", owner=second)
@@ -91,7 +91,7 @@ def test_the_namespace_must_be_selected_even_with_a_queue_name():
     assert not is_managed(thing(JOB, "job", queue="q", namespace="kube-system"), config=NONE)
 
 
-def test_the_default_queue_takes_jobs_that_name_none(job):
+def test_jobs_without_a_queue_name_use_the_default_queue(job):
     plain = job()
     plain["metadata"]["labels"] = {}
     queues = [LocalQueue("default", namespace="team-a", cluster_queue="c")]
@@ -113,7 +113,7 @@ def test_a_job_with_an_owner_gets_no_defaults():
     assert with_defaults(pod, has_default_queue=True, classes=classes) == pod
 
 
-def test_the_jobs_of_a_managed_jobset_make_no_workloads(example):
+def test_jobs_of_a_managed_jobset_have_no_workloads(example):
     jobset = example("jobset")
     del jobset["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
     jobset["metadata"]["uid"] = "u"

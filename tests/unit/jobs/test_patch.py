@@ -1,4 +1,4 @@
-"""Merge patches, and the law that a stop undoes a start."""
+"""Merge patches, and the property that a stop reverts a start."""
 
 import copy
 
@@ -42,28 +42,28 @@ INFOS = st.builds(
 
 
 @given(MANIFESTS, MANIFESTS)
-def test_the_patch_between_two_manifests_turns_one_into_the_other(before, after):
+def test_the_patch_between_two_manifests_converts_one_to_the_other(before, after):
     change = patch.diff(before, after)
     assert repr_sorted(patch.apply(before, change)) == repr_sorted(after)
     assert (change == {}) == (repr_sorted(before) == repr_sorted(after))
 
 
 def repr_sorted(value):
-    """A text that tells 1 from true and forgets the order of keys."""
+    """Return a text that distinguishes 1 from true and ignores the order of keys."""
     if isinstance(value, dict):
         return repr(sorted((key, repr_sorted(item)) for key, item in value.items()))
     return repr([repr_sorted(item) for item in value]) if isinstance(value, list) else repr(value)
 
 
 @given(MANIFESTS, MANIFESTS)
-def test_a_patch_leaves_the_manifest_as_it_was(before, after):
+def test_a_patch_does_not_change_its_input(before, after):
     copied = copy.deepcopy(before)
     patch.apply(before, patch.diff(before, after))
     assert before == copied
 
 
 @given(TEMPLATES, INFOS)
-def test_what_is_injected_can_be_restored(template, info):
+def test_injected_pod_set_info_can_be_restored(template, info):
     started = copy.deepcopy(template)
     inject(Section("Job", "", started), info)
     restore(Section("Job", "", started), template)
@@ -71,7 +71,7 @@ def test_what_is_injected_can_be_restored(template, info):
 
 
 @given(TEMPLATES, INFOS)
-def test_what_is_injected_is_all_there_and_nothing_is_lost(template, info):
+def test_injection_adds_everything_and_loses_nothing(template, info):
     started = copy.deepcopy(template)
     inject(Section("Job", "", started), info)
     labels = started.get("metadata", {}).get("labels", {})
@@ -86,7 +86,7 @@ def test_what_is_injected_is_all_there_and_nothing_is_lost(template, info):
 
 
 @given(TEMPLATES, INFOS)
-def test_what_is_injected_twice_is_there_once(template, info):
+def test_repeated_injection_has_no_effect(template, info):
     once = copy.deepcopy(template)
     inject(Section("Job", "", once), info)
     twice = copy.deepcopy(once)
@@ -94,7 +94,7 @@ def test_what_is_injected_twice_is_there_once(template, info):
     assert once == twice
 
 
-def test_a_variable_of_the_environment_keeps_its_last_value_and_its_first_place():
+def test_a_repeated_environment_variable_keeps_its_last_value_and_first_position():
     env = [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]
     template = {"spec": {"containers": [{"env": env}], "initContainers": [{"env": env[:1]}]}}
     spec = sanitized(template)["spec"]

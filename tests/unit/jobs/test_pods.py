@@ -1,4 +1,4 @@
-"""Pods, groups of them, and what makes pods."""
+"""Pods, pod groups, and kinds that create pods."""
 
 import copy
 
@@ -37,7 +37,7 @@ def group(example):
     return make
 
 
-def test_a_pod_is_held_back_by_gates_and_marks(pod):
+def test_a_pod_is_suspended_by_scheduling_gates_and_labels(pod):
     held = suspend(pod)
     assert held["spec"]["schedulingGates"] == [ADMISSION, TOPOLOGY]
     assert held["metadata"]["labels"][f"{PREFIX}managed"] == "true"
@@ -53,7 +53,7 @@ def test_the_pod_set_of_a_pod_is_its_spec_alone(pod):
     assert pod_set.topology_request == {"podIndexLabel": f"{PREFIX}pod-group-pod-index"}
 
 
-def test_the_gate_of_the_topology_stays_until_there_is_a_place(pod, admit, flavors):
+def test_the_topology_gate_is_kept_until_a_domain_is_assigned(pod, admit, flavors):
     held = suspend(pod)
     place = {"levels": ["rack"], "slices": []}
     placed = (PodSetAssignment("main", flavors={"cpu": "spot"}, topology_assignment=place),)
@@ -64,7 +64,7 @@ def test_the_gate_of_the_topology_stays_until_there_is_a_place(pod, admit, flavo
     assert annotations[f"{PREFIX}podset-unconstrained-topology"] == "true"
 
 
-def test_a_pod_that_waits_or_is_done_is_not_deleted(pod, admit, flavors):
+def test_a_waiting_or_finished_pod_is_not_deleted(pod, admit, flavors):
     held, workload = suspend(pod), to_workload(pod)
     assert stop_patch(held, workload) == {}
     started = apply_patch(held, start_patch(held, admit(workload), flavors))
@@ -95,14 +95,14 @@ def test_the_status_of_a_pod(pod):
         ),
     ],
 )
-def test_what_a_pod_is_refused_for(pod, labels, annotations, problem):
+def test_invalid_pods_are_rejected(pod, labels, annotations, problem):
     pod["metadata"]["labels"] |= labels
     pod["metadata"]["annotations"] = annotations
     with pytest.raises(InvalidSpecError, match=problem):
         adapter_for(pod).validate()
 
 
-def test_a_group_is_complete_or_makes_no_workload(group):
+def test_an_incomplete_pod_group_has_no_workload(group):
     manifest = group()
     manifest["items"].pop()
     with pytest.raises(InvalidSpecError, match="has 2 runnable pods; it must have 3"):
@@ -124,7 +124,7 @@ def test_the_pods_of_a_group_agree(group):
         to_workload(group({"metadata.annotations": {TOTAL: "0"}}))
 
 
-def test_a_list_has_the_pods_of_one_group(group, pod):
+def test_a_list_must_contain_pods_of_one_group(group, pod):
     manifest = group()
     manifest["items"].append(pod)
     with pytest.raises(InvalidSpecError, match="must have the pods of one group"):
@@ -134,14 +134,14 @@ def test_a_list_has_the_pods_of_one_group(group, pod):
         adapter_for({"apiVersion": "v1", "kind": "List", "items": []})
 
 
-def test_a_fast_group_is_admitted_from_its_first_pod(group):
+def test_a_fast_admission_group_is_queued_with_its_first_pod(group):
     fast = {TOTAL: "3", f"{PREFIX}pod-group-fast-admission": "true"}
     manifest = group({"metadata.annotations": fast})
     manifest["items"] = manifest["items"][:1]
     assert [(p.name, p.count) for p in to_workload(manifest).pod_sets] == [("dc85db45", 3)]
 
 
-def test_of_too_many_pods_those_stay_that_run_and_are_older(group):
+def test_with_excess_pods_running_and_older_pods_are_kept(group):
     manifest = group(*[{"metadata.annotations": {TOTAL: "2"}}] * 3)
     for item, minute, gates in zip(manifest["items"], (1, 3, 2), ([ADMISSION], [], []), strict=True):
         item["metadata"]["creationTimestamp"] = f"2024-05-01T12:0{minute}:00Z"
@@ -150,7 +150,7 @@ def test_of_too_many_pods_those_stay_that_run_and_are_older(group):
     assert [member.name for member in members] == ["train-worker-1", "train-worker-0"]
 
 
-def test_each_pod_of_a_group_gets_what_its_role_was_given(group, admit, flavors):
+def test_each_pod_of_a_group_gets_the_assignment_of_its_role(group, admit, flavors):
     manifest = group()
     held, workload = suspend(manifest), to_workload(manifest)
     places = tuple(
@@ -177,7 +177,7 @@ def test_pods_of_a_group_that_succeeded_are_reclaimable(group):
     assert adapter_for(group(serving)).reclaimable_pods() == ()
 
 
-def test_a_group_ends_when_all_succeeded_or_none_may_be_replaced(group):
+def test_a_group_finishes_when_all_pods_succeeded_or_cannot_be_replaced(group):
     done, failed = {"status.phase": "Succeeded"}, {"status.phase": "Failed"}
     assert adapter_for(group(done, done, done)).finished() == ("Pods succeeded: 3/3.", True)
     assert adapter_for(group(done, done, failed)).finished() is None
@@ -192,13 +192,13 @@ def test_a_group_is_ready_when_all_its_pods_are(group):
     assert not adapter_for(group(ready, ready)).pods_ready()
 
 
-def test_pods_are_numbered_by_the_label_that_they_name(pod):
+def test_pod_indexes_come_from_the_named_label(pod):
     pod["metadata"]["annotations"] = {f"{PREFIX}pod-group-pod-index-label": "index"}
     pod["metadata"]["labels"]["index"] = "4"
     assert suspend(pod)["metadata"]["labels"][f"{PREFIX}pod-group-pod-index"] == "4"
 
 
-def test_the_pods_of_a_deployment_are_workloads_of_their_own(example, workloads):
+def test_each_pod_of_a_deployment_has_its_own_workload(example, workloads):
     held = suspend(example("deployment"))["spec"]["template"]["metadata"]
     assert held["labels"] == {"app": "web", f"{PREFIX}managed": "true", f"{PREFIX}queue-name": "serving"}
     assert held["annotations"] == {f"{PREFIX}pod-suspending-parent": "deployment"}
@@ -234,7 +234,7 @@ def test_a_stateful_set_without_replicas_waits(example):
     assert to_workloads([manifest]) == ()
 
 
-def test_a_stateful_set_of_another_kind_is_left_to_it(example):
+def test_a_stateful_set_owned_by_another_kind_is_ignored(example):
     manifest = example("statefulset")
     annotations = {f"{PREFIX}pod-suspending-parent": "leaderworkerset"}
     manifest["spec"]["template"]["metadata"]["annotations"] = annotations
@@ -298,7 +298,7 @@ def test_a_surge_has_more_replicas_for_a_while(example):
         ({"containers": [{"resources": {"requests": {"cpu": "1"}}}], "priority": 0}, False),
     ],
 )
-def test_a_role_is_what_a_pod_asks_for(spec, same):
+def test_a_role_is_derived_from_the_pod_spec(spec, same):
     assert (role_hash(spec) == "dc85db45") is same
 
 
@@ -311,7 +311,7 @@ def test_the_role_of_a_spec_does_not_depend_on_the_order_of_its_fields():
     assert role_hash(first) == role_hash(second) != role_hash({})
 
 
-def test_a_group_that_runs_for_ever_never_ends(group):
+def test_a_serving_group_never_finishes(group):
     serving = {TOTAL: "3", f"{PREFIX}pod-group-serving": "true"}
     done = {"status.phase": "Succeeded", "metadata.annotations": serving}
     manifest = group(done, done, done)
@@ -319,7 +319,7 @@ def test_a_group_that_runs_for_ever_never_ends(group):
     assert adapter_for(manifest).is_suspended()
 
 
-def test_the_pods_of_a_group_that_wait_stay_when_the_others_are_deleted(group, admit, flavors):
+def test_gated_pods_of_a_group_are_kept_when_the_others_are_deleted(group, admit, flavors):
     held, workload = suspend(group()), to_workload(group())
     started = apply_patch(held, start_patch(held, admit(workload), flavors))
     mixed = started | {"items": [*started["items"][:2], held["items"][2]]}
@@ -327,14 +327,14 @@ def test_the_pods_of_a_group_that_wait_stay_when_the_others_are_deleted(group, a
 
 
 @pytest.mark.parametrize("index", ["3", "-1", "x"])
-def test_the_number_of_a_pod_is_less_than_the_groups(group, index):
+def test_a_pod_index_is_less_than_the_group_size(group, index):
     manifest = group()
     manifest["items"][0]["metadata"]["labels"] |= {f"{PREFIX}pod-group-pod-index": index}
     with pytest.raises(InvalidSpecError, match="it must be a whole number less than 3"):
         to_workload(manifest)
 
 
-def test_a_pod_of_a_group_says_how_many_there_are(group):
+def test_a_pod_of_a_group_must_have_the_group_size(group):
     manifest = group()
     del manifest["items"][1]["metadata"]["annotations"]
     with pytest.raises(InvalidSpecError, match="go together; give both or none"):

@@ -1,4 +1,4 @@
-"""From admissions to what each pod set gets."""
+"""Conversion of admissions to pod set info."""
 
 import msgspec
 import pytest
@@ -24,7 +24,7 @@ def workload(job):
     return to_workload(job())
 
 
-def test_labels_and_tolerations_of_all_flavors_come_together(workload, admit):
+def test_labels_and_tolerations_of_all_flavors_are_merged(workload, admit):
     assignment = PodSetAssignment("main", flavors={"nvidia.com/gpu": "gpus", "memory": "cpus", "cpu": "cpus"})
     (info,) = pod_set_infos(admit(workload, assignments=(assignment,)), FLAVORS)
     assert info.node_selector == {"cpu": "x", "gpu": "y", "zone": "b"}
@@ -55,20 +55,20 @@ def test_checks_add_labels_annotations_selectors_and_tolerations(workload, admit
         ({"labels": {"l": 1}}, {}, "is 1; it must be a text"),
     ],
 )
-def test_checks_that_contradict_the_flavors_or_each_other_are_refused(workload, admit, first, second, problem):
+def test_checks_that_conflict_with_flavors_or_each_other_are_rejected(workload, admit, first, second, problem):
     checks = (updates(first), updates(second, name="late"))
     with pytest.raises(InvalidSpecError, match=problem):
         pod_set_infos(admit(workload, "cpus", admission_checks=checks), FLAVORS)
 
 
-def test_gates_say_which_marks_there_are(workload, admit, flavors):
+def test_feature_gates_control_the_added_labels(workload, admit, flavors):
     off = Configuration(feature_gates={"AssignQueueLabelsForPods": False, "TopologyAwareScheduling": False})
     (info,) = pod_set_infos(admit(workload), flavors, config=off)
     assert info.labels == {f"{P}podset": "main"}
     assert info.annotations == {}
 
 
-def test_a_cluster_queue_whose_name_is_no_label_is_not_marked(workload, admit, flavors):
+def test_a_cluster_queue_name_invalid_as_a_label_is_not_added(workload, admit, flavors):
     admitted = admit(workload)
     admission = msgspec.structs.replace(admitted.status.admission, cluster_queue="a.b")
     status = msgspec.structs.replace(admitted.status, admission=admission)
@@ -76,7 +76,7 @@ def test_a_cluster_queue_whose_name_is_no_label_is_not_marked(workload, admit, f
     assert info.labels == {f"{P}podset": "main", f"{P}local-queue-name": "training"}
 
 
-def test_a_topology_that_no_one_asked_for_is_marked_as_free(workload, admit, flavors):
+def test_an_implicit_topology_request_is_marked_as_unconstrained(workload, admit, flavors):
     place = (PodSetAssignment("main", topology_assignment={"levels": ["rack"], "slices": []}),)
     (info,) = pod_set_infos(admit(workload, assignments=place), flavors)
     assert info.scheduling_gates == (f"{P}topology",)

@@ -1,4 +1,4 @@
-"""Which priority a job gets."""
+"""Priorities of jobs."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def pod_sets(*names):
         ),
     ],
 )
-def test_the_first_class_that_is_named_counts(label, names, own_class, value, ref):
+def test_the_first_named_priority_class_is_used(label, names, own_class, value, ref):
     found = resolve_priority(label, pod_sets(*names), CLASSES, own_class=own_class)
     assert found == (value, PriorityClassRef(*ref))
 
@@ -47,7 +47,7 @@ def test_without_any_class_the_priority_is_0():
     assert resolve_priority("", pod_sets(None), CLASSES[:3]) == (0, None)
 
 
-def test_a_class_that_is_not_there_is_an_error():
+def test_an_unknown_priority_class_is_an_error():
     with pytest.raises(NotFoundError, match=r'^job: "hihg" names no WorkloadPriorityClass; did you mean "high"'):
         resolve_priority("hihg", (), CLASSES)
     with pytest.raises(NotFoundError, match=r'^job: "urgent" names no PriorityClass; known are'):

@@ -1,4 +1,4 @@
-"""RayCluster, RayJob and RayService beyond their pod sets."""
+"""RayCluster, RayJob and RayService: status, autoscaling and errors."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_a_head_with_fault_tolerance_also_covers_the_cleanup_of_redis(example, r
     assert head(to_workload(manifest))["requests"] == counted
 
 
-def test_the_autoscaler_has_the_resources_that_it_is_given(example):
+def test_the_autoscaler_has_its_configured_resources(example):
     manifest = example("raycluster")
     manifest["metadata"]["annotations"] = ELASTIC
     manifest["spec"] |= {"enableInTreeAutoscaling": True}
@@ -59,7 +59,7 @@ def test_replicas_and_hosts_of_a_group(example):
     assert to_workload(manifest).pod_sets[1].count == 0
 
 
-def test_no_group_is_named_like_the_head(example):
+def test_a_worker_group_may_not_be_named_like_the_head(example):
     manifest = example("raycluster")
     manifest["spec"]["workerGroupSpecs"][0]["groupName"] = "head"
     with pytest.raises(InvalidSpecError, match=r'workerGroupSpecs\[0\].groupName: is "head"'):
@@ -73,7 +73,7 @@ def test_a_ray_job_must_delete_its_own_cluster(example):
         to_workload(manifest)
 
 
-def test_a_ray_job_on_a_cluster_that_is_there_is_not_managed(example):
+def test_a_ray_job_on_an_existing_cluster_is_not_managed(example):
     manifest = example("rayjob")
     manifest["spec"]["clusterSelector"] = {"ray.io/cluster": "shared"}
     with pytest.raises(InvalidSpecError, match="must not use an existing cluster"):
@@ -87,7 +87,7 @@ def test_a_ray_job_on_a_cluster_that_is_there_is_not_managed(example):
         to_workload(manifest)
 
 
-def test_the_submitter_is_the_users_or_kuberays(example, admit, flavors):
+def test_the_submitter_is_the_users_template_or_kuberays_default(example, admit, flavors):
     manifest = example("rayjob")
     default = to_workload(manifest).pod_sets[-1].template["spec"]
     assert default["containers"][0]["image"] == "registry.example.com/ray:2.41"
@@ -160,7 +160,7 @@ def test_a_cluster_has_a_ray_container(example):
         to_workload(manifest)
 
 
-def test_a_live_cluster_that_is_not_there_changes_nothing(example):
+def test_a_missing_live_cluster_changes_nothing(example):
     manifest = example("rayservice")
     manifest["metadata"]["annotations"] = ELASTIC
     manifest["spec"]["rayClusterConfig"]["enableInTreeAutoscaling"] = True
@@ -170,7 +170,7 @@ def test_a_live_cluster_that_is_not_there_changes_nothing(example):
 
 
 @pytest.mark.parametrize("groups", ["x", [3], {}])
-def test_groups_that_are_none_are_told_before_autoscaling(example, groups):
+def test_invalid_worker_groups_are_reported_before_autoscaling(example, groups):
     manifest = example("raycluster")
     manifest["spec"] |= {"enableInTreeAutoscaling": True, "workerGroupSpecs": groups}
     with pytest.raises(InvalidSpecError, match="workerGroupSpecs"):

@@ -1,4 +1,4 @@
-"""Workloads from rows of a table."""
+"""Workloads from table rows."""
 
 import math
 from datetime import datetime, timedelta, timezone
@@ -12,7 +12,7 @@ from kueuepy.jobs import from_row
 DAY = 86400 * 10**9
 
 
-def test_what_a_row_leaves_out_has_a_default():
+def test_missing_columns_of_a_row_have_defaults():
     workload, duration = from_row({"name": "a"})
     assert (workload.namespace, workload.queue_name, workload.priority) == ("default", "", 0)
     assert workload.pod_sets[0].count == 1
@@ -69,7 +69,7 @@ def test_times_in_any_form(submit, duration):
     assert submission.duration == 5400
 
 
-def test_resources_with_names_of_their_own():
+def test_rows_with_custom_resource_names():
     row = {"name": "a", "gpu": 2, "example.com/fpga": 1, "min_pods": 2, "pods": 4, "user": "x"}
     workload, _ = from_row(row, gpu_resource="amd.com/gpu", ignore=["user"])
     (pod_set,) = workload.pod_sets
@@ -104,6 +104,6 @@ def test_whole_devices_in_any_form():
         ({"name": "a", "submit": "yesterday"}, "or such as 2024-05-01T12:00:00Z"),
     ],
 )
-def test_rows_that_are_refused(row, problem):
+def test_invalid_rows_are_rejected(row, problem):
     with pytest.raises(InvalidSpecError, match=problem):
         from_row(row)

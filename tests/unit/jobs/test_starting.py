@@ -1,4 +1,4 @@
-"""Jobs held back and started: taints, node selectors, fewer pods, and what is refused."""
+"""Suspended and started jobs: taints, node selectors, partial admission and errors."""
 
 import msgspec
 import pytest
@@ -10,7 +10,7 @@ from kueuepy.objects import Configuration, PodSetAssignment, ResourceFlavor, Tai
 QUEUE = "kueue.x-k8s.io/queue-name"
 
 
-def test_Q_21_a_job_is_suspended_whatever_its_user_wrote(job):
+def test_Q_21_a_job_is_suspended_even_if_its_manifest_says_otherwise(job):
     assert suspend(job(suspend=False))["spec"]["suspend"] is True
     assert suspend(job())["spec"]["suspend"] is True
 
@@ -25,7 +25,7 @@ def test_FL_04_and_FL_08_a_taint_adds_no_toleration_and_a_flavor_adds_its_own(jo
     assert spec["tolerations"] == [{"key": "spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"}]
 
 
-def test_FL_07_a_node_selector_that_is_there_stays_and_one_that_differs_is_refused(job, admit, flavors):
+def test_FL_07_an_existing_node_selector_is_kept_and_a_conflicting_one_is_rejected(job, admit, flavors):
     held = suspend(job(pod={"nodeSelector": {"instance-type": "spot", "zone": "a"}}))
     started = apply_patch(held, start_patch(held, admit(to_workload(held)), flavors))
     assert started["spec"]["template"]["spec"]["nodeSelector"] == {"instance-type": "spot", "zone": "a"}
@@ -88,7 +88,7 @@ def deployment(replicas):
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 
 
-def test_jobs_without_a_queue_name_count_only_if_all_are_managed(job):
+def test_jobs_without_a_queue_name_are_managed_only_by_configuration(job):
     plain = job()
     plain["metadata"]["labels"] = {}
     assert to_workloads([plain]) == ()

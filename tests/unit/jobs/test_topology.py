@@ -1,4 +1,4 @@
-"""Topology requests from annotations, and what Kueue's webhooks refuse in them."""
+"""Topology requests from annotations, and the errors of Kueue's webhooks."""
 
 import pytest
 
@@ -39,11 +39,11 @@ def request(manifest, **options):
         ),
     ],
 )
-def test_annotations_make_a_request(job, annotations, expected):
+def test_annotations_create_a_topology_request(job, annotations, expected):
     assert request(job(parallelism=8, pod_annotations=annotations)) == expected | INDEX
 
 
-def test_a_kind_that_numbers_no_pods_makes_no_request_by_itself(example):
+def test_a_kind_without_pod_indexes_has_no_implicit_topology_request(example):
     head, workers = to_workload(example("raycluster")).pod_sets
     assert head.topology_request is None
     assert workers.topology_request is None
@@ -83,12 +83,12 @@ def test_without_topology_aware_scheduling_there_are_no_requests(job):
         ({LAYERS: '[{"topology": "r", "size": 4}]', SLICE: "h", SIZE: "2"}, "use only one form"),
     ],
 )
-def test_annotations_that_are_refused(job, annotations, problem):
+def test_invalid_topology_annotations_are_rejected(job, annotations, problem):
     with pytest.raises(InvalidSpecError, match=problem):
         to_workload(job(parallelism=8, pod_annotations=annotations))
 
 
-def test_a_group_of_one_pod_set_is_refused_but_for_a_job(job, example):
+def test_a_group_of_one_pod_set_is_rejected_except_for_a_job(job, example):
     grouped = {GROUP: "g", REQUIRED: "rack"}
     assert request(job(pod_annotations=grouped))["podSetGroupName"] == "g"
     manifest = example("raycluster")
@@ -105,18 +105,18 @@ def test_a_group_of_one_pod_set_is_refused_but_for_a_job(job, example):
         ('[{"topology": "rack", "size": 2, "size": null}]', [{"topology": "rack", "size": 2}]),
     ],
 )
-def test_layers_are_read_as_go_reads_json(job, text, layers):
+def test_slice_layers_are_parsed_like_go_json(job, text, layers):
     found = request(job(parallelism=8, pod_annotations={LAYERS: text}))
     assert found["podsetSliceRequiredTopologyConstraints"] == layers
 
 
 @pytest.mark.parametrize("text", ["[[]]", "[1]", '[{"topology": "rack", "size": 2.0}]', "[NaN]", "[" * 10_000, "null"])
-def test_layers_of_other_types_are_refused(job, text):
+def test_slice_layers_of_wrong_types_are_rejected(job, text):
     with pytest.raises(InvalidSpecError, match=r"it must be a JSON list|has 0 layers"):
         to_workload(job(parallelism=8, pod_annotations={LAYERS: text}))
 
 
-def test_several_layers_need_their_gate(job):
+def test_several_slice_layers_need_their_feature_gate(job):
     off = Configuration(feature_gates={"TASMultiLayerTopology": False})
     manifest = job(parallelism=8, pod_annotations={LAYERS: '[{"topology": "rack", "size": 4}]'})
     with pytest.raises(InvalidSpecError, match="needs the feature gate TASMultiLayerTopology"):

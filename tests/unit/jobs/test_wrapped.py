@@ -1,4 +1,4 @@
-"""AppWrapper and SparkApplication: pod sets that are made of other fields."""
+"""AppWrapper and SparkApplication: pod sets from nested fields."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_the_pod_sets_of_other_kinds_are_declared(wrapper):
         to_workload(wrapper(crew))
 
 
-def test_the_pod_set_of_a_component_has_what_kueue_looks_at(wrapper, example):
+def test_the_pod_set_of_a_component_has_the_fields_that_kueue_reads(wrapper, example):
     pod = example("pod")
     pod["spec"] |= {"volumes": [{"name": "v"}], "nodeSelector": {"a": "b"}}
     pod["spec"]["containers"][0] |= {"env": [{"name": "A"}], "image": "registry.example.com:5000/notebook"}
@@ -75,7 +75,7 @@ def test_the_pod_set_of_a_component_has_what_kueue_looks_at(wrapper, example):
     assert "env" not in container
 
 
-def test_what_an_app_wrapper_was_given_is_beside_its_components(example, admit, flavors):
+def test_an_app_wrapper_stores_pod_set_info_next_to_its_components(example, admit, flavors):
     held = suspend(example("appwrapper"))
     workload = to_workload(held)
     started = apply_patch(held, start_patch(held, admit(workload), flavors, marks=False))
@@ -104,7 +104,7 @@ def test_memory_as_java_writes_it(written, quantity):
     assert java_memory(written) == quantity
 
 
-def test_fields_of_spark_that_count(example):
+def test_spark_fields_that_affect_requests(example):
     manifest = example("sparkapplication")
     executor = manifest["spec"]["executor"]
     executor |= {
@@ -132,14 +132,14 @@ def test_fields_of_spark_that_count(example):
     assert workload.priority == 2_000_001_000
 
 
-def test_a_capital_unit_of_java_is_no_quantity(example):
+def test_an_upper_case_java_unit_is_not_a_quantity(example):
     manifest = example("sparkapplication")
     manifest["spec"]["driver"]["memory"] = "4G"
     with pytest.raises(InvalidSpecError, match=r'spec.driver.memory: is "4G"; it must be an amount such as 512m or 4g'):
         to_workload(manifest)
 
 
-def test_what_a_spark_application_is_refused_for(example):
+def test_invalid_spark_applications_are_rejected(example):
     manifest = example("sparkapplication")
     manifest["spec"]["mode"] = "client"
     with pytest.raises(InvalidSpecError, match='mode: is "client"'):
@@ -149,7 +149,7 @@ def test_what_a_spark_application_is_refused_for(example):
         to_workload(manifest)
 
 
-def test_what_a_spark_role_had_comes_back(example, run):
+def test_a_stopped_spark_role_is_restored(example, run):
     manifest = example("sparkapplication")
     manifest["spec"]["executor"] |= {
         "labels": {"own": "1"},
@@ -169,14 +169,14 @@ def test_what_a_spark_role_had_comes_back(example, run):
     assert stopped["spec"]["driver"] == held["spec"]["driver"] | {"template": {"spec": {"containers": [container]}}}
 
 
-def test_the_executors_of_spark_that_were_not_given_are_none_when_it_stops(example, run):
+def test_spark_executors_without_a_count_have_none_after_a_stop(example, run):
     manifest = example("sparkapplication")
     del manifest["spec"]["executor"]["instances"]
     *_, stopped = run(manifest)
     assert stopped["spec"]["executor"]["instances"] == 0
 
 
-def test_the_common_node_selector_of_spark_moves_to_its_roles_for_good(example, run):
+def test_the_common_node_selector_of_spark_is_moved_to_its_roles_permanently(example, run):
     manifest = example("sparkapplication")
     manifest["spec"]["nodeSelector"] = {"disk": "ssd"}
     _, started, stopped = run(manifest)

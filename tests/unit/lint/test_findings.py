@@ -1,4 +1,4 @@
-"""Findings as data, text and HTML, and how lint is asked."""
+"""Findings as data, text and HTML, and the arguments of lint."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from kueuepy.objects import ClusterQueue, Quota, ResourceFlavor
 NOBODY = ClusterQueue.of("vision", {"default": {"cpu": Quota(9, borrowing_limit=1)}}, namespace_selector=None)
 
 
-def test_a_finding_says_place_severity_rule_object_field_and_message():
+def test_a_finding_has_location_severity_rule_object_field_and_message():
     finding = Finding(
         rule="L1", severity="error", object='ClusterQueue "a"', field="spec.x", message="is odd", where="a.yaml:3"
     )
@@ -18,20 +18,20 @@ def test_a_finding_says_place_severity_rule_object_field_and_message():
     assert str(finding) == 'a.yaml:3: error L1: ClusterQueue "a": spec.x: is odd'
 
 
-def test_objects_built_in_python_have_no_place():
+def test_objects_built_in_python_have_no_location():
     findings = lint([ResourceFlavor("default"), NOBODY])
 
     assert [finding.rule for finding in findings] == ["L1", "L2"]
     assert str(findings).startswith('error L1: ClusterQueue "vision": spec.namespaceSelector: is absent')
 
 
-def test_a_cluster_is_linted_with_the_queues_that_nobody_had_to_write():
+def test_a_cluster_is_linted_with_implicit_local_queues():
     cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
 
     assert lint(cluster) == []
 
 
-def test_rules_can_be_skipped_and_unknown_ones_are_refused():
+def test_rules_can_be_skipped_and_unknown_rules_are_rejected():
     assert [finding.rule for finding in lint([ResourceFlavor("default"), NOBODY], skip=["L2"])] == ["L1"]
     with pytest.raises(NotFoundError, match='"L99" is not a rule'):
         lint([], skip=["L99"])
@@ -47,7 +47,7 @@ def test_findings_can_be_narrowed_by_severity():
     assert findings.at_least("note") == [grave, mild]
 
 
-def test_html_escapes_what_objects_are_called():
+def test_html_escapes_object_names():
     findings = Findings([Finding(rule="L1", severity="error", object='Cohort "<b>"', field="", message="a & b")])
 
     html = findings._repr_html_()
@@ -55,6 +55,6 @@ def test_html_escapes_what_objects_are_called():
     assert "a &amp; b" in html
 
 
-def test_nothing_to_remark_is_said():
+def test_an_empty_list_of_findings_has_a_message():
     assert str(Findings()) == "no findings"
     assert Findings()._repr_html_() == "<p>no findings</p>"

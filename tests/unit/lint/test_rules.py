@@ -1,4 +1,4 @@
-"""Every rule finds its surprise in one example and nothing in the other."""
+"""Every rule reports its faulty example and accepts its fixed example."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def _found(name, example):
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_a_rule_finds_what_surprises_and_where(name):
+def test_a_rule_reports_its_faulty_example_with_location(name):
     findings = [finding for finding in _found(name, "surprising") if finding.rule == name]
 
     assert findings
@@ -37,7 +37,7 @@ def test_a_rule_finds_what_surprises_and_where(name):
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_the_example_that_was_put_right_is_clean(name):
+def test_the_fixed_example_has_no_findings(name):
     assert [finding for finding in _found(name, "fixed") if finding.rule == name] == []
 
 
@@ -45,6 +45,6 @@ def test_every_example_belongs_to_a_rule():
     assert sorted(folder.name for folder in EXAMPLES.iterdir() if folder.is_dir()) == sorted(IDS)
 
 
-def test_ids_count_from_l1_and_titles_are_sentences():
+def test_ids_start_at_l1_and_titles_are_sentences():
     assert [f"L{number}" for number in range(1, len(IDS) + 1)] == IDS
     assert all(rule.title.endswith(".") for rule in RULES)

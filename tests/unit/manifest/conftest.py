@@ -1,4 +1,4 @@
-"""Short ways to the texts of problems."""
+"""Short functions for the messages of errors."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from kueuepy.manifest import ManifestError, load
 
 @pytest.fixture
 def refused() -> Callable[[str], list[str]]:
-    """What strict loading says is wrong with a text: field and reason, without the place."""
+    """Return the errors of strict loading: field and reason, without location."""
 
     def refuse(text: str) -> list[str]:
         with pytest.raises(ManifestError) as error:

@@ -36,7 +36,7 @@ def problems(version: str = "v1beta2", **fields: Any) -> list[str]:
     return [str(problem) for _, problem in error.value.problems]
 
 
-def test_what_an_empty_file_means():
+def test_an_empty_file_has_the_default_configuration():
     ready = WaitForPodsReady(timeout=1800, recovery_timeout=1800)
     assert read() == Configuration(wait_for_pods_ready=ready)
     assert ready.requeuing_strategy == RequeuingStrategy("Eviction", 60, 3600, None)
@@ -73,7 +73,7 @@ def test_waiting_for_pods(version: str, raw: dict[str, Any], expected: WaitForPo
     assert read(version, waitForPodsReady=raw).wait_for_pods_ready == expected
 
 
-def test_waiting_for_pods_turned_off_by_its_gate():
+def test_waiting_for_pods_is_disabled_by_its_feature_gate():
     assert read(featureGates={"DisableWaitForPodsReady": True}).wait_for_pods_ready is None
 
 
@@ -135,7 +135,7 @@ def test_jobs_that_are_managed():
     )
 
 
-def test_what_admission_does_not_read_is_known():
+def test_configuration_fields_irrelevant_for_admission_are_accepted():
     fields = {
         "metrics": {},
         "objectRetentionPolicies": {},
@@ -232,7 +232,7 @@ def test_a_configuration_built_in_python_is_reviewed():
     assert found.kind == "Unknown"
 
 
-def test_gates_of_the_configuration_count_for_the_objects():
+def test_feature_gates_of_the_configuration_apply_to_objects():
     workload = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
@@ -266,7 +266,7 @@ def test_gates_of_the_configuration_count_for_the_objects():
         Configuration(wait_for_pods_ready=WaitForPodsReady(recovery_timeout=None)),
     ],
 )
-def test_a_configuration_comes_back(configuration: Configuration):
+def test_a_configuration_survives_writing_and_reading(configuration: Configuration):
     assert load(dump(configuration)).configuration == configuration
 
 

@@ -1,4 +1,4 @@
-"""What dump writes, load reads: the same objects, in a form that people read too."""
+"""Dumps load as the same objects, in a readable format."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -132,7 +132,7 @@ def test_a_whole_manifest():
     ],
     ids=repr,
 )
-def test_any_value_comes_back(value: Any):
+def test_any_value_survives_writing_and_reading(value: Any):
     job = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "j"}, "spec": {"value": value}}
     assert load(yaml_text([job])).jobs == (job,)
 
@@ -171,12 +171,12 @@ OBJECTS: list[Object] = [
 
 
 @pytest.mark.parametrize("obj", OBJECTS, ids=lambda obj: obj.name)
-def test_objects_come_back(obj: Object):
+def test_objects_survive_writing_and_reading(obj: Object):
     assert from_dict(to_dict(obj)) == obj
     assert list(load(dump(obj)).objects()) == [obj]
 
 
-def test_what_is_given_is_not_changed():
+def test_dump_does_not_change_its_input():
     doc = to_dict(OBJECTS[-1])
     before = repr(doc)
     from_dict(doc)

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - cases stay on one line each
-"""Lenient reading puts right what strict reading refuses, and says so."""
+"""Lenient reading corrects input that strict reading rejects, and reports the corrections."""
 
 from textwrap import dedent
 
@@ -16,7 +16,7 @@ def lenient(text: str) -> tuple[Manifest, list[str]]:
     return manifest, [str(note) for note in manifest.notes]
 
 
-def test_a_covered_resource_without_quota_has_none():
+def test_a_covered_resource_without_quota_has_a_quota_of_0():
     manifest, notes = lenient(
         dedent("""\
         apiVersion: kueue.x-k8s.io/v1beta1
@@ -42,7 +42,7 @@ def test_a_covered_resource_without_quota_has_none():
     ]
 
 
-def test_quotas_come_in_the_order_of_the_group():
+def test_quotas_are_in_the_order_of_the_group():
     manifest, notes = lenient(
         dedent("""\
         apiVersion: kueue.x-k8s.io/v1beta2
@@ -62,7 +62,7 @@ def test_quotas_come_in_the_order_of_the_group():
     assert notes == []
 
 
-def test_names_that_no_object_could_have():
+def test_invalid_object_names():
     text = dedent("""\
         apiVersion: kueue.x-k8s.io/v1alpha1
         kind: ClusterQueue
@@ -123,7 +123,7 @@ def test_an_unknown_kind_of_kueue_is_skipped():
     assert notes == ['text:2: Kohort "a": kind: "Kohort" is no kind of kueue.x-k8s.io; did you mean "Cohort"?; skipped']
 
 
-def test_what_contradicts_itself_is_refused_all_the_same():
+def test_contradictory_objects_are_also_rejected_when_lenient():
     text = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec: {fairSharing: {weight: -1}}\n"
     with pytest.raises(ManifestError, match="it must be 0 or more"):
         load(text, strict=False)
@@ -134,6 +134,6 @@ def test_what_contradicts_itself_is_refused_all_the_same():
         )
 
 
-def test_more_than_one_sign_is_no_integer():
+def test_several_signs_are_not_an_integer():
     with pytest.raises(ManifestError, match="it must be an integer"):
         load("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {name: a}\nspec: {priority: --5}\n")

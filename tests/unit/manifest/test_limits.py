@@ -1,4 +1,4 @@
-"""Hostile files: every limit holds at the limit, one beyond it, and a thousand times beyond it."""
+"""Hostile files: limits are exact, also far beyond the limit."""
 
 import json
 import time
@@ -29,7 +29,7 @@ def test_bytes():
         assert exceeds("a: " + "x" * size, limits).limit == "document_bytes"
 
 
-def test_bytes_of_a_file_are_looked_at_before_it_is_read(tmp_path):
+def test_the_size_of_a_file_is_checked_before_it_is_read(tmp_path):
     (tmp_path / "big.yaml").write_text("a: " + "x" * 98)
     with pytest.raises(LimitError, match=r"big\.yaml: the file has 101 bytes; at most 100 are allowed"):
         load(tmp_path / "big.yaml", limits=Limits(document_bytes=100))
@@ -129,7 +129,7 @@ def test_control_characters(code: int):
         load(f"a: b\nc: {chr(code)}\n")
 
 
-def test_deep_json_doesnt_exhaust_the_stack():
+def test_deep_json_does_not_exhaust_the_stack():
     text = json.dumps({"a": 1})
     for _ in range(9):
         text = text.replace("1", text)
@@ -138,6 +138,6 @@ def test_deep_json_doesnt_exhaust_the_stack():
     assert exceeds('{"a":' * 100_000 + "1" + "}" * 100_000).limit == "depth"
 
 
-def test_paths_are_never_taken_from_documents():
+def test_documents_cannot_refer_to_paths():
     manifest = load('apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {path: "file:///etc/passwd"}\n')
     assert [str(note) for note in manifest.notes] == ['text:1: Secret "x": does not bear on admission; skipped']

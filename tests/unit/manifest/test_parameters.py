@@ -1,4 +1,4 @@
-"""What admission checks are configured with is held to its CRD, and the autoscaler's model keeps to it."""
+"""Parameters of admission checks are validated like by their CRD, and used by the autoscaler model."""
 
 import pytest
 
@@ -34,13 +34,13 @@ def config(**spec):
         (document("MultiKueueCluster", clusterSource={"kubeConfig": {"location": ""}}), "location: has 0 characters"),
     ],
 )  # fmt: skip
-def test_what_an_api_server_refuses_is_refused(doc, told):
+def test_parameters_rejected_by_an_api_server_are_rejected(doc, told):
     with pytest.raises(kq.errors.InvalidSpecError) as caught:
         kq.load(doc)
     assert told in str(caught.value)
 
 
-def test_what_it_takes_is_taken():
+def test_parameters_accepted_by_an_api_server_are_accepted():
     docs = [
         config(managedResources=["nvidia.com/gpu"], retryStrategy=None, podSetMergePolicy="IdenticalPodTemplates"),
         document("MultiKueueConfig", clusters=["a", "b"]),
@@ -74,7 +74,7 @@ def test_only_workloads_with_managed_resources_wait_for_nodes():
 
 
 def attempts(spec, **options):
-    """How often nodes were asked for until the workload was rejected, and after how many seconds."""
+    """Return the number of provisioning attempts until rejection, and the time in seconds."""
     found = scheduler(spec, fails=lambda _, attempt: bool(made.append(attempt)) or True, **options)
     made = []
     found.submit({"name": "job", "queue": "team", "cpu": 1})
@@ -86,7 +86,7 @@ def attempts(spec, **options):
     return len(made), None
 
 
-def test_failures_are_retried_as_the_config_says():
+def test_failures_are_retried_by_the_retry_strategy():
     assert attempts({})[0] == 4
     assert attempts({"retryStrategy": {"backoffBaseSeconds": 0, "backoffLimitCount": 2}}) == (3, 900.0)
     assert attempts({"retryStrategy": {"backoffLimitCount": 2}}, backoff_limit=0) == (1, 300.0)

@@ -1,4 +1,4 @@
-"""What load takes, what it skips, and the places that it names."""
+"""Input formats of load, skipped objects, and locations."""
 
 import io
 import json
@@ -103,13 +103,13 @@ ITEM = dedent("""\
 
 
 @pytest.mark.parametrize("margin", ["", "  "])
-def test_large_lists_are_taken_apart(margin: str):
+def test_large_lists_are_split(margin: str):
     manifest = load(big_list(1000, indent(ITEM, margin)))
     assert [cohort.name for cohort in manifest.cohorts] == [f"c{i}" for i in range(1000)]
     assert manifest.where(manifest.cohorts[700], ("metadata", "annotations", "long")) == "text:4208"
 
 
-def test_the_items_of_a_large_list_may_come_last():
+def test_the_items_of_a_large_list_may_be_the_last_key():
     text = big_list(600, ITEM, "apiVersion: v1\nkind: List\nitems:\n", "")
     assert len(load(text).cohorts) == 600
 
@@ -118,12 +118,12 @@ def test_the_items_of_a_large_list_may_come_last():
     ("written", "read"), [("long: |\n        x\n        - y %s\n", "x\n- y xxx"), ('long: "x\n- y %s"', "x - y xxx")]
 )
 def test_large_lists_with_lines_that_look_like_items(written: str, read: str):
-    """Inside of a text they are no items, wherever the text is split."""
+    """Lines inside a text are not items, wherever the text is split."""
     manifest = load(big_list(600, ITEM.replace("long: %s", written)))
     assert manifest.cohorts[599].annotations["long"].startswith(read)
 
 
-def test_what_is_wrong_in_a_large_list_is_found():
+def test_errors_in_a_large_list_are_found():
     text = big_list(700, ITEM)
     with pytest.raises(ManifestError, match=r'^text:3906: Cohort "C650": metadata\.name: is "C650"'):
         load(text.replace("c650", "C650"))
@@ -155,7 +155,7 @@ def test_stray_kinds_are_noted_and_skipped():
 JOB = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, annotations: {kueue.x-k8s.io/queue-name: q}}\nspec: {}\n"
 
 
-def test_jobs_are_kept_as_they_are():
+def test_jobs_are_kept_unchanged():
     manifest = load(JOB)
     assert manifest.jobs[0]["metadata"] == {"name": "j", "annotations": {"kueue.x-k8s.io/queue-name": "q"}}
 
@@ -186,7 +186,7 @@ def test_other_kinds_of_kueue_are_kept():
     assert [other["kind"] for other in load(text).others] == ["ProvisioningRequestConfig"]
 
 
-def test_what_kubectl_adds_is_ignored():
+def test_fields_added_by_kubectl_are_ignored():
     text = dedent("""\
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: LocalQueue
@@ -224,7 +224,7 @@ def test_a_namespace_has_the_label_of_its_name():
     assert Namespace("b").labels == {"kubernetes.io/metadata.name": "b"}
 
 
-def test_two_objects_of_one_name():
+def test_two_objects_with_one_name_are_rejected_in_a_file():
     text = f"{COHORT % 'a'}---\n{COHORT % 'a'}"
     with pytest.raises(
         DuplicateError, match=r'^text:5: Cohort "a": is given at text:1 already; give each object once$'
@@ -235,7 +235,7 @@ def test_two_objects_of_one_name():
     assert [str(note) for note in manifest.notes] == ['text:6: Cohort "a": replaces that of text:1']
 
 
-def test_a_version_stands_before_documents():
+def test_a_yaml_directive_is_allowed_before_documents():
     text = "%YAML 1.1 # c\n# c\n---\n" + COHORT % "a" + "...\n%YAML 1.1\n---\n" + COHORT % "b"
     assert cohorts(text) == ["a", "b"]
 
@@ -252,7 +252,7 @@ def test_a_version_stands_before_documents():
         ("---\n%YAML 1.1\n---\n", 2),
     ],
 )
-def test_other_directives_are_refused(text: str, line: int):
+def test_other_yaml_directives_are_rejected(text: str, line: int):
     with pytest.raises(ManifestError, match=rf"^text:{line}:1: a line starts with %, which only %YAML 1\.1"):
         load(text)
 
@@ -261,7 +261,7 @@ def values(text: str) -> list[object]:
     return [item.value for item in read("f.yaml", text.encode(), Limits(), strict=True)]
 
 
-def test_what_stands_behind_a_marker_is_of_its_document():
+def test_text_after_a_document_marker_belongs_to_the_document():
     assert values("--- {a: 1}\n--- |\n b\n--- # c\nd: e\n---\nf: g\n...\n# h\n") == [
         {"a": 1},
         "b\n",
@@ -274,7 +274,7 @@ def test_what_stands_behind_a_marker_is_of_its_document():
 
 
 @pytest.mark.parametrize("text", ["a: 1\n...\nb: 2\n", "a: 1\n...\n# c\n\nb: 2\n", "a: 1\n... b\n"])
-def test_nothing_is_read_behind_an_end(text: str):
+def test_text_after_a_document_end_marker_is_an_error(text: str):
     with pytest.raises(ManifestError, match=r"a document starts here after \.\.\.; write --- before it"):
         values(text)
 
@@ -289,23 +289,23 @@ def test_nothing_is_read_behind_an_end(text: str):
         '{"kind": "List", "items": [{"a": 1}, {"b": 2}}',
     ],
 )
-def test_a_json_list_that_is_cut_off_is_refused(text: str):
+def test_a_truncated_json_list_is_rejected(text: str):
     with pytest.raises(ManifestError, match=r"^f\.yaml:1:"):
         values(text)
 
 
-def test_items_that_cannot_be_told_apart_are_read_as_a_whole():
+def test_items_that_cannot_be_split_are_read_as_a_whole():
     assert values("kind: List\nitems:\n- a: [x]\n-\n  b: 1\n") == [{"a": ["x"]}, {"b": 1}]
 
 
-def test_lines_of_json_that_is_no_yaml_are_found():
+def test_errors_in_json_that_is_not_yaml_have_lines():
     text = '{"a": "\\ud83d\\ude00",\n "b": "\\\\\\/",\n "c": 1}'
     (item,) = read("f.json", text.encode(), Limits(), strict=True)
     assert item.value == {"a": "\U0001f600", "b": "\\/", "c": 1}
     assert item.where(("c",)) == "f.json:3"
 
 
-def test_large_json_is_held_to_the_limits_without_being_yaml():
+def test_limits_apply_to_large_json():
     odd = "\\ud83d\\ude00"  # is no YAML
     doc = {"a": [[{}] * 600, "x" * 999]}
     text = json.dumps(doc)[:-1] + f', "b": "{odd}", "c": 12345678901234567890123}}'
@@ -355,7 +355,7 @@ def test_large_json_is_held_to_the_limits_without_being_yaml():
         ),
     ],
 )
-def test_documents_that_are_no_objects(text: str, expected: str, refused: Callable[[str], list[str]]):
+def test_documents_that_are_not_objects_are_rejected(text: str, expected: str, refused: Callable[[str], list[str]]):
     assert any(expected in found for found in refused(text)), refused(text)
 
 
@@ -410,7 +410,7 @@ def test_problems_name_file_line_object_and_field(tmp_path: Path):
     ]
 
 
-def test_where_an_object_is():
+def test_an_object_has_a_location():
     manifest = load(f"{COHORT % 'a'}---\n{COHORT % 'b'}spec:\n  parentName: a\n")
     assert manifest.where(manifest.cohorts[1]) == "text:5"
     assert manifest.where(manifest.cohorts[1], ("spec", "parentName")) == "text:9"
@@ -418,21 +418,21 @@ def test_where_an_object_is():
     assert manifest.where(Cohort("c")) == ""
 
 
-def test_there_is_an_end_to_problems():
+def test_the_number_of_reported_problems_is_limited():
     text = "---\n".join((COHORT % f"c{i}") + "spec: {parent: x}\n" for i in range(200))
     with pytest.raises(ManifestError) as error:
         load(text)
     assert len(error.value.problems) == 50
 
 
-def test_a_mapping_of_unknown_fields_has_an_end():
+def test_the_number_of_reported_unknown_fields_is_limited():
     text = COHORT % "a" + "spec: {" + ", ".join(f"x{i}: 1" for i in range(20_000)) + "}\n"
     with pytest.raises(ManifestError) as error:
         load(text)
     assert len(error.value.problems) == 50
 
 
-def test_items_of_a_list_come_before_the_rest_is_read():
+def test_list_items_are_read_before_the_other_fields():
     text = "kind: List\nitems:\n" + "- a: 1\n" * 100_000 + "- [\n"
     items = read("f.yaml", text.encode(), Limits(), strict=True)
     assert next(items).value == {"a": 1}
@@ -449,7 +449,7 @@ def test_a_mapping_with_items_is_a_list_object_by_its_kind(kind):
         assert not listed or kind == "List"
 
 
-def test_a_kind_that_deceives_is_refused():
+def test_a_list_with_a_misleading_kind_is_rejected():
     text = "items:\n- a: 1\nb: '\nkind: List\n'\n"
     with pytest.raises(ManifestError, match="must have a kind that ends in List"):
         list(read("f.yaml", text.encode(), Limits(), strict=True))

@@ -1,4 +1,4 @@
-"""The rules of flavors, topologies, checks, priority classes and Kubernetes' own objects."""
+"""Validation of flavors, topologies, checks, priority classes and Kubernetes objects."""
 
 import pytest
 
@@ -131,7 +131,7 @@ def test_invalid(obj: Object, expected: str):
     assert found.startswith(expected)
 
 
-def test_check_raises_what_validate_finds():
+def test_check_raises_the_errors_of_validate():
     check(Topology("t", levels=["rack"]))
     with pytest.raises(
         ManifestError, match=r'^Topology "t": spec\.levels\[1\]: "a" occurs twice; each may occur once$'
@@ -139,7 +139,7 @@ def test_check_raises_what_validate_finds():
         check(Topology("t", levels=["a", "a"]))
 
 
-def test_checks_and_topologies_may_be_without_a_spec():
+def test_checks_and_topologies_may_have_no_spec():
     assert texts(Topology("t")) == texts(AdmissionCheck("c")) == []
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - cases stay on one line each
-"""The rules of ClusterQueues, Cohorts and LocalQueues: for each one example that passes and one that doesn't."""
+"""Validation of ClusterQueues, Cohorts and LocalQueues, with a valid and an invalid example of each rule."""
 
 from typing import Any
 
@@ -283,7 +283,7 @@ def test_concurrent_admission_is_valid(obj: ClusterQueue):
         ),
     ],
 )
-def test_concurrent_admission_is_reviewed_with_its_gate_only(obj: ClusterQueue, expected: str):
+def test_concurrent_admission_is_validated_only_with_its_feature_gate(obj: ClusterQueue, expected: str):
     assert texts(obj) == []
     (found,) = texts(obj, ConcurrentAdmission=True)
     assert expected in found

@@ -1,4 +1,4 @@
-"""The rules of Workloads and their status."""
+"""Validation of Workloads and their status."""
 
 from typing import Any
 
@@ -273,12 +273,12 @@ def test_invalid(workload: Workload, expected: str):
 @pytest.mark.parametrize(
     ("boost", "valid"), [("5", True), ("-2147483648", True), ("", False), ("1.5", False), ("2147483648", False)]
 )
-def test_the_boost_is_an_integer_with_its_gate(boost: str, valid: bool):  # noqa: FBT001
+def test_the_priority_boost_must_be_an_integer_with_its_feature_gate(boost: str, valid: bool):  # noqa: FBT001
     workload = Workload("w", annotations={"kueue.x-k8s.io/priority-boost": boost})
     assert (texts(workload, PriorityBoost=True) == []) is valid
 
 
-def test_gates_turn_rules_off():
+def test_feature_gates_disable_rules():
     assert texts(template(**container(requests={"cpu": "-1"})), WorkloadValidateResourcesAreNonNegative=False) == []
     labelled = pods(template={"metadata": {"labels": {"a b": ""}}})
     assert texts(labelled, WorkloadValidationForPodSetMetadata=False) == []

@@ -1,4 +1,4 @@
-"""Plain scalars mean what they mean to Kubernetes: YAML 1.1 as Go reads it."""
+"""Plain scalars have the meaning of YAML 1.1 in Go."""
 
 import math
 
@@ -8,17 +8,17 @@ from kueuepy.manifest.text.scalars import Scalar, key_text, resolve
 
 
 @pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
-def test_words_for_true(text: str):
+def test_spellings_of_true(text: str):
     assert resolve(text) is True
 
 
 @pytest.mark.parametrize("text", ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
-def test_words_for_false(text: str):
+def test_spellings_of_false(text: str):
     assert resolve(text) is False
 
 
 @pytest.mark.parametrize("text", ["", "~", "null", "Null", "NULL"])
-def test_words_for_null(text: str):
+def test_spellings_of_null(text: str):
     assert resolve(text) is None
 
 
@@ -86,19 +86,19 @@ def test_fractions(text: str, value: float):
         "-",
     ],
 )
-def test_what_only_looks_like_a_number_is_text(text: str):
+def test_texts_similar_to_numbers_are_texts(text: str):
     assert resolve(text) == text
 
 
 @pytest.mark.parametrize("text", [".inf", "+.Inf", "-.INF", ".nan", ".NaN", ".NAN"])
-def test_what_is_no_number_in_json_is_no_text(text: str):
+def test_infinity_and_nan_are_numbers_and_not_keys(text: str):
     value = resolve(text)
     assert isinstance(value, float)
     assert not math.isfinite(value)
     assert key_text(text) is None
 
 
-def test_endless_digits_are_text():
+def test_many_digits_are_text():
     digits = "9" * 100_000
     assert resolve(digits) is digits
 

@@ -1,4 +1,4 @@
-"""The schemas of Kueue's API: what an API server makes of objects before any rule is looked at."""
+"""Schemas of Kueue's API: defaults and type checks of an API server, before other validation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def workload(version: str = "v1beta2", *, containers: Any = (), **spec: Any) -> 
 
 
 def fields(raw: dict[str, Any], *, strict: bool = True) -> list[str]:
-    """The fields that reading names as wrong."""
+    """Return the fields of the errors of reading."""
     try:
         load(raw, strict=strict)
     except ManifestError as error:
@@ -53,7 +53,7 @@ def test_the_webhook_rewrites_the_quotas_of_a_new_cluster_queue(version: str, qu
         from_dict(queue("ClusterQueue", version, **quota))
 
 
-def test_the_webhook_leaves_a_cluster_queue_with_its_finalizer_alone():
+def test_the_webhook_does_not_change_a_cluster_queue_with_its_finalizer():
     raw = queue("ClusterQueue", nominalQuota=0.5)
     raw["metadata"]["finalizers"] = ["kueue.x-k8s.io/resource-in-use"]
     assert fields(raw) == [QUOTA]
@@ -144,7 +144,7 @@ def placed(values: Any, count: Any = 1) -> dict[str, Any]:
         (placed({"universal": "a"}, 2**63), "slices[0].domainCount"),
     ],
 )
-def test_wrong_types_are_refused_by_name(raw: dict[str, Any], field: str):
+def test_wrong_types_are_rejected_with_field_names(raw: dict[str, Any], field: str):
     (found,) = fields(raw)
     assert found.endswith(field)
 
@@ -162,14 +162,14 @@ def test_problems_of_v1beta1_name_its_fields():
     assert fields(doc("ClusterQueue", "v1beta1", cohort=5)) == ["spec.cohort"]
 
 
-def test_lenient_reading_puts_types_right():
+def test_lenient_reading_converts_types():
     raw = workload(containers=[{"name": 5, "imag": "x", "tty": "true"}], priority="7")
     (found,) = load(raw, strict=False).workloads
     assert found.priority == 7
     assert found.pod_sets[0].template["spec"]["containers"] == [{"name": "5", "tty": True}]
 
 
-def test_pod_sets_that_mean_the_same_are_the_same():
+def test_equivalent_pod_sets_are_equal():
     reserved = {"type": "QuotaReserved", "status": "True", "reason": "r", "message": "", "lastTransitionTime": TIME}
 
     def running(cpu: Any, **template: Any) -> Workload:
@@ -183,7 +183,7 @@ def test_pod_sets_that_mean_the_same_are_the_same():
     assert problem.field == "spec.podSets[0]"
 
 
-def test_a_record_may_leave_out_what_no_decision_depends_on():
+def test_records_may_omit_fields_irrelevant_for_decisions():
     made = Workload("w", pod_sets=[PodSet(template={"spec": {"containers": [{}, {}]}})])
     assert validate_update(made, made) == []
 
@@ -203,7 +203,7 @@ def test_the_table_keeps_each_schema_once(tmp_path: Any):
     }
 
 
-def test_the_zero_time_is_no_time():
+def test_the_zero_time_counts_as_absent():
     raw = {**workload(), "status": {"requeueState": {"count": 1, "requeueAt": "0001-01-01T00:00:00Z"}}}
     raw["metadata"]["creationTimestamp"] = "0001-01-01T00:00:00Z"
     (found,) = load(raw).workloads

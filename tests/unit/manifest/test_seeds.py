@@ -1,4 +1,4 @@
-"""The configurations that started the project, in the versions of their time, read as what they meant."""
+"""The first clusters of Kueue's documents, read from their original API versions."""
 
 from textwrap import dedent, indent
 
@@ -22,7 +22,7 @@ from kueuepy.objects import (
 ALL = LabelSelector()
 
 
-def test_one_queue_of_minima():
+def test_one_queue_with_minimum_quotas():
     text = dedent("""\
         apiVersion: kueue.x-k8s.io/v1alpha1
         kind: ClusterQueue
@@ -66,7 +66,7 @@ def test_codependent_resources_need_a_name_that_exists():
     )
 
 
-def test_flavors_and_queues_in_one_piece():
+def test_flavors_and_queues_in_one_file():
     text = dedent("""\
         ---
         apiVersion: kueue.x-k8s.io/v1alpha2

@@ -1,4 +1,4 @@
-"""What of an object may change, and what may not."""
+"""Mutable and immutable fields of objects."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def status_of(workload: Workload, **fields: Any) -> WorkloadStatus:
 TAINTED = ResourceFlavor("f", node_labels={"a": "b"}, node_taints=[Taint("k", "", "NoSchedule")], topology_name="t")
 
 
-def test_levels_above_the_hostname_may_change_in_v1beta2_alone():
+def test_levels_above_the_hostname_may_change_only_in_v1beta2():
     old, new = (Topology("t", levels=[*levels, HOST]) for levels in (("rack",), ("block", "rack")))
     assert validate_update(old, new) == []
     assert [str(problem) for problem in validate_update(old, new, version="v1beta1")] == [
@@ -77,7 +77,7 @@ def test_levels_above_the_hostname_may_change_in_v1beta2_alone():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_may_change(old: Object, fields: dict[str, Any]):
+def test_valid_changes(old: Object, fields: dict[str, Any]):
     assert changed(old, **fields) == []
 
 
@@ -102,12 +102,12 @@ def test_what_may_change(old: Object, fields: dict[str, Any]):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_may_not_change(old: Object, fields: dict[str, Any], expected: str):
+def test_immutable_fields(old: Object, fields: dict[str, Any], expected: str):
     (found,) = changed(old, **fields)
     assert found.startswith(expected)
 
 
-def test_an_object_doesnt_become_another_kind():
+def test_an_object_cannot_change_its_kind():
     (found,) = validate_update(Cohort("a"), ClusterQueue("a"))
     assert found.kind == "Invalid"
 
@@ -145,7 +145,7 @@ POD_CLASS = PriorityClassRef("scheduling.k8s.io", "PriorityClass", "high")
         (Workload("w", annotations={GATES: "a.b/c,a.b/d"}), {"annotations": {GATES: "a.b/d"}}),
     ],
 )
-def test_what_may_change_of_a_workload(old: Workload, fields: dict[str, Any]):
+def test_valid_changes_of_a_workload(old: Workload, fields: dict[str, Any]):
     assert changed(old, **fields) == []
 
 
@@ -180,12 +180,12 @@ def test_what_may_change_of_a_workload(old: Workload, fields: dict[str, Any]):
         ),
     ],
 )
-def test_what_may_not_change_of_a_workload(old: Workload, fields: dict[str, Any], expected: str):
+def test_immutable_fields_of_a_workload(old: Workload, fields: dict[str, Any], expected: str):
     (found,) = changed(old, **fields)
     assert found.startswith(expected)
 
 
-def test_the_number_of_pod_sets_stays():
+def test_the_number_of_pod_sets_is_immutable():
     found = changed(OLD, pod_sets=(PodSet("main", 5), PodSet("more")))
     assert "spec.podSets: cannot be changed while quota is reserved" in found
 
@@ -196,12 +196,12 @@ def test_a_class_of_another_group():
     assert found == ["spec.priorityClassRef.group: cannot be changed", "spec.priorityClassRef.kind: cannot be changed"]
 
 
-def test_the_topology_of_an_admission_may_come_later():
+def test_the_topology_of_an_admission_may_be_added_later():
     assignment = PodSetAssignment("main", {"cpu": "f"}, {"cpu": "10"}, 5, TopologyAssignment(("rack",)), "Ready")
     assert changed(OLD, status=status_of(OLD, admission=Admission("q", (assignment,)))) == []
 
 
-def test_what_already_lacks_its_admission_may_go_on():
+def test_a_reservation_that_lacks_its_admission_can_be_changed():
     old = running(RESERVED, status={"admission": None})
     assert changed(old, active=False) == []
 
@@ -217,7 +217,7 @@ def texts(old: Object, new: Object) -> list[str]:
     return [str(problem) for problem in validate_update(old, new)]
 
 
-def test_reclaimable_pods_only_become_more():
+def test_reclaimable_pods_can_only_increase():
     assert texts(reclaiming(2), reclaiming(3)) == []
     assert texts(reclaiming(2), reclaiming(1)) == ["status.reclaimablePods.main.count: is 1; it cannot be less than 2"]
     gone = msgspec.structs.replace(reclaiming(2), status=status_of(reclaiming(2), reclaimable_pods=()))
@@ -233,7 +233,7 @@ def test_a_scaled_down_job_may_reclaim_less():
     assert found == "status.reclaimablePods[0].count: is 3; it must be at most 2"
 
 
-def test_updates_of_a_ready_check_stay():
+def test_updates_of_a_ready_check_are_immutable():
     def checked(state: Any, key: str) -> Workload:
         check = AdmissionCheckState("c", state, pod_set_updates=({"name": "main", "labels": {key: "v"}},))
         return running(RESERVED, status={"admission_checks": (check,)})

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - cases stay on one line each
-"""Older API versions come out with the meaning of v1beta2."""
+"""Conversion of older API versions to v1beta2."""
 
 from collections.abc import Callable
 from textwrap import dedent
@@ -109,7 +109,7 @@ def test_resources_of_the_same_flavors_are_one_group():
         {"cpu": {"spot": 1}, "memory": {"spot": 1}, "gpu": {"spot": 1, "vendor1": 1}},
     ],
 )
-def test_flavors_in_common_must_be_all_of_them_in_order(resources: dict[str, dict[str, Any]]):
+def test_resources_must_share_all_flavors_in_the_same_order_or_none(resources: dict[str, dict[str, Any]]):
     assert "two resources must list the same flavors in the same order, or none in common" in problem(
         old_queue(resources)
     )
@@ -172,7 +172,7 @@ def test_an_old_flavor_has_no_other_fields(refused: Callable[[str], list[str]]):
     assert refused(text) == ['taint: unknown field; did you mean "taints"?']
 
 
-def test_a_queue_became_a_local_queue():
+def test_a_v1alpha1_queue_is_a_local_queue():
     text = "apiVersion: kueue.x-k8s.io/v1alpha1\nkind: Queue\nmetadata: {name: main, namespace: a}\nspec: {clusterQueue: q}\n"
     assert load(text).local_queues == (LocalQueue("main", namespace="a", cluster_queue="q"),)
 
@@ -233,7 +233,7 @@ def test_checks_by_name_replace_the_strategy():
     )
 
 
-def test_new_words_are_understood_in_v1beta1_and_old_ones_not_in_v1beta2():
+def test_new_field_names_are_read_in_v1beta1_and_old_names_are_rejected_in_v1beta2():
     new = {"whenCanBorrow": "TryNextFlavor", "whenCanPreempt": "MayStopSearch"}
     queue = from_dict(beta1("ClusterQueue", flavorFungibility=new))
     assert isinstance(queue, ClusterQueue)

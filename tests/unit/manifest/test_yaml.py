@@ -1,4 +1,4 @@
-"""YAML texts as Kubernetes reads them, or refused; and the fast reader agrees with the exact reader."""
+"""YAML texts are read like in Kubernetes or rejected, and the fast reader agrees with the exact reader."""
 
 import json
 from typing import Any
@@ -84,7 +84,7 @@ def test_aliases_and_merges(text: str, value: Any):
     assert exact(text) == exact(text, libyaml=False) == value
 
 
-def test_what_an_alias_stands_for_is_a_copy():
+def test_an_alias_is_expanded_to_a_copy():
     document = exact("a: &x {b: []}\nc: *x")
     document["a"]["b"].append(1)
     assert document["c"] == {"b": []}
@@ -170,7 +170,7 @@ KEY = "null, a fraction, a mapping or a list is no key"
         ("a: 1\n...\nb: 2", "f.yaml:3:1", "did not find expected <document start>"),
     ],
 )
-def test_errors_name_their_place(text: str, place: str, reason: str):
+def test_errors_name_their_location(text: str, place: str, reason: str):
     found = message(text)
     assert found.startswith(place)
     assert reason in found
@@ -192,7 +192,7 @@ def test_errors_name_their_place(text: str, place: str, reason: str):
         ("a: !!seq [b]", ["b"]),
     ],
 )
-def test_tags_of_what_json_has(text: str, value: Any):
+def test_yaml_tags_of_json_types(text: str, value: Any):
     assert exact(text) == exact(text, libyaml=False) == {"a": value}
     assert type(exact(text)["a"]) is type(value)
 
@@ -202,17 +202,17 @@ def test_an_alias_of_a_text_or_a_number_is_a_key():
     assert exact("x: &x 0x10\n*x : 1") == {"x": 16, "16": 1}
 
 
-def test_a_text_that_stands_in_no_map_may_be_anchored():
+def test_a_text_outside_a_mapping_may_be_anchored():
     assert exact("&x a: b\nc: *x") == {"a": "b", "c": "a"}
 
 
-def test_what_is_merged_later_counts_in_lenient_reading():
+def test_later_merge_keys_win_in_lenient_reading():
     assert exact("a: &x {b: 1}\nc: {b: 5, <<: *x}", strict=False)["c"] == {"b": 1}
     assert exact("a: &x {b: 1}\nc: {<<: *x, <<: {b: 2}}", strict=False)["c"] == {"b": 2}
 
 
 @pytest.mark.parametrize("text", ["a:\tb", "a: b\tc", "a: b\t\nc: d", "{a:\t1,\tb: 2}", "a: b\t# c"])
-def test_tabs_between_words_are_blanks(text: str):
+def test_tabs_between_tokens_are_spaces(text: str):
     assert exact(text) == exact(text, libyaml=False)
     assert fast_value(text + "\n") is None
 
@@ -251,7 +251,7 @@ def test_the_last_of_equal_keys_wins_in_lenient_reading():
     ],
 )
 @pytest.mark.sanitizer
-def test_the_fast_reader_reads_what_kubectl_prints(text: str):
+def test_the_fast_reader_reads_the_output_of_kubectl(text: str):
     assert fast_value(text) == (exact(text),)
 
 
@@ -324,11 +324,11 @@ def test_the_fast_reader_reads_what_kubectl_prints(text: str):
     ],
 )
 @pytest.mark.sanitizer
-def test_the_fast_reader_leaves_the_rest(text: str):
+def test_the_fast_reader_passes_other_documents_on(text: str):
     assert fast_value(text) is None
 
 
-def test_a_slash_is_escaped_in_json_alone():
+def test_an_escaped_slash_is_valid_only_in_json():
     assert fast_value('{"a": "b\\/"}') == ({"a": "b/"},)
 
 
@@ -337,7 +337,7 @@ def test_an_empty_text_has_no_value():
 
 
 @pytest.mark.sanitizer
-def test_templates_of_pod_sets_are_one_object_where_they_are_written_alike():
+def test_equal_pod_templates_share_one_object():
     pod_set = "  - template:\n      spec:\n        a: {}\n    name: {}\n"
     text = (
         "podSets:\n" + pod_set.format(1, "x") + pod_set.format(1, "y") + pod_set.format(2, "z") + "template:\n  a: 1\n"

@@ -1,4 +1,4 @@
-"""NumPy's numbers, truth values, texts and times are taken wherever Python's are."""
+"""Numbers, booleans, texts and times of NumPy are accepted like those of Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cluster():
     )
 
 
-def test_objects_with_names_from_an_array_are_those_with_texts():
+def test_objects_with_names_of_numpy_equal_those_with_texts():
     found = cluster()
     plain = kq.Cluster(
         kq.ResourceFlavor("f", node_labels={"team": "a"}),
@@ -77,7 +77,7 @@ def test_times_of_numpy_are_exact_and_numbers_are_seconds(value, exact):
 @pytest.mark.parametrize(
     "value", [np.datetime64("NaT"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64("nan")]
 )
-def test_what_is_no_time_of_64_bits_is_refused(value):
+def test_numpy_times_beyond_64_bits_are_rejected(value):
     with pytest.raises(kq.errors.InvalidSpecError, match="time"):
         moment_ns(value)
 
@@ -86,21 +86,21 @@ def test_what_is_no_time_of_64_bits_is_refused(value):
     "value",
     [np.timedelta64("NaT"), np.datetime64("2024"), np.float64("nan"), TRUE, np.timedelta64(10**6, "D")],
 )
-def test_what_is_no_duration_is_refused(value):
+def test_invalid_numpy_durations_are_rejected(value):
     with pytest.raises(kq.errors.InvalidSpecError, match="duration"):
         kq.Scheduler(cluster(), now=0).advance(value)
 
 
-def test_a_moment_of_numpy_is_one():
+def test_a_numpy_datetime_is_a_time():
     assert kq.Scheduler(cluster(), now=np.datetime64("2024-05-01T12:00")).now == DAY.timestamp()
 
 
-def test_an_edit_takes_values_of_numpy():
+def test_an_edit_accepts_numpy_values():
     path = NAMES[1].replace("a", "ClusterQueue/a:quota[f/cpu].nominalQuota")
     assert cluster().edit(path, np.int64(8)) == cluster().edit(str(path), 8)
 
 
-def test_runs_and_tables_take_values_of_numpy():
+def test_simulations_and_tables_accept_numpy_values():
     rows = [
         {"queue": NAMES[1], "name": f"w{n}", "submit": np.float32(n), "runtime": np.timedelta64(1, "m"), "cpu": n}
         for n in np.arange(1, 4)

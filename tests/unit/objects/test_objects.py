@@ -1,4 +1,4 @@
-"""What the records promise to people who type them in Python."""
+"""Objects created in Python: arguments, defaults and conversions."""
 
 from decimal import Decimal
 
@@ -58,7 +58,7 @@ def test_defaults_are_not_shared():
     assert ResourceFlavor("b").node_labels == {}
 
 
-def test_keys_are_what_kueue_writes():
+def test_keys_have_the_format_of_kueue():
     assert LocalQueue("jobs", namespace="team-a").key == "team-a/jobs"
     assert Workload("train").key == "default/train"
     assert ClusterQueue("vision").key == "vision"
@@ -83,7 +83,7 @@ def test_a_group_lists_its_resources_in_the_order_of_its_first_flavor():
     )
 
 
-def test_a_group_wants_the_same_resources_of_every_flavor():
+def test_all_flavors_of_a_group_need_the_same_resources():
     with pytest.raises(InvalidSpecError, match=r'flavor "on-demand" has quotas for cpu; .* here cpu, memory'):
         ResourceGroup.of({"spot": {"cpu": 1, "memory": 1}, "on-demand": {"cpu": 1}})
 
@@ -152,11 +152,11 @@ def test_a_pod_set_from_requests():
     )
 
 
-def test_a_pod_set_of_nothing_asks_for_nothing():
+def test_a_pod_set_without_requests_requests_nothing():
     assert PodSet.of() == PodSet(template={"spec": {"containers": [{"name": "main", "resources": {}}]}})
 
 
-def test_a_node_may_use_all_it_has():
+def test_the_allocatable_resources_of_a_node_default_to_its_capacity():
     assert Node("n", capacity={"cpu": 4}).allocatable == {"cpu": 4}
     assert Node("n", capacity={"cpu": 4}, allocatable={"cpu": 3}).allocatable == {"cpu": 3}
 
@@ -180,7 +180,7 @@ def test_selector_requirements(requirement: LabelSelectorRequirement, matches: b
     assert LabelSelector(match_expressions=(requirement,)).matches({"team": "a"}) is matches
 
 
-def test_a_selector_wants_all_of_its_labels():
+def test_a_selector_needs_all_of_its_labels():
     selector = LabelSelector({"team": "a", "env": "prod"})
     assert selector.matches({"team": "a", "env": "prod", "x": "y"})
     assert not selector.matches({"team": "a"})
@@ -198,7 +198,7 @@ def test_a_record_can_be_changed_by_copying():
     assert msgspec.structs.replace(queue, cohort_name=None) == ClusterQueue("vision")
 
 
-def test_policies_are_looked_at_when_they_are_made():
+def test_policies_are_validated_when_created():
     with pytest.raises(InvalidSpecError, match="Preemption: reclaim_within_cohort: is 'any'; it must be one of Never,"):
         kq.Preemption("any")
     with pytest.raises(InvalidSpecError, match=r"preference: is 'x'; it must be one of .*, None"):
@@ -217,7 +217,7 @@ def test_policies_are_looked_at_when_they_are_made():
         (kq.Quantity("2Gi"), "2Gi"),
     ],
 )
-def test_quotas_and_requests_take_numbers_of_every_kind(given, kept):
+def test_quotas_and_requests_accept_numbers_of_every_type(given, kept):
     queue = kq.ClusterQueue.of("q", {"f": {"cpu": given, "memory": kq.Quota(given, lending_limit=given)}})
     cpu, memory = queue.resource_groups[0].flavors[0].resources
     assert (cpu.nominal_quota, memory.nominal_quota, memory.lending_limit) == (kept, kept, kept)
@@ -227,14 +227,14 @@ def test_quotas_and_requests_take_numbers_of_every_kind(given, kept):
 
 
 @pytest.mark.parametrize("given", [True, float("nan"), float("inf"), None, [1], b"1"])
-def test_what_is_no_amount_is_refused_with_its_place(given):
+def test_an_invalid_amount_is_rejected_with_its_location(given):
     with pytest.raises(InvalidSpecError, match=r'flavor "f": cpu: is .*; it must be a quantity'):
         kq.ClusterQueue.of("q", {"f": {"cpu": given}})
     with pytest.raises(InvalidSpecError, match=r"PodSet.of: requests: cpu: is .*; it must be a quantity"):
         kq.PodSet.of(requests={"cpu": given})
 
 
-def test_a_wrong_table_or_field_of_a_queue_is_told():
+def test_an_invalid_table_or_field_of_a_queue_is_reported():
     with pytest.raises(InvalidSpecError, match='"cohort" is no field; did you mean "cohort_name"'):
         kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, cohort="c")
     with pytest.raises(InvalidSpecError, match="must be quotas by flavor and resource"):

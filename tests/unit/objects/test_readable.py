@@ -1,4 +1,4 @@
-"""What is written can be read again: records of wrong types, and what is no plain data, are found before."""
+"""Written objects can be read back: values of wrong types are detected before."""
 
 from types import MappingProxyType
 
@@ -49,12 +49,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("obj", "expected"), WRONG, ids=[expected for _, expected in WRONG])
-def test_an_object_that_could_not_be_read_again_is_not_valid(obj, expected):
+def test_an_object_that_cannot_be_read_back_is_invalid(obj, expected):
     (problem,) = validate(obj)
     assert str(problem).startswith(expected)
 
 
-def test_integers_may_stand_for_fractions_and_tuples_for_lists():
+def test_integers_are_valid_as_floats_and_tuples_as_lists():
     weights = kq.objects.AdmissionFairSharing(resource_weights={"cpu": 1})
     assert fault_of(kq.Configuration(admission_fair_sharing=weights)) is None
     assert fault_of({"containers": ({"name": "a"},), "big": 2**64 - 1, "small": -(2**63), "part": 0.5}) is None
@@ -67,7 +67,7 @@ def test_a_mapping_is_plain_data(value):
     assert "it must be plain data: texts in Unicode, numbers" in detail
 
 
-def test_a_record_is_read_as_it_will_be_and_what_is_like_plain_data_is_made_so():
+def test_a_record_converts_its_values_to_plain_data():
     updates = (MappingProxyType({"name": Text(name)}) for name in ("main", "more"))
     read = read_again(calls.SetCheck(Text("w"), Text("c"), "Ready", pod_set_updates=updates))
     assert read == calls.SetCheck("w", "c", "Ready", pod_set_updates=({"name": "main"}, {"name": "more"}))
@@ -86,7 +86,7 @@ def test_a_record_is_read_as_it_will_be_and_what_is_like_plain_data_is_made_so()
         (calls.Settle(2.5), ("max_cycles",), "is a number; it must be an integer or null"),
     ],
 )
-def test_a_record_that_could_not_be_read_again_says_which_field_is_wrong(call, path, detail):
+def test_a_record_that_cannot_be_read_back_names_the_invalid_field(call, path, detail):
     with pytest.raises(ValueError, match="it must be") as error:
         read_again(call)
     assert error.value.args == (path, detail)

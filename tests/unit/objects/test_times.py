@@ -1,4 +1,4 @@
-"""Times and durations are integers of nanoseconds."""
+"""Times and durations are integers in nanoseconds."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_no_times(text: str):
 
 
 @pytest.mark.parametrize("nanoseconds", [0, 1, 15 * 10**8, 946684800 * SECOND, -1, -62135596800 * SECOND])
-def test_times_come_back(nanoseconds: int):
+def test_times_survive_writing_and_reading(nanoseconds: int):
     assert parse_time(format_time(nanoseconds)) == nanoseconds
 
 
@@ -55,5 +55,5 @@ def test_no_durations(text: str):
 
 
 @pytest.mark.parametrize("nanoseconds", [0, 1, SECOND, 5400 * SECOND, -90 * SECOND, 123_456_789_012])
-def test_durations_come_back(nanoseconds: int):
+def test_durations_survive_writing_and_reading(nanoseconds: int):
     assert parse_duration(format_duration(nanoseconds)) == nanoseconds

@@ -1,4 +1,4 @@
-"""The fuzzer: a share of its steps and documents; that it finds what does not hold, and repeats it."""
+"""The fuzzer: a fraction of its steps and documents, and the detection and reproduction of faults."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SEEDS = range(2)
 
 @pytest.mark.sanitizer
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_share_of_the_steps(seed: int) -> None:
+def test_a_fraction_of_the_steps(seed: int) -> None:
     found = run(3 * steps.LENGTH, seed)
     assert found is None, found.script
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_share_of_the_documents(seed: int) -> None:
+def test_a_fraction_of_the_documents(seed: int) -> None:
     assert documents.run(500, seed) == ""
 
 
-def test_what_comes_follows_from_seed_and_step() -> None:
+def test_moves_depend_only_on_seed_and_step() -> None:
     def story(seed: int) -> list[str]:
         scheduler = Scheduler(cluster(chosen_at(seed, 0)), now=0)
         told = []
@@ -49,14 +49,14 @@ def test_what_comes_follows_from_seed_and_step() -> None:
     assert any("Admitted(" in told for told in story(1) + story(2)), "nobody is admitted"
 
 
-def test_every_move_comes(tmp_path: Path) -> None:
+def test_every_move_occurs(tmp_path: Path) -> None:
     world = World(1, 0, tmp_path)
     told = [world.step(number) for number in range(1500)]
     for words in ("is killed by a write", "cannot be written", "backup", "compacted", "opened", "forked", "loaded"):
         assert any(words in line for line in told), words
 
 
-def test_a_finding_is_short_and_repeats_itself(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_a_finding_is_minimal_and_reproducible(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     unharmed = Scheduler.finish
 
     def finish(scheduler: Scheduler, *keys: str, **options: str) -> None:
@@ -85,14 +85,14 @@ def test_a_foreign_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(found.steps) == 1
 
 
-def test_what_an_acknowledged_call_did_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_acknowledged_call_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Journal, "write", lambda *_: None)
     world = World(1, 0, tmp_path)
     with pytest.raises(AssertionError, match="lost, or made up"):
         list(map(world.step, range(1000)))
 
 
-def test_a_document_that_two_ways_read_otherwise_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_read_differently_by_two_readers_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     hold("a: [1, b]")
     monkeypatch.setattr(documents, "fast", lambda _: ({"a": 2},))
     with pytest.raises(AssertionError, match="the fast reader disagrees"):
@@ -100,12 +100,12 @@ def test_a_document_that_two_ways_read_otherwise_is_a_finding(monkeypatch: pytes
     assert "hold(" in documents.run(5, 1)
 
 
-def test_a_call_tells_how_it_is_written() -> None:
+def test_a_call_prints_as_python_code() -> None:
     assert str(Call("settle", options={"max_cycles": 3})) == "scheduler.settle(max_cycles=3)"
     assert str(Call("finish", ("default/a",))) == "scheduler.finish('default/a')"
 
 
-def test_the_command() -> None:
+def test_the_fuzz_command() -> None:
     command = [sys.executable, "-m", "kueuepy.testing.fuzz", "--steps", "20", "--documents", "20", "--seed", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr

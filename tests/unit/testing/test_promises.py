@@ -1,4 +1,4 @@
-"""`owed`, and the counterexamples that Hypothesis finds to promises that Kueue does not make."""
+"""`owed`, and counterexamples of Hypothesis to guarantees that Kueue does not make."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ JOBS = st.tuples(st.integers(0, 25), st.integers(0, 25))
     [((9, 12), (10, 12), [10, 11]), (LIMITED, (9, 16), [9, 15])],
     ids=["plain quotas", "borrowing and lending limits"],
 )
-def test_hypothesis_finds_who_breaks_the_promise(quotas, smallest, usage):
+def test_hypothesis_finds_a_violation(quotas, smallest, usage):
     broken = find(JOBS, lambda jobs: bool(outcome(teams(*quotas), jobs)[1]), settings=settings(max_examples=500))
     assert broken == smallest
     assert outcome(teams(*quotas), broken)[0] == usage
 
 
-def test_all_at_once_with_limits_ends_half_and_half():
+def test_with_limits_and_simultaneous_submission_quota_is_split_in_half():
     assert outcome(teams(*LIMITED), (25, 25))[0] == [12, 12]
     assert outcome(teams(9, 12), (25, 25))[0] == [10, 11]
 
 
 @given(JOBS)
-def test_reclaim_keeps_the_promise(jobs):
+def test_reclaim_meets_the_target(jobs):
     for quotas in ((9, 12), LIMITED):
         assert not outcome(teams(*quotas, preemption=Preemption(reclaim_within_cohort="Any")), jobs)[1]
 
 
-def test_only_who_fits_into_the_queues_own_quota_is_owed():
+def test_only_workloads_within_nominal_quota_are_owed():
     cluster = Cluster(
         ResourceFlavor("f"),
         ClusterQueue.of("lender", {"f": {"cpu": 4, "memory": 4}}, cohort_name="all"),
@@ -80,7 +80,7 @@ def test_only_who_fits_into_the_queues_own_quota_is_owed():
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(clusters(cohorts=0, preemption=False, flavors=["f"], resources=["cpu"]), st.data())
-def test_a_queue_alone_owes_only_behind_a_head_that_blocks(cluster, data):
+def test_a_queue_without_cohort_owes_only_behind_a_blocking_head(cluster, data):
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(data.draw(workloads(cluster)))
     scheduler.settle()

@@ -1,4 +1,4 @@
-"""The strategies draw from what the queues of a cluster cover, so that a fault is found on any cluster."""
+"""Strategies draw resources that the queues of a cluster cover, so that violations are found."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
@@ -24,7 +24,7 @@ QUOTAS = [
 
 
 def two_queues(quota, **policies):
-    """Two queues of a cohort; nobody may reclaim, which is the planted fault."""
+    """Two queues of a cohort without reclaim, which violates the guarantee."""
     queues = [kq.ClusterQueue.of(name, {"f": quota}, cohort_name="all", **policies) for name in "ab"]
     return kq.Cluster(kq.ResourceFlavor("f"), queues)
 
@@ -42,7 +42,7 @@ def is_owed(scheduler):
 
 
 @pytest.mark.parametrize("quota", QUOTAS, ids=str)
-def test_a_planted_fault_is_found_whatever_the_queues_cover(quota):
+def test_a_violation_is_found_for_any_covered_resources(quota):
     cluster = two_queues(quota)
     assert find(workloads(cluster), lambda made: is_owed(settled(cluster, made)), settings=QUIETLY)
 
@@ -61,14 +61,14 @@ def test_a_trace_and_jobs_meet_the_quotas(quota):
 
 
 class Planted(SchedulerMachine):
-    """Promises what no cluster keeps: that nobody waits."""
+    """Checks a property that no cluster has: no workload waits."""
 
     def settled(self):
         assert not any(ready or parked for ready, parked in self.scheduler._engine.queues().values())
 
 
 @pytest.mark.parametrize("quota", [{"cpu": 4}, {GPU: 8}, {GPU: 1, "memory": "3Ti"}], ids=str)
-def test_the_machine_finds_the_fault_on_any_cluster(quota):
+def test_the_machine_finds_a_violation_on_any_cluster(quota):
     class Machine(Planted):
         clusters = st.just(two_queues(quota))
 
@@ -85,7 +85,7 @@ def test_names_alone_need_the_resources():
 
 @settings(max_examples=50, deadline=None)
 @given(st.sampled_from(QUOTAS).map(two_queues), st.data())
-def test_what_is_drawn_is_valid(cluster, data):
+def test_drawn_objects_are_valid(cluster, data):
     scheduler = kq.Scheduler(cluster, now=0)
     scheduler.submit(data.draw(workloads(cluster, max_size=3)))
     scheduler.submit(data.draw(jobs(cluster, max_size=3)))
@@ -95,7 +95,7 @@ def test_what_is_drawn_is_valid(cluster, data):
 
 @settings(max_examples=50, deadline=None)
 @given(clusters(resources=(GPU, "memory")).flatmap(lambda made: st.tuples(st.just(made), workloads(made, min_size=1))))
-def test_random_clusters_get_what_they_cover(made):
+def test_random_clusters_get_jobs_with_their_resources(made):
     _, drawn = made
     for workload in drawn:
         for pods in workload.pod_sets:

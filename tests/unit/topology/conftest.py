@@ -1,4 +1,4 @@
-"""A small data centre: blocks, racks and hosts of 4 GPUs, one flavor over it, and a queue with quota for all of it."""
+"""A small data centre: blocks, racks and hosts of 4 GPUs, one flavor, and a queue with quota for all of it."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def job(name, pods, request, *, gpus=1, **more):
 
 
 def places(scheduler, name):
-    """By host, how many pods of a workload of one pod set are there; `None` where it has no quota."""
+    """Return the pods of a workload by host; `None` if it has no quota."""
     admission = scheduler.workload(name).status.admission
     if admission is None:
         return None

@@ -1,4 +1,4 @@
-"""Nodes, Pods and topology assignments in manifests, both ways."""
+"""Nodes, Pods and topology assignments, read from and written to manifests."""
 
 import tracemalloc
 
@@ -54,7 +54,7 @@ def test_domains_are_written_as_kueue_encodes_them(levels, domains, values, coun
     }
 
 
-def test_hosts_whose_names_begin_alike_are_a_slice_where_that_is_shorter():
+def test_hosts_with_a_common_prefix_are_one_slice_if_shorter():
     pools = [f"gke-{pool}-{'x' * 20}-node-{n}" for pool in "ab" for n in range(9)]
     slices = placements.write(assignment([HOSTNAME_LABEL], **dict.fromkeys(pools, 8)))["slices"]
 
@@ -65,7 +65,7 @@ def test_hosts_whose_names_begin_alike_are_a_slice_where_that_is_shorter():
     }
 
 
-def test_no_domains_are_no_slices():
+def test_without_domains_there_are_no_slices():
     assert placements.write({"levels": ["rack"]}) == {"levels": ["rack"], "slices": []}
 
 
@@ -113,7 +113,7 @@ BETA2 = {
 
 
 @pytest.mark.parametrize(("version", "place"), [("v1beta1", BETA1), ("v1beta2", BETA2)])
-def test_a_live_dump_is_read_and_written_and_its_pods_take_their_room(version, place):
+def test_a_live_dump_is_read_and_written_and_its_pods_use_capacity(version, place):
     read = from_dict(workload(version, place))
     found = read.status.admission.pod_set_assignments[0].topology_assignment
     assert found == TopologyAssignment(
@@ -146,7 +146,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("place", "text"), FAULTS, ids=lambda case: str(case)[:40])
-def test_a_slice_that_does_not_add_up_is_refused(place, text):
+def test_an_inconsistent_slice_is_rejected(place, text):
     with pytest.raises(ManifestError) as caught:
         from_dict(workload("v1beta2", place))
     assert text in str(caught.value)
@@ -169,7 +169,7 @@ status:
 
 
 @pytest.mark.parametrize(("status", "ready"), [("True", True), ("False", False), ("Unknown", False)])
-def test_a_node_is_read_as_kubectl_prints_it(status, ready):
+def test_a_node_is_read_from_kubectl_output(status, ready):
     (node,) = load(NODE % status).nodes
 
     assert node == kq.Node(
@@ -213,7 +213,7 @@ def test_a_pod_without_a_queue_is_read_and_written():
     assert kq.Cluster.from_manifest(load(POD)).pods == (pod,)
 
 
-def test_a_pod_with_a_queue_is_a_job_still():
+def test_a_pod_with_a_queue_is_a_job():
     queued = {**POD, "metadata": {"name": "p", "labels": {"kueue.x-k8s.io/queue-name": "vision"}}}
     manifest = load(queued)
 
@@ -221,7 +221,7 @@ def test_a_pod_with_a_queue_is_a_job_still():
     assert [job["metadata"]["name"] for job in manifest.jobs] == ["p"]
 
 
-def test_faults_of_pods_and_nodes_are_told_with_their_place():
+def test_errors_of_pods_and_nodes_have_their_location():
     (text,) = map(str, validate(kq.objects.Pod("p", phase="Sad")))
     assert text.startswith('phase: "Sad" is not supported; it must be one of')
     pod = kq.objects.Pod("p", spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}], "nodeName": "N_1"})
@@ -232,7 +232,7 @@ def test_faults_of_pods_and_nodes_are_told_with_their_place():
         from_dict({**POD, "metadata": {"name": "p"}, "spec": {"contianers": []}})
 
 
-def test_requests_in_python_are_those_of_manifests():
+def test_topology_requests_in_python_equal_those_of_manifests():
     assert kq.objects.required("rack", group="g") == {"required": "rack", "podSetGroupName": "g"}
     assert kq.objects.preferred("block", slices=[("rack", 16), (HOSTNAME_LABEL, 4)]) == {
         "preferred": "block",
@@ -251,12 +251,12 @@ def test_requests_in_python_are_those_of_manifests():
 
 
 def repeated(count, pods):
-    """A slice of a few bytes that names one domain again and again."""
+    """A short slice that repeats one domain many times."""
     part = {"domainCount": count, "valuesPerLevel": [{"universal": "b1-r1-h1"}], "podCounts": {"universal": pods}}
     return {"levels": [HOSTNAME_LABEL], "slices": [part]}
 
 
-def test_a_domain_that_a_slice_repeats_is_read_as_one_however_often():
+def test_repeated_domains_of_a_slice_are_read_as_one():
     tracemalloc.start()
     read = from_dict(workload("v1beta2", repeated(2**31 - 1, 1)))
     _, peak = tracemalloc.get_traced_memory()
@@ -300,13 +300,13 @@ def test_a_domain_that_a_slice_repeats_is_read_as_one_however_often():
         ),
     ],
 )
-def test_a_slice_of_more_than_is_counted_is_refused_before_it_is_read(place, fault):
+def test_a_slice_with_too_many_domains_is_rejected_before_expansion(place, fault):
     with pytest.raises(kq.errors.InvalidSpecError) as error:
         from_dict(workload("v1beta2", place))
     assert fault in str(error.value)
 
 
-def test_a_long_list_of_domains_of_the_first_version_is_read_as_it_is():
+def test_a_long_list_of_domains_of_v1beta1_is_read_unchanged():
     domains = [{"values": [f"h{n}"], "count": 1} for n in range(20_000)]
     read = from_dict(workload("v1beta1", {"levels": [HOSTNAME_LABEL], "domains": domains}))
     assert len(read.status.admission.pod_set_assignments[0].topology_assignment.domains) == len(domains)

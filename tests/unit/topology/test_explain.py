@@ -1,4 +1,4 @@
-"""Why pods have no place: the domains, what each would hold, what is in the way, and what would help."""
+"""Explanations of failed placements: domains, their capacity, obstacles and remedies."""
 
 import msgspec
 import pytest
@@ -30,7 +30,7 @@ def busy():
     return scheduler
 
 
-def test_the_domains_say_what_they_would_hold_now_and_if_no_workload_was_there(busy):
+def test_domains_report_their_capacity_now_and_when_empty(busy):
     facts = place(busy, job("wide", 9, kq.objects.required("rack")))
 
     assert domains(facts) == {
@@ -48,7 +48,7 @@ def test_the_domains_say_what_they_would_hold_now_and_if_no_workload_was_there(b
     assert facts["sufficient_alone"] == []
 
 
-def test_the_largest_count_is_the_one_that_a_cycle_admits_and_one_more_is_not(busy):
+def test_the_largest_count_is_admitted_and_one_more_is_not(busy):
     for request in (
         kq.objects.required("rack"),
         kq.objects.required("block"),
@@ -60,7 +60,7 @@ def test_the_largest_count_is_the_one_that_a_cycle_admits_and_one_more_is_not(bu
         assert isinstance(busy.try_admit(job("w", largest + 1, request)), kq.Pending)
 
 
-def test_slices_count_in_whole(busy):
+def test_only_whole_slices_are_counted(busy):
     facts = place(busy, job("sliced", 15, kq.objects.required("block", slices=[(HOST, 3)])))
 
     assert facts["slice_size"] == 3
@@ -68,7 +68,7 @@ def test_slices_count_in_whole(busy):
     assert facts["largest"] == 12
 
 
-def test_a_workload_whose_leaving_makes_room_is_named(busy):
+def test_a_workload_whose_removal_frees_enough_capacity_is_named(busy):
     busy.submit(job("more", 16, kq.objects.required("block")))
     busy.settle()
     facts = place(busy, job("wide", 12, kq.objects.required("block")))
@@ -78,7 +78,7 @@ def test_a_workload_whose_leaving_makes_room_is_named(busy):
     assert facts["nearest"] == ("b1",)
 
 
-def test_what_is_in_the_way_on_the_nodes_is_counted_by_what_comes_first():
+def test_excluded_nodes_are_counted_by_their_first_reason():
     nodes = list(hosts(1, 1, 4))
     nodes[0] = msgspec.structs.replace(nodes[0], taints=[kq.Taint("spot", "true", "NoSchedule")])
     nodes[1] = msgspec.structs.replace(nodes[1], labels={**nodes[1].labels, "disk": "slow"})
@@ -105,7 +105,7 @@ def test_what_is_in_the_way_on_the_nodes_is_counted_by_what_comes_first():
     assert "1 has the taint spot=true:NoSchedule, which the pods do not tolerate" in text
 
 
-def test_affinity_is_told_apart_from_the_node_selector():
+def test_affinity_is_distinguished_from_the_node_selector():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
     term = {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
@@ -131,7 +131,7 @@ def test_a_leader_and_its_workers_are_explained_together():
     assert domains(facts) == {"b1": (15, 15), "b1/r1": (7, 7), "b1/r2": (7, 7)}
 
 
-def test_pod_sets_are_explained_beside_those_before_them():
+def test_pod_sets_are_explained_after_placing_previous_ones():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
     pod_sets = tuple(
         kq.PodSet.of(name, count, requests={"nvidia.com/gpu": 1}, topology_request=kq.objects.required("rack"))
@@ -144,7 +144,7 @@ def test_pod_sets_are_explained_beside_those_before_them():
     assert (second["failure"]["kind"], second["largest"]) == ("NotFit", 2)
 
 
-def test_remedies_name_the_domain_and_what_would_have_to_come(busy):
+def test_remedies_name_the_domain_and_the_missing_capacity(busy):
     remedy = busy.explain(job("wide", 9, kq.objects.required("rack"))).find("remedy")[0]
 
     assert remedy.text == "h100: a node with capacity for 1 pod was added to b2/r1"
@@ -156,7 +156,7 @@ def test_remedies_name_the_domain_and_what_would_have_to_come(busy):
     )
 
 
-def test_a_pod_that_no_node_holds_asks_for_other_nodes():
+def test_a_pod_larger_than_any_node_needs_other_nodes():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
     explanation = scheduler.explain(job("single", 1, kq.objects.required("rack"), gpus=8))
 
@@ -166,7 +166,7 @@ def test_a_pod_that_no_node_holds_asks_for_other_nodes():
     )
 
 
-def test_who_is_preempted_for_its_place_is_told():
+def test_preemption_for_topology_capacity_is_explained():
     policy = kq.Preemption(within_cluster_queue="LowerPriority")
     queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 64}}, preemption=policy)
     scheduler = kq.Scheduler(centre(hosts(1, 1, 2)).replace(queue))
@@ -178,7 +178,7 @@ def test_who_is_preempted_for_its_place_is_told():
     assert [cause.facts["workload"] for cause in explanation.find("candidate")] == ["default/low"]
 
 
-def test_many_domains_are_told_shortly_and_are_all_in_the_facts():
+def test_many_domains_are_summarised_and_all_are_in_the_facts():
     scheduler = kq.Scheduler(centre(hosts(1, 20, 2), gpus=1000))
     explanation = scheduler.explain(job("wide", 9, kq.objects.required("rack")))
 
@@ -187,7 +187,7 @@ def test_many_domains_are_told_shortly_and_are_all_in_the_facts():
     assert len(explanation.find("topology")[0].facts["domains"]) == 21
 
 
-def test_where_there_is_a_place_one_line_says_so(busy):
+def test_a_possible_placement_is_explained_in_one_line(busy):
     explanation = busy.explain(job("fits", 4, kq.objects.required("rack")))
 
     (topology,) = explanation.find("topology")
@@ -196,14 +196,14 @@ def test_where_there_is_a_place_one_line_says_so(busy):
     assert topology.causes == ()
 
 
-def test_where_the_pods_of_an_admitted_workload_are_is_told(busy):
+def test_the_explanation_of_an_admitted_workload_has_its_domains(busy):
     (place,) = busy.explain("full").find("place")
 
     assert place.text == "pod set main is on b1-r1-h1: 4, b1-r1-h2: 4"
     assert place.facts["domains"] == ((("b1-r1-h1",), 4), (("b1-r1-h2",), 4))
 
 
-def test_of_many_hosts_the_first_are_told():
+def test_of_many_hosts_the_first_are_listed():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 10)))
     scheduler.submit(job("many", 40, kq.objects.required("rack")))
     scheduler.settle()

@@ -1,4 +1,4 @@
-"""Nodes and pods that come, change and go while a Scheduler runs."""
+"""Nodes and pods that are added, changed and deleted while a Scheduler runs."""
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from .conftest import FLAVOR, RACKS, centre, hosts, job, places
 change = msgspec.structs.replace
 
 
-def test_eight_pods_go_to_two_hosts_of_four(scheduler):
+def test_eight_pods_are_placed_on_two_hosts_of_four(scheduler):
     scheduler.submit(job("train", 8, kq.objects.required("rack")))
     (decision,) = scheduler.cycle()
 
@@ -21,7 +21,7 @@ def test_eight_pods_go_to_two_hosts_of_four(scheduler):
     assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
 
 
-def test_a_question_says_where_the_pods_would_go(scheduler):
+def test_try_admit_returns_the_domains_of_the_pods(scheduler):
     decision = scheduler.try_admit(job("train", 5, kq.objects.required("rack")))
 
     assert str(decision.pod_sets[0].topology_assignment) == "b1-r1-h1: 4, b1-r1-h2: 1"
@@ -35,7 +35,7 @@ def test_one_pod_of_eight_gpus_fits_the_quota_and_no_host(scheduler):
     assert 'Total nodes: 2; excluded: resource "nvidia.com/gpu": 2' in decision.message
 
 
-def test_a_node_that_comes_lets_in_who_waits(scheduler):
+def test_a_new_node_admits_waiting_workloads(scheduler):
     scheduler.submit(job("train", 12, kq.objects.required("rack")))
     scheduler.settle()
     assert places(scheduler, "train") is None
@@ -46,7 +46,7 @@ def test_a_node_that_comes_lets_in_who_waits(scheduler):
     assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4, "b1-r1-h3": 4}
 
 
-def test_a_cordoned_node_takes_no_more_and_keeps_what_it_has(scheduler):
+def test_a_cordoned_node_keeps_its_pods_and_gets_no_more(scheduler):
     first, second = scheduler.cluster.nodes
     scheduler.submit(job("there", 4, kq.objects.required(kq.objects.HOSTNAME_LABEL)))
     scheduler.settle()
@@ -63,7 +63,7 @@ def test_a_cordoned_node_takes_no_more_and_keeps_what_it_has(scheduler):
     assert places(scheduler, "late") == {({"b1-r1-h1", "b1-r1-h2"} - {held}).pop(): 1}
 
 
-def test_pods_of_a_node_that_is_gone_go_to_another():
+def test_pods_of_a_deleted_node_are_placed_on_another():
     scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
     scheduler.submit(job("train", 8, kq.objects.required("rack")))
     scheduler.settle()
@@ -78,7 +78,7 @@ def test_pods_of_a_node_that_is_gone_go_to_another():
     assert scheduler.workload("train").status.unhealthy_nodes == ()
 
 
-def test_a_node_that_is_not_ready_is_left_once_its_pods_are_gone(scheduler):
+def test_pods_of_a_node_that_is_not_ready_are_replaced_once_deleted(scheduler):
     scheduler.submit(job("train", 2, kq.objects.required("rack")))
     scheduler.settle()
     (host,) = places(scheduler, "train")
@@ -96,7 +96,7 @@ def test_a_node_that_is_not_ready_is_left_once_its_pods_are_gone(scheduler):
     assert host not in places(scheduler, "train")
 
 
-def test_pods_outside_kueue_take_room_until_they_are_over(scheduler):
+def test_pods_outside_kueue_use_capacity_until_they_finish(scheduler):
     agent = kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}, namespace="kube-system")
     scheduler.apply(agent)
     scheduler.submit(job("train", 8, kq.objects.required("rack")))
@@ -106,13 +106,13 @@ def test_pods_outside_kueue_take_room_until_they_are_over(scheduler):
     scheduler.apply(change(agent, phase="Succeeded"))
     scheduler.settle()
     assert places(scheduler, "train") is None
-    scheduler.advance(10)  # freed room is looked at every full 10 s
+    scheduler.advance(10)  # freed capacity is checked every 10 s
     scheduler.settle()
 
     assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
 
 
-def test_a_pod_that_is_removed_makes_room(scheduler):
+def test_a_removed_pod_frees_capacity(scheduler):
     agent = kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 4})
     scheduler.apply(agent)
     assert scheduler.largest_count(job("probe", 1, kq.objects.required("rack"))) == 4
@@ -121,7 +121,7 @@ def test_a_pod_that_is_removed_makes_room(scheduler):
     assert scheduler.cluster.pods == ()
 
 
-def test_a_pod_that_a_topology_placed_takes_none_of_its_own(scheduler):
+def test_a_pod_placed_by_a_topology_is_not_counted_twice(scheduler):
     marks = {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}
     scheduler.apply(kq.objects.Pod.of("rank-0", "b1-r1-h1", requests={"nvidia.com/gpu": 4}, annotations=marks))
 
@@ -137,7 +137,7 @@ def test_a_fork_keeps_its_own_nodes(scheduler):
 
 
 @pytest.mark.parametrize("others", [(), ({"kubernetes.io/hostname": "nowhere"},)], ids=["", "with another"])
-def test_what_a_fork_learns_of_pods_is_its_own(others):
+def test_changes_of_pods_in_a_fork_do_not_affect_the_original(others):
     """A node's demands are numbered as they come, by each fork for itself."""
     old, new = (
         kq.ResourceFlavor(name, node_labels={"gpu": name}, tolerations=tolerations, topology_name="racks")
@@ -167,7 +167,7 @@ def test_what_a_fork_learns_of_pods_is_its_own(others):
     assert places(one, "second") == places(another, "second") == {"newb1-r1-h1": 1}
 
 
-def test_a_saved_scheduler_goes_on_with_its_nodes_and_places(scheduler, tmp_path):
+def test_a_saved_scheduler_keeps_nodes_and_assignments(scheduler, tmp_path):
     scheduler.apply(kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
     scheduler.submit(job("train", 5, kq.objects.required("rack")))
     scheduler.settle()
@@ -207,7 +207,7 @@ def test_domains_without_hosts_are_named_by_all_levels():
     assert str(assignment) == "z1/r1: 8, z2/r1: 2"
 
 
-def test_what_if_a_node_came_says_who_would_be_admitted(scheduler):
+def test_whatif_with_a_new_node_shows_admitted_workloads(scheduler):
     scheduler.submit(job("train", 12, kq.objects.required("rack")))
     difference = scheduler.whatif(hosts(1, 1, 3)[2])
 
@@ -216,7 +216,7 @@ def test_what_if_a_node_came_says_who_would_be_admitted(scheduler):
     assert len(scheduler.cluster.nodes) == 2
 
 
-def test_a_journal_does_again_what_nodes_and_pods_did(scheduler, tmp_path):
+def test_a_journal_replays_changes_of_nodes_and_pods(scheduler, tmp_path):
     with Journal(tmp_path / "journal") as journal:
         live = journal.scheduler(scheduler.cluster)
         live.apply(kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
@@ -232,7 +232,7 @@ def test_a_journal_does_again_what_nodes_and_pods_did(scheduler, tmp_path):
         assert [pod.name for pod in again.cluster.pods] == ["agent"]
 
 
-def test_a_dump_goes_on_with_nodes_pods_and_places(scheduler):
+def test_a_dump_keeps_nodes_pods_and_assignments(scheduler):
     scheduler.apply(kq.objects.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
     scheduler.submit(job("train", 5, kq.objects.required("rack")))
     scheduler.settle()
@@ -258,7 +258,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("before", "after", "wakes"), CHANGES, ids=str)
-def test_a_change_of_a_node_wakes_who_waits(scheduler, before, after, wakes):
+def test_a_changed_node_requeues_waiting_workloads(scheduler, before, after, wakes):
     """As `pkg/controller/tas/resource_flavor.go:checkNodeSchedulingPropertiesChanged`."""
     node = change(scheduler.cluster.nodes[0], **before)
     scheduler.apply(node)
@@ -270,7 +270,7 @@ def test_a_change_of_a_node_wakes_who_waits(scheduler, before, after, wakes):
 
 
 def admitted(name, pods, **status):
-    """A Workload of one pod set that has its place already."""
+    """A Workload of one pod set with an assignment."""
     one = job(name, sum(pods.values()), kq.objects.required("rack"))
     domains = tuple(kq.objects.TopologyDomain((host,), count) for host, count in pods.items())
     place = kq.objects.TopologyAssignment((kq.objects.HOSTNAME_LABEL,), domains)
@@ -283,7 +283,7 @@ def admitted(name, pods, **status):
     return change(one, status=held)
 
 
-def test_a_failed_node_without_a_replacement_is_told_with_its_cause():
+def test_a_failed_node_without_a_replacement_is_reported_with_its_cause():
     gates = {"TASFailedNodeReplacementFailFast": False}
     known = admitted("train", {"b1-r1-h1": 4, "gone": 4}, unhealthy_nodes=("gone",))
     cluster = centre(hosts(1, 1, 1), known, configuration=kq.Configuration(feature_gates=gates))
@@ -326,8 +326,8 @@ def test_the_workload_of_a_single_pod_is_not_moved(owners, annotations, found):
     assert places(scheduler, "train") == found
 
 
-def test_a_pod_on_its_way_has_the_node_looked_at_that_it_wants():
-    """As `pkg/controller/tas/node_controller.go:queueReconcileForPod`: 30 s are over, and nobody has looked since."""
+def test_for_an_unscheduled_pod_its_selected_node_is_checked():
+    """As `pkg/controller/tas/node_controller.go:queueReconcileForPod`: 30 s have passed without a check."""
     gates = {"TASReplaceNodeDueToNotReadyOverFixedTime": True}
     marks = {"kueue.x-k8s.io/podset-required-topology": "rack"}
     runs = kq.objects.Pod.of("train-0", "b1-r1-h1", annotations=marks)

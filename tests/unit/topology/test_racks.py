@@ -1,4 +1,4 @@
-"""The map of the racks, and how large a job still has a place."""
+"""The map of racks, and the largest job that fits."""
 
 import re
 import subprocess
@@ -29,7 +29,7 @@ def busy():
     return scheduler
 
 
-def test_each_domain_knows_what_it_has_what_is_gone_and_who_is_there(busy):
+def test_each_domain_has_capacity_usage_and_workloads(busy):
     racks = busy.topology("racks")
     found = {rack.name: rack for rack in racks.racks}
 
@@ -53,7 +53,7 @@ def test_each_domain_knows_what_it_has_what_is_gone_and_who_is_there(busy):
     assert racks.absent == {"b1-r1-h3": "unschedulable"}
 
 
-def test_the_table_and_the_text_say_the_same(busy):
+def test_the_table_and_the_text_agree(busy):
     racks = busy.topology("racks")
     rows = {(row["domain"], row["resource"]): row for row in racks.table}
 
@@ -72,7 +72,7 @@ def test_the_table_and_the_text_say_the_same(busy):
         racks.at("row")
 
 
-def test_the_largest_jobs_are_those_that_a_cycle_admits(busy):
+def test_the_largest_jobs_are_admitted_by_a_cycle(busy):
     racks = busy.topology("racks")
     now = racks.largest({GPU: 1})
 
@@ -86,7 +86,7 @@ def test_the_largest_jobs_are_those_that_a_cycle_admits(busy):
     assert racks.largest({GPU: 1}, empty=True) == {"block": 15, "rack": 8, HOST: 4, "": 15}
 
 
-def test_a_map_stays_as_it_was(busy):
+def test_a_rack_map_is_a_snapshot(busy):
     racks = busy.topology("racks")
     before = racks.largest({GPU: 1})
     busy.finish("train")
@@ -105,8 +105,8 @@ def test_fragmentation_by_size_and_level(busy):
     assert "requests per pod" in str(found)
 
 
-def test_a_profile_is_asked_where_it_had_placed_the_same_workloads():
-    """Two hosts of 4: LeastFreeCapacity puts what may go anywhere into the gap that BestFit leaves to it, too."""
+def test_fragmentation_with_another_profile_places_the_same_workloads():
+    """Two hosts of 4: LeastFreeCapacity places unconstrained pods in the gap that BestFit would also use."""
     scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
     for name, pods in (("a", 3), ("b", 2), ("c", 5)):
         scheduler.submit(job(name, pods, kq.objects.unconstrained()))
@@ -127,13 +127,13 @@ def test_a_profile_is_asked_where_it_had_placed_the_same_workloads():
         ("racks", {"flavor": "spot"}, NotFoundError, 'ResourceFlavor "spot" does not use it'),
     ],
 )
-def test_what_is_not_there_is_said(busy, name, options, error, text):
+def test_unknown_names_are_reported(busy, name, options, error, text):
     with pytest.raises(error) as caught:
         busy.topology(name, **options)
     assert text in str(caught.value)
 
 
-def test_of_several_flavors_one_has_to_be_named():
+def test_one_of_several_flavors_must_be_named():
     other = msgspec.structs.replace(FLAVOR, name="h200")
     queue = kq.ClusterQueue.of("vision", {"h100": {GPU: 8}, "h200": {GPU: 8}})
     scheduler = kq.Scheduler(kq.Cluster(RACKS, FLAVOR, other, queue, hosts(1, 1, 2)))
@@ -143,7 +143,7 @@ def test_of_several_flavors_one_has_to_be_named():
     assert scheduler.topology("racks", flavor="h200").flavor == "h200"
 
 
-def test_a_profile_that_there_is_not_is_refused(busy):
+def test_an_unknown_profile_is_rejected(busy):
     with pytest.raises(InvalidSpecError, match='profiles: is "Worst"; it must be one of Mixed, BestFit, Balanced'):
         kq.lab.fragmentation(busy, "racks", [{GPU: 1}], profiles=["Worst"])
 
@@ -151,7 +151,7 @@ def test_a_profile_that_there_is_not_is_refused(busy):
 # --- the picture ----------------------------------------------------------------------------------------------------
 
 
-def test_the_picture_has_a_bar_for_each_host_filled_by_what_is_used(busy):
+def test_the_picture_has_a_bar_for_each_host_filled_by_usage(busy):
     drawing = busy.topology("racks").drawn()
     bars = [bar for bar in drawing.bars if bar.title]
     filled = sum(part.width for bar in bars for part in bar.parts)
@@ -165,7 +165,7 @@ def test_the_picture_has_a_bar_for_each_host_filled_by_what_is_used(busy):
         assert 0 <= bar.frame.y <= bar.frame.y + bar.frame.height <= drawing.height
 
 
-def test_no_two_bars_lie_on_each_other_with_640_nodes():
+def test_bars_of_640_nodes_do_not_overlap():
     scheduler = kq.Scheduler(centre(hosts(10, 8, 8), gpus=10_000))
     drawing = scheduler.topology("racks").drawn()
     frames = [bar.frame for bar in drawing.bars if bar.title]
@@ -178,7 +178,7 @@ def test_no_two_bars_lie_on_each_other_with_640_nodes():
     assert order == [f"b{n}" for n in range(1, 11)]
 
 
-def test_beyond_a_thousand_hosts_a_bar_is_a_rack():
+def test_with_more_than_a_thousand_hosts_each_bar_is_a_rack():
     scheduler = kq.Scheduler(centre(hosts(2, 30, 20), gpus=10_000))
     drawing = scheduler.topology("racks").drawn()
 
@@ -210,7 +210,7 @@ def test_a_picture_is_written_for_light_and_dark(busy, tmp_path):
         racks.plot(resource="tpu")
 
 
-def test_nothing_of_matplotlib_is_loaded_for_a_notebook():
+def test_a_notebook_does_not_load_matplotlib():
     code = (
         "import sys, kueuepy as kq; t = kq.Topology('t', levels=['rack']);"
         "c = kq.Cluster(t, kq.ResourceFlavor('f', node_labels={'a': 'b'}, topology_name='t'),"

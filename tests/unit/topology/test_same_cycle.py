@@ -1,4 +1,4 @@
-"""One cycle that assigns a place to a workload with quota, and preempts the same workload for another one."""
+"""One cycle that assigns domains to a workload with quota and preempts it for another workload."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def second_pass(*urgent):
     ]
 
 
-def test_an_eviction_is_ended_by_the_admission_that_is_written_after_it():
+def test_a_later_admission_in_the_same_cycle_ends_an_eviction():
     """No eviction was written since the cycle admitted the victim, so its admission is the later write."""
     steps = second_pass(workload("urgent", "checked", 4, 10))
     results, replay = run([*steps, {"settle": True}, {"cycle": True}], queues=["checked"])
@@ -70,12 +70,12 @@ def test_an_eviction_is_ended_by_the_admission_that_is_written_after_it():
     assert "admitted" not in last  # the eviction has reset its check
     assert "evicted" not in last
     assert last["pending"][0]["reason"] == "WaitingForPreemptedWorkloads"
-    assert [entry["workload"] for entry in results[-1]["evicted"]] == ["a/victim"]  # again, and this time it lasts
+    assert [entry["workload"] for entry in results[-1]["evicted"]] == ["a/victim"]  # and stays evicted
     assert replay.engine.check() == []
 
 
-def test_an_eviction_after_another_one_comes_after_the_admission():
-    """The cycle waits for the eviction of `other`; meanwhile the admission of the victim is written."""
+def test_a_second_eviction_follows_the_admission():
+    """The admission of the victim is written while the cycle waits for the eviction of `other`."""
     first = [{"submit": [workload("other", "free", 4)]}, {"cycle": True}]
     urgent = [workload("first", "free", 4, 20), workload("urgent", "checked", 4, 10)]
     steps = [*first, *second_pass(*urgent)]
@@ -93,8 +93,8 @@ def test_an_eviction_after_another_one_comes_after_the_admission():
 
 
 @pytest.mark.parametrize("early", ["a-early", "z-early"])
-def test_trees_that_share_nodes_are_in_the_order_of_their_heads(early):
-    """Of ClusterQueues without a cohort, that whose head was created first gets the node that both want."""
+def test_trees_that_share_nodes_are_processed_in_the_order_of_their_heads(early):
+    """With ClusterQueues without a cohort, the oldest head gets the node that both need."""
     late = "m-late"
     objects = [
         named("Topology", "hosts", spec={"levels": [{"nodeLabel": HOSTNAME}]}),
@@ -112,8 +112,8 @@ def test_trees_that_share_nodes_are_in_the_order_of_their_heads(early):
     assert [entry["workload"] for entry in result["reserved"]] == ["a/first"]
 
 
-def test_a_head_that_fits_comes_before_one_that_keeps_capacity_for_a_preemption():
-    """A head without preemption candidates keeps the node for itself only after the heads that fit had theirs."""
+def test_a_head_that_fits_precedes_one_that_reserves_capacity():
+    """A head without preemption candidates reserves the node only after the heads that fit."""
     objects = [
         named("Topology", "hosts", spec={"levels": [{"nodeLabel": HOSTNAME}]}),
         named("ResourceFlavor", "f", spec={"nodeLabels": {"pool": "f"}, "topologyName": "hosts"}),

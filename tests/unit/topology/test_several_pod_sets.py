@@ -1,4 +1,4 @@
-"""Workloads whose pod sets differ in what they ask of flavors and topologies."""
+"""Workloads whose pod sets have different requests for flavors and topologies."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def template(**spec):
 
 @pytest.mark.parametrize("choosy", [0, 1])
 def test_each_pod_set_of_a_group_decides_on_the_flavor(choosy):
-    """The pod set that asks for nothing does not answer for the one whose node selector the flavor fails."""
+    """A pod set without requests does not hide the failing node selector of another pod set."""
     pod_sets = [
         {"name": f"p{i}", "count": 1, "topologyRequest": {"podSetGroupName": "g"}, "template": template()}
         for i in range(2)
@@ -34,8 +34,8 @@ def test_each_pod_set_of_a_group_decides_on_the_flavor(choosy):
     assert [entry["reason"] for entry in result["pending"]] == ["NoMatchingFlavor"]
 
 
-def test_usage_of_a_flavor_without_a_topology_stands_between_that_of_two_pod_sets_with_one():
-    """The invariants go on to the second pod set after the licence of the first."""
+def test_usage_of_a_flavor_without_a_topology_is_ordered_between_two_pod_sets_with_one():
+    """The invariants check the second pod set after an allowed exception of the first."""
     licence = "a.example/licence"
     queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 8}}, {"plain": {licence: 8}})
     counted = kq.objects.ResourceTransformation("nvidia.com/gpu", outputs={licence: "1"})
