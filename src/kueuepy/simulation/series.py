@@ -142,7 +142,7 @@ class Series:
         """Return the integral of each series up to each time, of shape (series, times).
 
         Args:
-            values: The values, by position.
+            values: The values, by position, which are finite.
             edges: The times, in order.
         """
         if not len(values):
@@ -151,6 +151,22 @@ class Series:
         steps[self.groups.firsts] = 0.0
         total, places = self.groups.accumulated(steps), self.places(edges)
         return np.where(places >= 0, total[places] + values[places] * (edges - self.at[places]), 0.0)
+
+    def integrals_between(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series between times; infinite if the value is infinite for some of the time.
+
+        Args:
+            values: The values, by position.
+            edges: The times, in order.
+
+        Returns:
+            Integrals of shape (series, times - 1).
+        """
+        endless = np.isinf(values)
+        totals: NDArray[np.float64] = np.diff(self.integrals_to(np.where(endless, 0.0, values), edges))
+        if endless.any():
+            totals[np.diff(self.integrals_to(endless * 1.0, edges)) > 0] = np.inf
+        return totals
 
     def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
         """Return the sum of one value per series for each second name, in the order of their first series."""
@@ -198,6 +214,8 @@ def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.flo
         values: The values.
         edges: The upper limits of the integrals.
     """
+    if not len(begin):
+        return np.zeros(len(edges))
     # Sum of the complete steps before the edge, plus the incomplete one.
     total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
     place = np.searchsorted(begin, edges, side="right") - 1
@@ -218,7 +236,7 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
             "cluster_queue": Categorical(np.repeat(series.first, len(begins)).astype(np.int32), first.names),
             "flavor_resource": Categorical(np.repeat(series.second, len(begins)).astype(np.int32), second.names),
             **{
-                name: (np.diff(series.integrals_to(series.column(name).astype(np.float64), edges)) / width).ravel()
+                name: (series.integrals_between(series.column(name).astype(np.float64), edges) / width).ravel()
                 for name in ("used", "nominal", "borrowed", "waiting", "share")
             },
         }
