@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.simulation.catalogue import FIGURES
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
 from kueuepy.simulation.measures import job_values, statistic
-from kueuepy.simulation.series import integral_to, series_of
+from kueuepy.simulation.series import Series, integral_to
 from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
 
@@ -95,7 +95,7 @@ def _of_jobs(scope: Scope, field: str) -> Interval:
     rows = np.flatnonzero(scope.mask)
     order = rows[np.argsort(scope.run.jobs["submit"][rows], kind="stable")]
     name, percent = statistic(field)
-    values = job_values(scope.run, order, scope.bound)[name]
+    _, values = job_values(scope.run, order, scope.bound)[name]
     return of_mean(values) if percent is None else of_percentile(values, percent)
 
 
@@ -118,21 +118,15 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
 
 def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean number of waiting jobs between edges."""
-    total, seen, usage = np.zeros(len(edges)), set(), exact(run.usage)
-    for queue, _, rows in series_of(usage):
-        if queue not in seen:
-            seen.add(queue)
-            total += integral_to(usage["seconds"][rows], usage["waiting"][rows], edges)
+    usage = Series(exact(run.usage))
+    total = integral_to(*usage.total(usage.column("waiting"), usage.of_queues()), edges)
     found: NDArray[np.float64] = np.diff(total) / np.diff(edges)
     return found
 
 
 def _utilisation(run: Recorded, edges: NDArray[np.float64], cell: str) -> NDArray[np.float64]:
-    used, nominal, usage = np.zeros(len(edges)), of_cohorts(run, cell) * edges, exact(run.usage)
-    for _, own, rows in series_of(usage):
-        if own == cell:
-            at = usage["seconds"][rows]
-            used += integral_to(at, usage["used"][rows], edges)
-            nominal += integral_to(at, usage["nominal"][rows], edges)
-    there = np.diff(nominal)
+    usage = Series(exact(run.usage))
+    mine = np.array([own == cell for _, own in usage.keys], bool)
+    used, nominal = (integral_to(*usage.total(usage.column(name), mine), edges) for name in ("used", "nominal"))
+    there = np.diff(nominal + of_cohorts(run, cell) * edges)
     return np.divide(np.diff(used), there, out=np.zeros(len(there)), where=there > 0)

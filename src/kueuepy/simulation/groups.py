@@ -9,14 +9,14 @@ import numpy as np
 from kueuepy.simulation.catalogue import unit_text
 from kueuepy.simulation.columns import core_amounts, is_resource
 from kueuepy.simulation.figures import evenness, hours
-from kueuepy.simulation.measures import job_figures
+from kueuepy.simulation.grouped import Groups
+from kueuepy.simulation.measures import group_figures
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical, is_named
-from kueuepy.tables.framed import table_of
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -27,28 +27,47 @@ _HOUR = 3600
 
 def by_queue(result: Recorded) -> Columns:
     """Return the metrics of jobs by ClusterQueue, with used, borrowed and lost hours by `flavor/resource`."""
-    names = sorted({*result.totals["queues"], *result.jobs["cluster_queue"].names})
-    return _table("cluster_queue", names, [_of_queue(result, name) for name in names])
-
-
-def _of_queue(result: Recorded, name: str) -> dict[str, Any]:
-    mask = is_named(result.jobs["cluster_queue"], name)
-    totals = result.totals["queues"].get(name, {"waits": 0.0, "most_waiting": 0, "cells": {}})
+    column, totals = result.jobs["cluster_queue"], result.totals["queues"]
+    names = sorted({*totals, *column.names})
+    places = {name: place for place, name in enumerate(names)}
+    codes = np.array([*(places[name] for name in column.names), -1], np.int64)[column.codes]
+    groups = Groups.by(np.where(np.asarray(result.jobs["counted"]), codes, -1), len(names))
+    found = _figures(result, groups)
     seconds = max(result.seconds - result.warmup, 0.0)
-    row: dict[str, Any] = job_figures(result, mask & np.asarray(result.jobs["counted"]))
-    row["waiting_mean"] = totals["waits"] / 1e9 / seconds if seconds else 0.0
-    row["waiting_max"] = totals["most_waiting"]
-    for cell, (used, nominal, borrowed, _) in totals["cells"].items():
+    waits = np.array([totals[name]["waits"] if name in totals else 0.0 for name in names])
+    found["waiting_mean"] = waits / 1e9 / seconds if seconds else np.zeros(len(names))
+    found["waiting_max"] = np.array([totals[name]["most_waiting"] if name in totals else 0 for name in names], np.int64)
+    losses: dict[str, list[dict[str, float]]] = {}
+    for victim, _, _, _, lost in result.totals["evictions"]:
+        losses.setdefault(victim, []).append(lost)
+    for place, name in enumerate(names):
+        row = _of_cells(totals[name]["cells"]) if name in totals else {}
+        for column_name, value in (row | _lost_hours(losses.get(name, ()))).items():
+            if column_name not in found:
+                found[column_name] = np.full(len(names), np.nan)
+            found[column_name][place] = value
+    return _table("cluster_queue", names, found)
+
+
+def _of_cells(cells: Mapping[str, Any]) -> dict[str, float]:
+    """Return the usage of a ClusterQueue by `flavor/resource`, from the time integrals of the core."""
+    row = {}
+    for cell, (used, nominal, borrowed, _) in cells.items():
         row[f"used_hours {cell}"] = _hours(cell, used)
         row[f"borrowed_hours {cell}"] = _hours(cell, borrowed)
         row[f"utilisation {cell}"] = used / nominal if nominal else np.nan
-    return row | _lost_hours(result, name)
+    return row
 
 
-def _lost_hours(result: Recorded, victim: str) -> dict[str, float]:
-    """Return the work that a ClusterQueue lost by evictions, in hours by `flavor/resource`."""
-    evictions = (lost for name, _, _, _, lost in result.totals["evictions"] if name == victim)
+def _lost_hours(evictions: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the work that evictions lost, in hours by `flavor/resource`."""
     return sums((f"lost_hours {cell}", _hours(cell, total)) for lost in evictions for cell, total in lost.items())
+
+
+def _figures(result: Recorded, groups: Groups) -> dict[str, NDArray[Any]]:
+    """Return the metrics that come from single jobs by group, with NaN where a group has no value."""
+    found = group_figures(result, groups)
+    return {name: values if has.all() else np.where(has, values, np.nan) for name, (values, has) in found.items()}
 
 
 def _hours(cell: str, total: float) -> float:
@@ -70,20 +89,18 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
     if start is not None or end is not None:
         submit = result.jobs["submit"]
         counted &= (submit >= (start or 0.0)) & (submit < (np.inf if end is None else end))
-    rows, names = [], []
-    for code, name in enumerate(values.names):
-        mask = counted & (values.codes == code)
-        if mask.any():
-            rows.append(job_figures(result, mask) | _hours_of(result, amounts, mask))
-            names.append(name)
-    return _table(column, names, rows)
+    groups = Groups.by(np.where(counted, values.codes, -1), len(values.names))
+    there = groups.sizes > 0
+    names = [name for name, is_there in zip(values.names, there.tolist(), strict=True) if is_there]
+    found = _figures(result, groups) | _hours_of(result, amounts, groups)
+    return _table(column, names, {name: own[there] for name, own in found.items()})
 
 
-def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], mask: NDArray[np.bool_]) -> dict[str, float]:
-    """Return the used, lost and overhead hours of some jobs by resource."""
+def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], groups: Groups) -> dict[str, NDArray[np.float64]]:
+    """Return the used, lost and overhead hours of groups of jobs by resource."""
     kinds = {"used": "held", "lost": "lost", "overhead": "overhead"}
     return {
-        f"{name}_hours {resource}": _sum(amount, result.jobs[kind], mask)
+        f"{name}_hours {resource}": groups.sums(amount[groups.rows] * result.jobs[kind][groups.rows]) / _HOUR
         for resource, amount in amounts.items()
         for name, kind in kinds.items()
     }
@@ -112,15 +129,8 @@ def jain_by(result: Recorded, column: str) -> float | None:
     return evenness(parts[had].tolist())
 
 
-def _sum(amount: NDArray[Any], seconds: NDArray[Any], mask: NDArray[np.bool_]) -> float:
-    return float((amount[mask] * seconds[mask]).sum()) / _HOUR
-
-
-def _table(key: str, names: list[str], rows: list[dict[str, Any]]) -> Columns:
-    found = dict.fromkeys(name for row in rows for name in row)
-    columns = {
-        name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], _type(name)) for name in found
-    }
+def _table(key: str, names: list[str], found: Mapping[str, NDArray[Any]]) -> Columns:
+    columns = {name: values.astype(_type(name)) for name, values in found.items()} if names else {}
     return Columns({"group" if key in columns else key: categorical(names), **columns})
 
 
@@ -130,17 +140,24 @@ def _type(name: str) -> Any:
 
 def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
     """Return the metrics of the simulation and of each ClusterQueue, one value per row; see `Result.tidy`."""
-    rows = [("all", *_row(name, value)) for name, value in kpis.items()]
     table = by_queue(result)
-    for row in table.rows():
-        rows += [(row["cluster_queue"], *_row(name, row[name])) for name in table.names[1:]]
-    return table_of(("cluster_queue", "metric", "flavor_resource", "value", "unit"), rows)
-
-
-def _row(name: str, value: Any) -> tuple[str, str, float, str]:
-    """Return the metric, flavor and resource, value and unit for a name such as `used_hours h100/cpu`."""
-    figure, _, cell = name.partition(" ")
-    return figure, cell, float("nan") if value is None else float(value), unit_text(name)
+    names, count = [*kpis, *table.names[1:]], len(table)
+    rows = np.append(np.arange(len(kpis)), np.tile(np.arange(len(kpis), len(names)), count))
+    parts = [(*name.partition(" ")[::2], unit_text(name)) for name in names]
+    whole = np.array([np.nan if value is None else value for value in kpis.values()], np.float64)
+    of_queues = np.array([table[name] for name in table.names[1:]], np.float64).reshape(-1, count)
+    queues = categorical(["all", *table["cluster_queue"]])
+    places = np.append(np.zeros(len(kpis), np.int64), np.repeat(np.arange(1, count + 1), len(names) - len(kpis)))
+    metric, cell, unit = (categorical([part[place] for part in parts]) for place in range(3))
+    return Columns(
+        {
+            "cluster_queue": queues[places],
+            "metric": metric[rows],
+            "flavor_resource": cell[rows],
+            "value": np.append(whole, of_queues.T.ravel()),
+            "unit": unit[rows],
+        }
+    )
 
 
 def preemptions(result: Recorded) -> Columns:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.simulation.grouped import Groups
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 BOUND = 10.0
 """The smallest runtime for the bounded slowdown, in seconds."""
+_WAITS = ("wait", "first_wait")
+_PERCENTILES = {"wait": (50, 95, 99), "first_wait": (50, 95, 99), "slowdown": (95,), "bounded_slowdown": (95,)}
 _STATISTIC = re.compile(r"^(.+?)(?:_mean|_p(\d+))?$")
 
 
@@ -25,32 +28,34 @@ def percentile(ordered: NDArray[np.float64], percent: float) -> float:
     return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
 
 
-def mean(values: NDArray[np.float64]) -> float | None:
-    """Return the mean; `None` for no values."""
-    return float(values.mean()) if len(values) else None
-
-
-def job_values(result: Recorded, rows: Any, bound: float = BOUND) -> dict[str, NDArray[np.float64]]:
+def job_values(
+    result: Recorded, rows: NDArray[Any], bound: float = BOUND
+) -> dict[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]:
     """Return the values of single jobs by name: waits, slowdowns, and useful fractions of lifetimes.
 
     Args:
         result: The simulation.
-        rows: A mask of jobs, or row numbers, which determine the order of the values.
+        rows: Row numbers of jobs, which determine the order of the values.
         bound: The smallest runtime for the bounded slowdown, in seconds.
+
+    Returns:
+        For each name, a mask of the rows that have a value, and their values.
     """
     jobs = result.jobs
     first = jobs["first_wait"][rows]
-    finished = np.asarray(is_named(jobs["state"], "Finished"))[rows]
-    waited, runtime, held = (jobs[name][rows][finished] for name in ("waited", "runtime", "held"))
+    started = ~np.isnan(first)
+    finished = is_named(jobs["state"], "Finished")[rows]
+    waited, runtime, held = (jobs[name][rows] for name in ("waited", "runtime", "held"))
     life = waited + held  # more accurate than the difference of two times
-    whole = (runtime > 0) & (life > 0)
+    whole = finished & (runtime > 0) & (life > 0)
+    done, spans = life[finished], np.maximum(runtime[finished], bound)
     return {
-        "wait": jobs["waited"][rows],
-        "first_wait": first[~np.isnan(first)],
-        "slowdown": life[whole] / runtime[whole],
-        "bounded_slowdown": np.maximum(1.0, life / np.maximum(runtime, bound)),
-        "goodput": held[whole] / life[whole],
-        "useful": runtime[whole] / life[whole],
+        "wait": (np.ones(len(rows), bool), waited),
+        "first_wait": (started, first[started]),
+        "slowdown": (whole, life[whole] / runtime[whole]),
+        "bounded_slowdown": (finished, np.maximum(1.0, done / spans)),
+        "goodput": (whole, held[whole] / life[whole]),
+        "useful": (whole, runtime[whole] / life[whole]),
     }
 
 
@@ -65,24 +70,46 @@ def statistic(figure: str) -> tuple[str, int | None]:
 
 
 def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
-    """Return the metrics that come from single jobs."""
-    jobs = result.jobs
-    values = job_values(result, mask, bound)
-    waits, first, slow, bounded = (np.sort(values[n]) for n in ("wait", "first_wait", "slowdown", "bounded_slowdown"))
-    return {
-        "jobs": int(mask.sum()),
-        "finished": int((mask & is_named(jobs["state"], "Finished")).sum()),
-        "wait_mean": mean(waits) or 0.0,
-        **{f"wait_p{p}": percentile(waits, p) for p in (50, 95, 99)},
-        "longest_wait": float(waits[-1]) if len(waits) else 0.0,
-        "first_wait_mean": mean(first),
-        **{f"first_wait_p{p}": percentile(first, p) for p in (50, 95, 99)},
-        "slowdown": mean(slow),
-        "slowdown_p95": percentile(slow, 95) if len(slow) else None,
-        "bounded_slowdown": mean(bounded),
-        "bounded_slowdown_p95": percentile(bounded, 95) if len(bounded) else None,
-        "goodput": mean(values["goodput"]),
-        "useful": mean(values["useful"]),
-        "evictions": int(jobs["evictions"][mask].sum()),
-        "evictions_max": int(jobs["evictions"][mask].max(initial=0)),
+    """Return the metrics that come from single jobs; a mean is `None` if no job has a value."""
+    found = group_figures(result, Groups.by(mask.astype(np.int8) - 1, 1), bound)
+    return {name: values[0].item() if has[0] else None for name, (values, has) in found.items()}
+
+
+def group_figures(
+    result: Recorded, groups: Groups, bound: float = BOUND
+) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
+    """Return the metrics that come from single jobs, for each group of jobs.
+
+    Args:
+        result: The simulation.
+        groups: Groups of rows of the table of jobs.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
+
+    Returns:
+        For each metric, its value by group, and a mask of the groups that have a value.
+    """
+    values = job_values(result, groups.rows, bound)
+    all_ = np.ones(groups.count, bool)
+    evictions = result.jobs["evictions"][groups.rows]
+    finished, _ = values["bounded_slowdown"]
+    found: dict[str, tuple[NDArray[Any], NDArray[np.bool_]]] = {
+        "jobs": (groups.sizes, all_),
+        "finished": (groups.where(finished).sizes, all_),
     }
+    for name, percents in _PERCENTILES.items():
+        mask, own = values[name]
+        some = groups.where(mask)
+        ordered, there = some.ordered(own), some.sizes > 0
+        mean = f"{name}_mean" if name in _WAITS else name
+        found[mean] = some.means(ordered), all_ if name == "wait" else there
+        for p in percents:
+            found[f"{name}_p{p}"] = some.percentiles(ordered, p), all_ if name in _WAITS else there
+        if name == "wait":
+            found["longest_wait"] = some.percentiles(ordered, 100), all_
+    for name in ("goodput", "useful"):
+        mask, own = values[name]
+        some = groups.where(mask)
+        found[name] = some.means(own), some.sizes > 0
+    found["evictions"] = groups.sums(evictions), all_
+    found["evictions_max"] = groups.largest(evictions), all_
+    return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy._core import VirtualRun
+from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
@@ -19,6 +20,7 @@ from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kueuepy.cluster import Cluster
-    from kueuepy.simulation.base import JobColumns
 
 _NAMED = 5
 
@@ -61,6 +61,7 @@ class Prepared:
         settings: Settings,
         *,
         base: Scheduler | None = None,
+        known: Prepared | None = None,
     ) -> None:
         """Read the input and prepare the simulation.
 
@@ -69,6 +70,7 @@ class Prepared:
             jobs: The jobs.
             settings: The other arguments.
             base: A Scheduler created from the cluster, to start many simulations with it; optional.
+            known: A simulation of the same cluster and jobs, whose shapes are used again; optional.
 
         Raises:
             InvalidSpecError: The input is invalid; the message names the row.
@@ -83,11 +85,11 @@ class Prepared:
         self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
         self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
         self.notes: tuple[tuple[str, int], ...] = ()
-        self._hold(self._all_jobs(jobs))
+        self._hold(self._all_jobs(jobs), known)
         self.core = self._start()
         self._cluster, self._applied = self.declared, 0
 
-    def _hold(self, table: JobColumns) -> None:
+    def _hold(self, table: JobColumns, known: Prepared | None = None) -> None:
         """Store the initial jobs, their shapes, and the options of the simulation."""
         self._tables = [table]
         self.size = len(table)
@@ -99,8 +101,13 @@ class Prepared:
         self._has_names = "name" in table.names
         self._rows_of_names: dict[str, int] | None = None
         self.options = self._read_options()
-        self.shapes, codes = self._shapes_of(table)
-        self._codes = [codes]
+        # A Scheduler, or jobs in another form, can have changed since the other simulation read them.
+        is_same = isinstance(self._given[0], Cluster) and isinstance(self._given[1], JobColumns)
+        again = known if is_same else None
+        self._first_shapes: tuple[list[Workload], Any]
+        self._first_shapes = self._shapes_of(table) if again is None else again._first_shapes  # noqa: SLF001 - same class
+        shapes, codes = self._first_shapes
+        self.shapes, self._codes = list(shapes), [codes]
         self._known_shapes: KnownShapes | None = None
         self._later: list[tuple[int, str, Any]] = []
 
@@ -133,7 +140,7 @@ class Prepared:
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
         """Repeat the simulation from its start, and yield it at each of the times; the next iteration advances it."""
-        twin = Prepared(*self._given, self.settings)
+        twin = Prepared(*self._given, self.settings, known=self)
         later = deque(self._later)
         for when in times:
             end = twin.end_of(when)

@@ -7,6 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
@@ -190,14 +192,21 @@ def _warnings(texts: Iterable[str]) -> str:
     return "".join(f'<p class="warning">{escape(text)}</p>\n' for text in texts)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return an HTML table that the script can sort; numbers are right-aligned and keep their exact value."""
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]], total: int | None = None) -> str:
+    """Return an HTML table that the script can sort; numbers are right-aligned and keep their exact value.
+
+    Args:
+        header: The names of the columns.
+        rows: The rows; the table shows the first 200.
+        total: The number of rows, if `rows` contains only those that the table shows.
+    """
+    hidden = (len(rows) if total is None else total) - _MOST_ROWS
     numeric = [all(isinstance(row[i], int | float | tuple) for row in rows) and bool(rows) for i in range(len(header))]
     heads = "".join(
         f"<th{' class=n' * right}>{escape(str(name))}</th>" for name, right in zip(header, numeric, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row, numeric))}</tr>" for row in rows[:_MOST_ROWS])
-    more = f"<p>and {len(rows) - _MOST_ROWS} more rows</p>" if len(rows) > _MOST_ROWS else ""
+    more = f"<p>and {hidden} more rows</p>" if hidden > 0 else ""
     table = f"<table data-sortable><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="scroll">{table}</div>{more}'
 
@@ -266,32 +275,38 @@ def _queues(result: Result) -> str:
     shown = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "waiting_max", "evictions")
     table = result.queues
     names = [*shown, *(name for name in table.names if name.startswith(("utilisation ", "borrowed_hours ")))]
-    return _table(names, [[_valued(table, name, row) for name in names] for row in range(len(table))])
+    return _table(names, _rows(table, names), len(table))
 
 
-def _valued(table: Columns, name: str, row: int) -> Any:
-    value = table[name][row]
+def _rows(table: Columns, names: Sequence[str]) -> list[list[Any]]:
+    """Return the rows of a table that a report shows."""
+    columns = [(table[name], unit_of(name) in ("span", "part"), name) for name in names]
+    shown = range(min(len(table), _MOST_ROWS))
+    return [[_valued(column[row], name, as_text) for column, as_text, name in columns] for row in shown]
+
+
+def _valued(value: Any, name: str, as_text: bool) -> Any:  # noqa: FBT001 - one of a column
     if isinstance(value, str) or value is None:
         return value or ""
     number = value.item()
-    return (number, figure_text(name, number)) if unit_of(name) in ("span", "part") else number
+    return (number, figure_text(name, number)) if as_text else number
 
 
 def _preemption(result: Result) -> str:
     if not result.kpis.evictions:
         return "<p>No jobs were evicted.</p>"
     table = result.preemptions
-    rows = [[_valued(table, name, row) for name in table.names] for row in range(len(table))]
     jobs = result.jobs
-    most = sorted(range(len(jobs)), key=lambda row: (-int(jobs["evictions"][row]), row))[:_TOP]
+    evictions = jobs["evictions"]
+    most = np.argsort(-evictions.astype(np.int64), kind="stable")[:_TOP].tolist()
     worst = [
-        (result.name_of(row), jobs["cluster_queue"][row] or "", int(jobs["evictions"][row]), *_lost(result, row))
+        (result.name_of(row), jobs["cluster_queue"][row] or "", int(evictions[row]), *_lost(result, row))
         for row in most
-        if jobs["evictions"][row]
+        if evictions[row]
     ]
     return (
         _pictures(result, "preemptions")
-        + _table(table.names, rows)
+        + _table(table.names, _rows(table, table.names), len(table))
         + "<p>Jobs with most evictions:</p>"
         + _table(("job", "ClusterQueue", "evictions", "lost", "waited"), worst)
     )

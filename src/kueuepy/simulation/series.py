@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
+from kueuepy.simulation.grouped import Groups, order_of
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 
@@ -20,6 +22,159 @@ MOST_STEPS = 10_000_000
 """The largest number of intervals in a table."""
 
 
+Steps = tuple["NDArray[np.float64]", "NDArray[Any]"]
+"""Times in order, and a value from each of them to the next."""
+
+
+def lengths_between(
+    at: NDArray[np.float64], until: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    """Return the seconds of a window that lie between pairs of times."""
+    found: NDArray[np.float64] = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
+    return found
+
+
+class Series:
+    """All series of a table in one sorted pass: one for each pair of names in two columns.
+
+    Attributes:
+        table: The table, in chronological order.
+        groups: The rows of each series; every series has at least one row.
+        keys: The two names of each series.
+        first: The code of the first name of each series.
+        second: The code of the second name of each series.
+        at: The time of each of the rows.
+    """
+
+    def __init__(self, table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")) -> None:
+        """Sort the rows of a table.
+
+        Args:
+            table: A table in chronological order, in the integers of the core.
+            by: The names of the two columns.
+        """
+        first, second = table[by[0]], table[by[1]]
+        size = max(1, len(second.names))
+        key = first.codes.astype(np.int64) * size + second.codes
+        order = order_of(key, len(first.names) * size)
+        new = np.diff(key[order], prepend=-1) != 0
+        keys = key[order][new]
+        self.table = table
+        self.groups = Groups(order, np.cumsum(new) - 1, len(keys))
+        self.first, self.second = keys // size, keys % size
+        self.keys = [
+            (first.names[one], second.names[two])
+            for one, two in zip(self.first.tolist(), self.second.tolist(), strict=True)
+        ]
+        self.at: NDArray[np.float64] = table["seconds"][order]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column of the table, by position."""
+        found: NDArray[Any] = self.table[name][self.groups.rows]
+        return found
+
+    def lengths(self, low: float, high: float) -> NDArray[np.float64]:
+        """Return the seconds that each row covers in a window; the last row of a series covers the rest of it.
+
+        Args:
+            low: The beginning of the window, in seconds.
+            high: The end of the window, in seconds.
+        """
+        until = np.append(self.at[1:], [high])[: len(self.at)]
+        until[self.groups.bounds[1:] - 1] = high
+        return lengths_between(self.at, until, low, high)
+
+    def integrals(self, values: NDArray[Any], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series.
+
+        Args:
+            values: The values, by position.
+            lengths: The seconds that each row covers, as `lengths` returns them.
+        """
+        found: NDArray[np.float64] = self.groups.sums(values * lengths)
+        return found
+
+    def changes(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the change of a value at each row; a value is 0 before its first row."""
+        exact_values = values.astype(np.float64)
+        found: NDArray[np.float64] = np.diff(exact_values, prepend=0.0)
+        firsts = self.groups.firsts
+        found[firsts] = exact_values[firsts]
+        return found
+
+    def of_queues(self) -> NDArray[np.bool_]:
+        """Return a mask of the first series of each first name, for values that are equal in all its series."""
+        found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
+        return found
+
+    def total(self, values: NDArray[Any], which: NDArray[np.bool_] | None = None) -> Steps:
+        """Return the sum of some of the series as one step function, which is 0 before its first step.
+
+        Args:
+            values: The values, by position.
+            which: A mask of the series to add; all by default.
+        """
+        change = self.changes(values)
+        rows, at = self.groups.rows, self.at
+        if which is not None:
+            mine = which[self.groups.of]
+            rows, at, change = rows[mine], at[mine], change[mine]
+        order = np.argsort(rows)  # the table is in chronological order
+        at = at[order]
+        last = np.append(np.diff(at) > 0, [True])[: len(at)]
+        return at[last], np.cumsum(change[order])[last]
+
+    def places(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the position of the row of each series that applies at each time; -1 before its first row.
+
+        Args:
+            edges: The times, in order.
+
+        Returns:
+            Positions of shape (series, times).
+        """
+        size, count = len(edges) + 1, self.groups.count
+        begins = self.groups.of * size + np.searchsorted(edges, self.at, side="left")
+        known = np.bincount(begins, minlength=count * size).reshape(count, size)[:, :-1].cumsum(axis=1)
+        return np.where(known > 0, self.groups.bounds[:-1, None] + known - 1, -1)
+
+    def integrals_to(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series up to each time, of shape (series, times).
+
+        Args:
+            values: The values, by position, which are finite.
+            edges: The times, in order.
+        """
+        if not len(values):
+            return np.zeros((0, len(edges)))
+        steps = np.append([0.0], values[:-1] * np.diff(self.at))
+        steps[self.groups.firsts] = 0.0
+        total, places = self.groups.accumulated(steps), self.places(edges)
+        return np.where(places >= 0, total[places] + values[places] * (edges - self.at[places]), 0.0)
+
+    def integrals_between(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series between times; infinite if the value is infinite for some of the time.
+
+        Args:
+            values: The values, by position.
+            edges: The times, in order.
+
+        Returns:
+            Integrals of shape (series, times - 1).
+        """
+        endless = np.isinf(values)
+        totals: NDArray[np.float64] = np.diff(self.integrals_to(np.where(endless, 0.0, values), edges))
+        if endless.any():
+            totals[np.diff(self.integrals_to(endless * 1.0, edges)) > 0] = np.inf
+        return totals
+
+    def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
+        """Return the sum of one value per series for each second name, in the order of their first series."""
+        _, places = np.unique(self.second, return_index=True)
+        sums = np.bincount(self.second, weights=totals)
+        return {self.keys[place][1]: float(sums[self.second[place]]) for place in sorted(places.tolist())}
+
+
 def series_of(
     table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")
 ) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
@@ -29,12 +184,9 @@ def series_of(
         table: A table in chronological order.
         by: The names of the two columns.
     """
-    first, second = table[by[0]], table[by[1]]
-    key = first.codes.astype(np.int64) * max(1, len(second.names)) + second.codes
-    order = np.argsort(key, kind="stable")
-    bounds = np.flatnonzero(np.diff(key[order], prepend=-1))
-    for rows in np.split(order, bounds[1:]) if len(order) else []:
-        yield first[rows[0]], second[rows[0]], rows
+    found = Series(table, by)
+    for (first, second), (begin, after) in zip(found.keys, pairwise(found.groups.bounds.tolist()), strict=True):
+        yield first, second, found.groups.rows[begin:after]
 
 
 def pieces(
@@ -45,13 +197,13 @@ def pieces(
     Args:
         usage: The table of usage.
         low: The beginning of the window, in seconds.
-        high: The end of the window, in seconds.
+        high: The end of the window, in seconds; not after `end`.
         end: The end of the simulation, in seconds.
     """
-    for queue, cell, rows in series_of(usage):
-        begin = usage["seconds"][rows]
-        until = np.append(begin[1:], max(end, high))
-        yield queue, cell, rows, np.maximum(np.minimum(until, high) - np.maximum(begin, low), 0.0)
+    found = Series(usage)
+    lengths = found.lengths(low, min(high, end))
+    for (queue, cell), (begin, after) in zip(found.keys, pairwise(found.groups.bounds.tolist()), strict=True):
+        yield queue, cell, found.groups.rows[begin:after], lengths[begin:after]
 
 
 def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,6 +214,8 @@ def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.flo
         values: The values.
         edges: The upper limits of the integrals.
     """
+    if not len(begin):
+        return np.zeros(len(edges))
     # Sum of the complete steps before the edge, plus the incomplete one.
     total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
     place = np.searchsorted(begin, edges, side="right") - 1
@@ -74,28 +228,17 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
     last = float(usage["seconds"].max(initial=0.0)) if end is None else end
     _require_few("resample", max(last, width), width)
     edges = np.arange(0, max(last, width) + width * 0.999, width)
-    names = ("used", "nominal", "borrowed", "waiting", "share")
-    found: dict[str, list[Any]] = {
-        "seconds": [],
-        "cluster_queue": [],
-        "flavor_resource": [],
-        **{name: [] for name in names},
-    }
-    for _, _, rows in series_of(usage):
-        begin = usage["seconds"][rows]
-        for name in names:
-            values = usage[name][rows].astype(np.float64)
-            found[name].append(np.diff(integral_to(begin, values, edges)) / width)
-        found["seconds"].append(edges[:-1])
-        for name in ("cluster_queue", "flavor_resource"):
-            found[name].append(np.full(len(edges) - 1, usage[name].codes[rows[0]], np.int32))
-    joined = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in found.items()}
+    series, first, second = Series(usage), usage["cluster_queue"], usage["flavor_resource"]
+    count, begins = series.groups.count, edges[:-1]
     return Columns(
         {
-            name: Categorical(values.astype(np.int32), usage[name].names)
-            if name in ("cluster_queue", "flavor_resource")
-            else values
-            for name, values in joined.items()
+            "seconds": np.tile(begins, count),
+            "cluster_queue": Categorical(np.repeat(series.first, len(begins)).astype(np.int32), first.names),
+            "flavor_resource": Categorical(np.repeat(series.second, len(begins)).astype(np.int32), second.names),
+            **{
+                name: (series.integrals_between(series.column(name).astype(np.float64), edges) / width).ravel()
+                for name in ("used", "nominal", "borrowed", "waiting", "share")
+            },
         }
     )
 
@@ -122,15 +265,14 @@ def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
     """
     _require_few("record: usage", end, step)
     at = np.arange(0.0, end + step * 1e-9, step)
-    rows, times = [np.zeros(0, np.int64)], [np.zeros(0)]
-    for _, _, own in series_of(usage):
-        place = np.searchsorted(usage["seconds"][own], at, side="right") - 1
-        rows.append(own[place[place >= 0]])
-        times.append(at[place >= 0])
-    order = np.argsort(np.concatenate(times), kind="stable")
-    chosen = np.concatenate(rows)[order]
+    series = Series(usage)
+    places = series.places(at)
+    there = places >= 0
+    times = np.broadcast_to(at, places.shape)[there]
+    order = np.argsort(times, kind="stable")
+    chosen = series.groups.rows[places[there]][order]
     found = {
         name: Categorical(column.codes[chosen], column.names) if isinstance(column, Categorical) else column[chosen]
         for name, column in ((name, usage[name]) for name in usage.names)
     }
-    return {**found, "seconds": np.concatenate(times)[order]}
+    return {**found, "seconds": times[order]}

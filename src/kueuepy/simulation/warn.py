@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
 from kueuepy.tables.columns import is_named
 
@@ -101,14 +102,13 @@ def _loads(result: Recorded) -> list[str]:
     seconds = max(result.seconds - result.warmup, 0.0)
     found = []
     for place, (tree, names) in enumerate(trees.items()):
+        nominal = sums(
+            (cell.partition("/")[2], nominal)
+            for name in names
+            for cell, (_, nominal, _, _) in result.totals["queues"].get(name, {"cells": {}})["cells"].items()
+        )
         for resource in resources:
-            cells = [
-                nominal
-                for name in names
-                for cell, (_, nominal, _, _) in result.totals["queues"].get(name, {"cells": {}})["cells"].items()
-                if cell.partition("/")[2] == resource
-            ]
-            quota = sum(cells) / 1e9 / seconds if seconds else 0.0
+            quota = nominal.get(resource, 0) / 1e9 / seconds if seconds else 0.0
             asked = float(loads[resource][place]) / span
             if quota and asked > quota and quota < 2**62:
                 found.append(

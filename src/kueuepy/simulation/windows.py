@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import StateError
-from kueuepy.simulation.series import pieces, series_of
+from kueuepy.simulation.grouped import Groups
+from kueuepy.simulation.series import Series, Steps, lengths_between
 from kueuepy.simulation.sums import sums
 from kueuepy.tables.columns import exact
 
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
 
 _NANO = 1e9
-_Steps = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
 def of_cohorts(run: Recorded, cell: str) -> float:
     """Return the time-weighted mean of the nominal quota of Cohorts themselves, without that of ClusterQueues."""
-    seconds = run.seconds - run.warmup
     of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
+    return _beyond(run, cell, of_queues)
+
+
+def _beyond(run: Recorded, cell: str, of_queues: float) -> float:
+    seconds = run.seconds - run.warmup
     extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
     return extra / _NANO / seconds if seconds > 0 and extra > 1e-9 * of_queues else 0.0
 
@@ -41,109 +45,81 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
     """
     if not len(run.usage):
         raise StateError("figures: a window needs the usage; record it with Recording(usage=True)")
-    found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed")}
+    usage = Series(exact(run.usage))
+    lengths = usage.lengths(low, high)
+    totals = {name: usage.integrals(usage.column(name), lengths) * _NANO for name in ("nominal", "used", "borrowed")}
+    found: dict[str, Any] = {name: usage.by_second(total) for name, total in totals.items()}
     by_queue: dict[str, dict[str, float]] = {}
-    usage = exact(run.usage)
-    for queue, cell, rows, lengths in pieces(usage, low, high, run.seconds):
-        for name, totals in found.items():
-            total = float((usage[name][rows] * lengths).sum()) * _NANO
-            totals[cell] = totals.get(cell, 0.0) + total
-            if name == "used":
-                by_queue.setdefault(queue, {})[cell] = total
+    for (queue, cell), total in zip(usage.keys, totals["used"].tolist(), strict=True):
+        by_queue.setdefault(queue, {})[cell] = total
+    of_queues = sums((cell, row[1]) for queue in run.totals["queues"].values() for cell, row in queue["cells"].items())
     for cell in found["nominal"]:
-        found["nominal"][cell] += of_cohorts(run, cell) * max(0.0, high - low) * _NANO
-    waiting = _sum(list(_firsts(run, "waiting").values()))
-    borrowing = _sum([(at, (values > 0) * 1.0) for _, _, at, values in _series(run, "borrowed")])
-    any_borrows = (borrowing[0], np.minimum(borrowing[1], 1.0))
+        found["nominal"][cell] += _beyond(run, cell, of_queues.get(cell, 0)) * max(0.0, high - low) * _NANO
+    waiting = usage.total(usage.column("waiting"), usage.of_queues())
+    at, borrowing = usage.total(usage.column("borrowed") > 0)
     return {
         **found,
-        "lent": _lent(run, low, high),
+        "lent": _lent(run, usage, low, high),
         "idle": _idle(run, low, high),
         "waits": _integral(waiting, low, high) * _NANO,
         "most_waiting": int(_most(waiting, low, high)),
-        "borrowing": _integral(any_borrows, low, high) * _NANO,
+        "borrowing": _integral((at, np.minimum(borrowing, 1.0)), low, high) * _NANO,
         **_blocked(run, low, high),
         "by_queue": by_queue,
     }
 
 
-def _series(run: Recorded, name: str) -> list[tuple[str, str, Any, Any]]:
-    """Return the times and values of a column of the usage, for each ClusterQueue and `flavor/resource`."""
-    table = exact(run.usage)
-    times, values = table["seconds"], table[name].astype(np.float64)
-    return [(queue, cell, times[rows], values[rows]) for queue, cell, rows in series_of(table)]
-
-
-def _firsts(run: Recorded, name: str) -> dict[str, _Steps]:
-    """Return a value that is equal for all flavors and resources of a ClusterQueue, by ClusterQueue."""
-    found: dict[str, _Steps] = {}
-    for queue, _, at, values in _series(run, name):
-        found.setdefault(queue, (at, values))
-    return found
-
-
-def _sum(series: list[_Steps]) -> _Steps:
-    """Return the sum of step functions, which are 0 before their first step."""
-    at = np.concatenate([np.zeros(0), *(times for times, _ in series)])
-    change = np.concatenate([np.zeros(0), *(np.diff(values, prepend=0.0) for _, values in series)])
-    order = np.argsort(at, kind="stable")
-    last = np.append(np.diff(at[order]) > 0, [True]) if len(at) else np.zeros(0, bool)
-    return at[order][last], np.cumsum(change[order])[last]
-
-
-def _integral(steps: _Steps, low: float, high: float) -> float:
+def _integral(steps: Steps, low: float, high: float) -> float:
     at, values = steps
     return float((values * _lengths(at, low, high)).sum())
 
 
 def _lengths(at: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    until = np.append(at[1:], [max(high, at[-1])]) if len(at) else at
-    found: NDArray[np.float64] = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
-    return found
+    return lengths_between(at, np.append(at[1:], [high])[: len(at)], low, high)
 
 
-def _most(steps: _Steps, low: float, high: float) -> float:
+def _most(steps: Steps, low: float, high: float) -> float:
     """Return the largest value that applies for more than an instant within the window."""
     at, values = steps
     return float(values[_lengths(at, low, high) > 0].max(initial=0.0))
 
 
-def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
+def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, float]:
     """Return the borrowed quota that is unused nominal quota of other ClusterQueues, by `flavor/resource`."""
-    trees: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
-    table = exact(run.usage)
-    for queue, cell, rows in series_of(table):
-        unused = np.maximum(table["nominal"][rows] - table["used"][rows], 0).astype(np.float64)
-        entry = (table["seconds"][rows], table["borrowed"][rows].astype(np.float64), unused)
-        trees.setdefault((run.trees.get(queue, queue), cell), []).append(entry)
-    found: dict[str, float] = {}
-    for (_, cell), entries in trees.items():
-        at, borrowed = _sum([(times, values) for times, values, _ in entries])
-        _, unused = _sum([(times, values) for times, _, values in entries])
-        total = _integral((at, np.minimum(borrowed, unused)), low, high) * _NANO
-        found[cell] = found.get(cell, 0.0) + total
-    return found
+    borrowed, nominal, used = (usage.column(name) for name in ("borrowed", "nominal", "used"))
+    trees: dict[tuple[str, str], int] = {}
+    tree_of = np.array(
+        [trees.setdefault((run.trees.get(queue, queue), cell), len(trees)) for queue, cell in usage.keys], np.int64
+    )
+    borrows = np.bincount(tree_of, usage.groups.largest(borrowed)) > 0
+    mine = borrows[tree_of][usage.groups.of]
+    rows = np.flatnonzero(mine)
+    rows = rows[np.argsort(usage.groups.rows[rows])]  # the table is in chronological order
+    groups = Groups.by(tree_of[usage.groups.of[rows]], len(trees))
+    rows = rows[groups.rows]
+    changes = [usage.changes(values)[rows] for values in (borrowed, np.maximum(nominal - used, 0))]
+    taken, unused = (groups.accumulated(change) for change in changes)
+    until = np.append(usage.at[rows[1:]], [high])[: len(rows)]
+    until[(groups.bounds[1:] - 1)[groups.sizes > 0]] = high
+    lengths = lengths_between(usage.at[rows], until, low, high)
+    totals = groups.sums(np.minimum(taken, unused) * lengths) * _NANO
+    return sums((cell, total) for (_, cell), total in zip(trees, totals.tolist(), strict=True))
 
 
 def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
     """Return the free quota that waiting jobs requested, over all cohort trees, by `flavor/resource`."""
-    table = exact(run.idle)
-    series = (
-        (cell, table["seconds"][rows], table["idle"][rows])
-        for _, cell, rows in series_of(table, ("tree", "flavor_resource"))
-    )
-    return sums((cell, _integral((at, values), low, high) * _NANO) for cell, at, values in series)
+    idle = Series(exact(run.idle), ("tree", "flavor_resource"))
+    return idle.by_second(idle.integrals(idle.column("idle"), idle.lengths(low, high)) * _NANO)
 
 
 def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
     """Return integrals over ClusterQueues with waiting jobs: used over entitled quota, and time."""
-    found = {"blocked": 0.0, "somebody_waits": 0.0}
-    table = run.blocked
-    for _, _, rows in series_of(table, ("cluster_queue", "cluster_queue")):
-        at, values = table["seconds"][rows], table["blocked"][rows]
-        found["blocked"] += _integral((at, np.maximum(values, 0.0)), low, high) * _NANO
-        found["somebody_waits"] += _integral((at, (values >= 0) * 1.0), low, high) * _NANO
-    return found
+    table = Series(run.blocked, ("cluster_queue", "cluster_queue"))
+    values, lengths = table.column("blocked"), table.lengths(low, high)
+    return {
+        "blocked": float(table.integrals(np.maximum(values, 0.0), lengths).sum()) * _NANO,
+        "somebody_waits": float(table.integrals(values >= 0, lengths).sum()) * _NANO,
+    }
 
 
 def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:

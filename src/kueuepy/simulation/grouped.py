@@ -1,0 +1,153 @@
+"""Sums, means, maxima and percentiles of values by group, computed for all groups at once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_RADIX = 1 << 16
+"""NumPy sorts integers below this number in linear time."""
+
+
+def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """Return the stable order that sorts codes.
+
+    Args:
+        codes: The codes, from 0.
+        count: The number of different codes.
+    """
+    small: NDArray[Any] = codes.astype(np.uint16) if count <= _RADIX else codes
+    found: NDArray[np.int64] = np.argsort(small, kind="stable")
+    return found
+
+
+class Groups:
+    """Rows of a table, sorted by group. Rows of one group keep their order.
+
+    Attributes:
+        rows: The row numbers.
+        of: The group of each of these rows.
+        count: The number of groups; a group can be empty.
+        bounds: The position of the first row of each group, and the number of rows.
+    """
+
+    __slots__ = ("bounds", "count", "of", "rows")
+
+    def __init__(self, rows: NDArray[np.int64], of: NDArray[Any], count: int) -> None:
+        """Store rows that are sorted by group."""
+        self.rows, self.of, self.count = rows, of, count
+        self.bounds = np.searchsorted(of, np.arange(count + 1))
+
+    @classmethod
+    def by(cls, codes: NDArray[Any], count: int) -> Groups:
+        """Return the groups of a column of codes.
+
+        Args:
+            codes: The group of each row; a row with -1 is in no group.
+            count: The number of groups.
+        """
+        rows = np.flatnonzero(codes >= 0)
+        own = codes[rows]
+        order = order_of(own, count)
+        return cls(rows[order], own[order], count)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows of each group."""
+        found: NDArray[np.int64] = np.diff(self.bounds)
+        return found
+
+    @property
+    def firsts(self) -> NDArray[np.bool_]:
+        """A mask of the positions at which a group begins."""
+        found = np.ones(len(self.of), bool)
+        found[1:] = self.of[1:] != self.of[:-1]
+        return found
+
+    def where(self, mask: NDArray[np.bool_]) -> Groups:
+        """Return the same groups with some of the rows.
+
+        Args:
+            mask: The rows to keep, by position in `rows`.
+        """
+        return Groups(self.rows[mask], self.of[mask], self.count)
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of the values of each group; 0 for an empty group.
+
+        Each sum is identical to `numpy.sum` of the group.
+
+        Args:
+            values: The values, by position in `rows`.
+        """
+        wide = values.astype(np.int64) if values.dtype.kind in "bi" else values
+        found: NDArray[Any] = np.add.reduceat(*self._padded(wide)) if self.count else wide[:0]
+        return found
+
+    def largest(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the largest value of each group; 0 for an empty group or one without a positive value.
+
+        Args:
+            values: The values, by position in `rows`.
+        """
+        found: NDArray[Any] = np.maximum.reduceat(*self._padded(values)) if self.count else values[:0]
+        return found
+
+    def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the values with a 0 before each group, and the positions of the zeros.
+
+        `reduceat` adds the first value to the sum of the others. With the 0 first, it computes what `numpy.sum` does,
+        and an empty group has a value.
+        """
+        found = np.zeros(len(values) + self.count, values.dtype)
+        found[np.arange(len(values)) + self.of + 1] = values
+        return found, self.bounds[:-1] + np.arange(self.count)
+
+    def means(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the mean of the values of each group; 0 for an empty group.
+
+        Args:
+            values: The values, by position in `rows`.
+        """
+        return self.sums(values) / np.maximum(self.sizes, 1)
+
+    def accumulated(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the running sum within each group; rounding errors do not spread to other groups.
+
+        Args:
+            values: The values, by position in `rows`.
+        """
+        found = np.zeros(len(values))
+        for begin, end in pairwise(self.bounds.tolist()):
+            if end > begin:
+                np.cumsum(values[begin:end], out=found[begin:end])
+        return found
+
+    def ordered(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the values sorted within each group.
+
+        Args:
+            values: The values, by position in `rows`.
+        """
+        if self.count <= 1:
+            return np.sort(values)
+        order = np.argsort(values)
+        return values[order[order_of(self.of[order], self.count)]]
+
+    def percentiles(self, ordered: NDArray[np.float64], percent: float) -> NDArray[np.float64]:
+        """Return the nearest-rank percentile of each group; 0 for an empty group.
+
+        Args:
+            ordered: The values, sorted within each group.
+            percent: The percentile, between 0 and 100.
+        """
+        sizes, found = self.sizes, np.zeros(self.count)
+        there = sizes > 0
+        ranks = np.ceil(sizes * percent / 100).astype(np.int64)
+        found[there] = ordered[(self.bounds[:-1] + ranks - 1)[there]]
+        return found
