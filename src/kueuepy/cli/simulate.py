@@ -21,7 +21,7 @@ from kueuepy.exploration.gate import read_promises
 from kueuepy.simulation.catalogue import figure_text, shown
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.model import Clock, RunModel
-from kueuepy.simulation.pictures.svg import NAMES, drawn
+from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
 from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
@@ -69,7 +69,7 @@ _Out: TypeAlias = Annotated[
 _Report: TypeAlias = Annotated[str | None, typer.Option("--report", metavar="FILE", help="HTML file for the report.")]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(NAMES)}; repeatable."),
+    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(PICTURES)}; repeatable."),
 ]
 
 
@@ -168,7 +168,7 @@ def simulate(
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
-    pictures = [pair("--picture", given, NAMES) for given in picture or ()]
+    pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture or ()]
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     table_ = read_jobs(jobs, format, map, window)
     if load is not None:
@@ -220,7 +220,7 @@ def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
         sys.stderr.write("\r\x1b[K")
 
 
-def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[str, str]]) -> None:
+def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:
     if out is not None:
         if Path(out).is_file():
             raise InvalidSpecError(f"{out}: is a file; --out names a directory")
