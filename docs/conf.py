@@ -1,14 +1,16 @@
-"""Sphinx: `sphinx-build -n -W docs docs/_build/html`."""
+"""Configuration of Sphinx; run `sphinx-build -n -W docs docs/_build/html`."""
 
 import ast
 import inspect
 import pkgutil
+import re
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
 
 import nbclient
 import nbformat
+from sphinx.application import Sphinx
 
 import kueuepy
 
@@ -24,24 +26,26 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-nb_execution_mode = "off"  # they have been run when they come here
+nb_execution_mode = "off"  # `_run_notebooks` has run them
 html_theme = "furo"
 html_title = "kueuepy"
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+default_role = "code"  # single backticks in docstrings
 
-# Types of other packages, and the modules in which annotations find ours, have no pages here. Names that a page spells
-# out, kueuepy.Name, must resolve.
+# The types of other packages, and the modules in which classes of this package are defined, have no pages here. Public
+# names, such as kueuepy.Cluster, must resolve.
 nitpick_ignore_regex = [("py:.*", r"(?!kueuepy\.).*"), ("py:.*", r"kueuepy\.[a-z_.]+\.[A-Z]\w*")]
 
 
 def _complete(module: ModuleType) -> None:
-    """Imports what the module imports for type checkers only, so that signatures can name it."""
+    """Import the names that a module imports only for type checkers, because signatures contain them."""
     for block in ast.parse(inspect.getsource(module)).body:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for line in block.body:
@@ -51,10 +55,11 @@ def _complete(module: ModuleType) -> None:
 
 
 def _run_notebooks() -> None:
-    """Runs the notebooks, which have a folder of their own, puts what came out among the pages, and lists them."""
+    """Run the notebooks, save them with their outputs among the pages, and write a page that lists them."""
     pages = Path(__file__).parent / "notebooks"
     pages.mkdir(exist_ok=True)
-    lines = ["# Notebooks", "", "Each runs in a minute, without a cluster.", "", "```{toctree}", ":maxdepth: 1", ""]
+    intro = "Each notebook answers a question with code and charts. It runs in less than a minute, without a cluster."
+    lines = ["# Notebooks", "", intro, "", "```{toctree}", ":maxdepth: 1", ""]
     for source in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
         notebook = nbformat.read(source, as_version=4)
         nbclient.execute(notebook, cwd=source.parent, timeout=120)
@@ -64,14 +69,38 @@ def _run_notebooks() -> None:
 
 
 def _draw_usage() -> None:
-    """Draws the picture of the first page: the week of three teams, of the page on simulation."""
+    """Draw the usage of the first example of the page on simulation."""
     page = (Path(__file__).parent / "simulate.md").read_text(encoding="utf-8")
     lines = page.split("```pycon\n")[1].split("```")[0].splitlines()
     source = "\n".join(line[4:] for line in lines if line[:4] in (">>> ", "... ") and "plot" not in line)
     names: dict[str, object] = {}
-    exec(source, names)  # noqa: S102 - our own page
+    exec(source, names)  # noqa: S102 - a page of this documentation
     found = names["found"]
     found["shared"].picture("usage").save(Path(__file__).parent / "_static" / "usage.svg")  # type: ignore[index]
+
+
+def _prepare(_app: object, what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
+    """Convert the Markdown tables of a docstring, and keep the first sentence of a property in one piece."""
+    lines[:] = _TABLE.sub(_list_table, "\n".join(lines)).split("\n")
+    if what in ("attribute", "data", "property"):
+        lines[:0] = ["..", ""]  # otherwise Napoleon takes the words before a colon for a type
+
+
+_TABLE = re.compile(r"^( *)\|.*\|\n *\| ---.*\|\n(?: *\|.*\|(?:\n|$))+", re.MULTILINE)
+
+
+def _list_table(table: re.Match[str]) -> str:
+    indent = table[1]
+    head, _, *body = table[0].splitlines()
+    rows = [[cell.strip() for cell in row.strip()[1:-1].split("|")] for row in (head, *body)]
+    cells = (f"{indent}   {'-' if column else '* -'} {cell}" for row in rows for column, cell in enumerate(row))
+    aligned = (cell.replace(f"{indent}   -", f"{indent}     -", 1) for cell in cells)
+    return "\n".join([f"{indent}.. list-table::", f"{indent}   :header-rows: 1", "", *aligned, "", ""])
+
+
+def setup(app: Sphinx) -> None:
+    """Register the preparation of docstrings."""
+    app.connect("autodoc-process-docstring", _prepare, priority=400)
 
 
 _run_notebooks()

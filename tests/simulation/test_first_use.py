@@ -26,7 +26,7 @@ def run(lines, monkeypatch):
 
 
 def test_a_week_of_three_teams_under_three_policies_takes_15_lines(monkeypatch):
-    lines = typed("simulate.md", "Three teams, three policies")
+    lines = typed("simulate.md", "Compare three policies for three teams")
     assert len(lines) <= 15
     names = run(lines, monkeypatch)
     teams = {
@@ -42,7 +42,7 @@ def test_a_week_of_three_teams_under_three_policies_takes_15_lines(monkeypatch):
 
 
 def test_the_log_of_philly_takes_8_lines(monkeypatch):
-    lines = typed("howto.md", "What would last month's jobs have waited under another policy?")
+    lines = typed("howto.md", "Compare waiting times of a log under other policies")
     assert len(lines) <= 8
     names = run(lines, monkeypatch)
     assert len(names["log"]) == 12_380

@@ -61,7 +61,7 @@ def from_row(
     - `min_pods`: smallest number of pods for partial admission. Default: none.
     - `priority`: priority, an integer. Default: 0.
     - `cpu`, `memory` (or `mem`), `gpu`, and any resource name with a `/`: request of each pod. Memory without a unit is
-    in bytes. Devices must be integers.
+      in bytes. Devices must be integers.
     - `submit`: submission time, as seconds since the Unix epoch, RFC 3339 text or a datetime.
     - `duration` (or `runtime`): running time, as seconds, text such as `1h30m` or a timedelta.
 

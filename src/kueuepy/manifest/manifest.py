@@ -55,7 +55,7 @@ class Note(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def where(self) -> str:
-        """File and line of the field, as `file:line`."""
+        """File and line of the field, separated by a colon."""
         return self.origin.where(self.path)
 
     def __str__(self) -> str:
@@ -169,7 +169,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
                 itself.
 
         Returns:
-            The position as `file:line`, or an empty string if the object was not read from a file.
+            The file and line, separated by a colon, or an empty string if the object was not read from a file.
         """
         origin = self.origins.get((type(obj).__name__, obj.key))
         return origin.where(path) if origin else ""
