@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.simulation.catalogue import FIGURES
+from kueuepy.simulation.catalogue import FIGURES, SHOWN
 from kueuepy.simulation.figures import Kpis
 
 from .conftest import GPU, cluster, queue
@@ -194,3 +194,4 @@ def test_who_waits_at_the_end_and_why(evicting, tmp_path):
 
 def test_every_figure_is_in_the_catalogue_and_in_the_same_order():
     assert tuple(FIGURES) == Kpis.__struct_fields__
+    assert {name for names in SHOWN.values() for name in names} <= set(FIGURES)

@@ -18,7 +18,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.exploration.gate import check_policy as hold
 from kueuepy.exploration.gate import read_promises
-from kueuepy.simulation.catalogue import figure_text, shown
+from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
@@ -34,7 +34,6 @@ EXAMPLES = examples(
     "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )
-_QUEUE = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "evictions")
 
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"],
@@ -253,13 +252,12 @@ def tell_result(found: Result) -> None:
     """Print warnings, the main metrics, and a row for each ClusterQueue."""
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
-    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if name.split(" ")[0] in shown("run")]
+    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if is_shown("run", name)]
     table("", ("metric", "value"), rows)
     say("")
     queues = found.queues
-    used = [name for name in queues.names if name.startswith("utilisation ")]
-    lines = [[_text(name, row[name]) for name in (*_QUEUE, *used)] for row in queues.rows()]
-    table("", (*_QUEUE, *used), lines)
+    names = ["cluster_queue", *columns_shown("run queues", queues.names)]
+    table("", names, [[_text(name, row[name]) for name in names] for row in queues.rows()])
     admissions, cycles = found.stats["admissions"], found.stats["cycles"]
     ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
     say(f"{span_text(found.seconds)} of virtual time: {ran}", style="bold")

@@ -16,7 +16,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
-from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
+from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pairs import differences
@@ -190,7 +190,7 @@ class Comparison:
     def _shown(self) -> tuple[str, ...]:
         """Return the metrics to show, including those of dispatching if all policies are fleets."""
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
-        return (*shown("policies"), *of_fleets)
+        return (*SHOWN["policies"], *of_fleets)
 
     def most_delayed(self, most: int = MOST_ROWS) -> list[JobChange]:
         """Return the jobs that wait longer under the last policy than under the first, with the largest increase first.

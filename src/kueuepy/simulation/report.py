@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
-from kueuepy.simulation.catalogue import figure_text, unit_of
+from kueuepy.simulation.catalogue import columns_shown, figure_text, unit_of
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn_alike, drawn_if_recorded, pictures_in
 from kueuepy.simulation.text import span_text
@@ -250,9 +250,8 @@ def _figure(name: PictureName, picture: Picture) -> str:
 
 
 def _queues(result: Result) -> str:
-    shown = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "waiting_max", "evictions")
     table = result.queues
-    names = [*shown, *(name for name in table.names if name.startswith(("utilisation ", "borrowed_hours ")))]
+    names = ["cluster_queue", *columns_shown("report queues", table.names)]
     return _table(names, [[_valued(table, name, row) for name in names] for row in range(len(table))])
 
 
