@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import kueuepy as kq
+from fuzz.documents import hold
 from kueuepy.manifest import load
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.simulation.items import jobs_of
-from kueuepy.testing.fuzz import hold
 
 
 def cluster(**more) -> kq.Cluster:
