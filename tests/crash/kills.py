@@ -29,7 +29,7 @@ from fuzz.calls import answering, chosen_at, step
 from fuzz.objects import cluster
 from kueuepy import Cluster, Scheduler
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

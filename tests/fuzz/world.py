@@ -11,9 +11,9 @@ from fuzz.objects import cluster
 from fuzz.questions import ask
 from kueuepy.errors import StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from saved import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

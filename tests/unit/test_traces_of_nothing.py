@@ -7,8 +7,8 @@ import pytest
 import kueuepy as kq
 from fuzz.documents import hold
 from kueuepy.manifest import load
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.simulation.items import jobs_of
+from saved import from_bytes, to_bytes
 
 
 def cluster(**more) -> kq.Cluster:

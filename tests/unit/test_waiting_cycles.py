@@ -1,7 +1,7 @@
 """A cycle that waits for pods (`waitForPodsReady.blockAdmission`), while what it has looked at goes on changing."""
 
 import kueuepy as kq
-from kueuepy.persist import from_bytes, to_bytes
+from saved import from_bytes, to_bytes
 
 HOSTNAME = "kubernetes.io/hostname"
 
