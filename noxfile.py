@@ -164,7 +164,7 @@ def fuzz(session: nox.Session) -> None:
     """Run a million random calls and parse a million random documents, checking all properties after each."""
     _install(session, "test")
     seed = session.posargs or ["--seed", "1"]
-    session.run("python", "-m", "kueuepy.testing.fuzz", "--steps", "1000000", "--documents", "1000000", *seed)
+    session.run("python", "tests/fuzz", "--steps", "1000000", "--documents", "1000000", *seed)
 
 
 @nox.session

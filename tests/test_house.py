@@ -342,7 +342,7 @@ def test_no_code_parses_messages_for_facts():
 
 
 def test_importing_the_package_imports_no_extras():
-    extras = {"typer", "rich", "pandas", "matplotlib", "hypothesis", "yaml", "numpy", "pyarrow", "altair"}
+    extras = {"typer", "rich", "pandas", "matplotlib", "hypothesis", "yaml", "numpy", "pyarrow"}
     script = f"import sys, kueuepy; print(*sorted({extras!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.split() == []

@@ -192,7 +192,9 @@ def test_AF_07_decayed_usage_is_recorded_for_each_local_queue():
         {"name": "second", "queue": "lq-b", "cpu": 4, "submit": 300, "duration": 10},
     ]
     found = kq.compare(cluster, cluster, jobs)
-    series = {name: dict(moments) for name, moments in found.before.history.series("consumed", "cpu").items()}
+    series = {}
+    for row in found.before.consumed.rows():
+        series.setdefault(row["local_queue"], {})[row["seconds"]] = row["consumed"]
     assert set(series) == {"default/lq-a", "default/lq-b"}
     penalty = 4 * (1 - 0.5 ** (10 / 100))
     assert series["default/lq-a"][0] == pytest.approx(penalty)
@@ -200,5 +202,5 @@ def test_AF_07_decayed_usage_is_recorded_for_each_local_queue():
     assert series["default/lq-a"][90] == pytest.approx(4 * (1 - left) + penalty * left)
     assert series["default/lq-a"][200] == pytest.approx(series["default/lq-a"][100] / 2)
     picture = found.picture("consumed")
-    assert picture.title == "decayed usage of each LocalQueue (cpu)"
+    assert picture.title == "Decayed usage by LocalQueue (cpu)"
     assert picture.svg.count("<polyline") == 4

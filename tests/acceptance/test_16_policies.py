@@ -52,12 +52,29 @@ def test_SW_02_the_first_decisions_that_differ_are_four_fair_preemptions(compare
     assert [move.workload for move in given] == [f"default/b-{n}" for n in range(4)]
 
 
+def changes_of(usage, column):
+    """Return the changes of a column of usage by ClusterQueue: times and new values."""
+    found = {}
+    for row in usage.rows():
+        moments = found.setdefault(row["cluster_queue"], {})
+        moments[row["seconds"]] = row[column]
+    return {queue: _without_repeats(moments.items()) for queue, moments in found.items()}
+
+
+def _without_repeats(moments):
+    kept = []
+    for at, value in moments:
+        if value != (kept[-1][1] if kept else 0):
+            kept.append((at, value))
+    return kept
+
+
 def test_PL_04_shares_over_time_with_a_line_for_each_queue(compared):
-    classical, fair = compared.before.history.series("share"), compared.after.history.series("share")
+    classical, fair = (changes_of(run.usage, "share") for run in (compared.before, compared.after))
     assert classical == {
         "team-a-queue": [(0, 1000), (3600, 250), (7200, 0)],
         "team-b-queue": [(3600, 750), (7200, 500), (10800, 0)],
     }
     assert fair["team-a-queue"][:2] == [(0, 1000), (60, 500)]
     assert fair["team-b-queue"][0] == (60, 500)
-    assert compared.picture("share").svg.count("<polyline") == 4
+    assert compared.picture("shares").svg.count("<polyline") == 4

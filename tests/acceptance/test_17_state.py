@@ -10,7 +10,8 @@ import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.journal import Journal
-from kueuepy.persist import VERSION, from_bytes, to_bytes
+from kueuepy.session.saved import VERSION
+from saved import from_bytes, to_bytes
 
 STEPS = 150
 

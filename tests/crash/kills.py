@@ -23,11 +23,13 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fuzz.calls import answering, chosen_at, step
+from fuzz.objects import cluster
 from kueuepy import Cluster, Scheduler
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
-from kueuepy.testing.fuzz.calls import answering, chosen_at, step
-from kueuepy.testing.fuzz.objects import cluster
+from saved import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

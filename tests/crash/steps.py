@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import kueuepy as kq
-from kueuepy.testing.fuzz.calls import answering, step
+from fuzz.calls import answering, step
 
 __all__ = ["approve", "cluster", "step"]
 

@@ -19,7 +19,7 @@ from crash.steps import cluster, step
 from kueuepy.errors import StateError
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
-from kueuepy.persist import from_bytes, to_bytes
+from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 SECONDS = 30

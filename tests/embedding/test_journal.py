@@ -16,7 +16,7 @@ from crash import steps
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 
 def rows(path, query):

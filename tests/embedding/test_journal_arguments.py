@@ -10,7 +10,7 @@ import kueuepy as kq
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 
 class Number(int):

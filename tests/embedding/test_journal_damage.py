@@ -11,7 +11,7 @@ import pytest
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, KueueError, StateError, UnsupportedError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 pytestmark = pytest.mark.sanitizer
 

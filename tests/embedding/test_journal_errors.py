@@ -18,7 +18,7 @@ import pytest
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 
 def run(scheduler, journal, acknowledged):

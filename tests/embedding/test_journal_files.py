@@ -20,7 +20,7 @@ import kueuepy as kq
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 BLOCK = 4096
 HEAD, FRAME = 32, 24 + BLOCK

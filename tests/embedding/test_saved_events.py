@@ -13,8 +13,8 @@ from kueuepy.engine.inventory import EventKind
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
 from kueuepy.objects.times import EPOCH
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility import SchedulerEvent
+from saved import from_bytes, to_bytes
 
 RACKS = kq.Topology("racks", levels=["rack", kq.objects.HOSTNAME_LABEL])
 

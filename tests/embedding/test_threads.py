@@ -19,8 +19,8 @@ from crash.steps import cluster, step
 from kueuepy.errors import NotFoundError, StateError
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility import drain_events
+from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.threads
 THREADS = 8

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROW = {"name": "z", "queue": "q", "cpu": 1, "submit": 0, "duration": 5}
-MODULES = ("jobs", "manifest", "objects", "journal", "importer", "metrics", "visibility", "lint", "replay", "persist")
+MODULES = ("jobs", "manifest", "objects", "journal", "importer", "metrics", "visibility", "lint", "replay")
 EXCEPT = {
     "jobs.BaseJob": "is derived from",
     "jobs.PathJob": "is derived from",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kueuepy.persist import from_bytes, to_bytes
 from laws.lives import MOST_CYCLES, QUEUES, Lives
+from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.sanitizer
 SEEDS = st.integers(0, 2**32)

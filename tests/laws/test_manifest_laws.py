@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzz.documents import fast as fast_value
 from kueuepy.errors import KueueError
 from kueuepy.manifest import Limits, Manifest, dump, from_dict, load, to_dict, validate
 from kueuepy.manifest.text.exact import parse
@@ -50,7 +51,6 @@ from kueuepy.objects import (
     WorkloadStatus,
 )
 from kueuepy.objects.times import Timestamp
-from kueuepy.testing.fuzz.documents import fast as fast_value
 
 
 def exact(text: str) -> Any:

@@ -22,7 +22,7 @@ from kueuepy import (
     Workload,
 )
 from kueuepy.objects import Taint, Toleration
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 pytestmark = pytest.mark.sanitizer
 STEPS = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy.testing.fuzz.documents import exact, fast, hold
+from fuzz.documents import exact, fast, hold
 from kueuepy.testing.mutation import Mutator
 
 

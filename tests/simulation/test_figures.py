@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.simulation.catalogue import FIGURES
+from kueuepy.simulation.catalogue import FIGURES, SHOWN
 from kueuepy.simulation.figures import Kpis
 
 from .conftest import GPU, cluster, queue
@@ -194,3 +194,4 @@ def test_jobs_waiting_at_the_end_with_their_reasons(evicting, tmp_path):
 
 def test_every_metric_is_in_the_catalogue_in_the_same_order():
     assert tuple(FIGURES) == Kpis.__struct_fields__
+    assert {name for names in SHOWN.values() for name in names} <= set(FIGURES)

@@ -1,6 +1,6 @@
 """Charts match the results and stay readable for any number of jobs."""
 
-import json
+from typing import get_args
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -10,8 +10,9 @@ from matplotlib import pyplot as plt
 
 import kueuepy as kq
 from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.shown import MOST_NAMES, PALETTE, colour_of
-from kueuepy.simulation.pictures.svg import NAMES
+from kueuepy.simulation.pictures.catalogue import PICTURES, PictureName
+from kueuepy.simulation.pictures.plot import Plots
+from kueuepy.simulation.pictures.shown import MOST_NAMES, colour_of
 
 from .conftest import GPU, cluster, queue
 
@@ -133,7 +134,7 @@ def test_the_matrix_counts_every_eviction(crowded):
 
 
 def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
-    for name in NAMES:
+    for name in PICTURES:
         picture = crowded.picture(name)
         root = ET.fromstring(picture.svg)  # noqa: S314 - our own
         assert root.get("role") == "img"
@@ -155,10 +156,10 @@ def test_names_are_escaped():
 def test_matplotlib_draws_on_the_given_axes(crowded):
     figure, axes = plt.subplots(2, 4)
     before = plt.get_fignums()
-    for ax, name in zip(axes.flat, NAMES, strict=False):
+    for ax, name in zip(axes.flat, PICTURES, strict=True):
         assert getattr(crowded.plot, name)(ax=ax) is ax
     assert plt.get_fignums() == before
-    usage = axes.flat[NAMES.index("usage")]
+    usage = axes.flat[list(PICTURES).index("usage")]
     assert {patch.get_hatch() for patch in usage.collections} == {None, "////"}
     _, labels = usage.get_legend_handles_labels()
     assert labels == ["q0", "q1", "q2", "borrowed", "nominal quota"]
@@ -173,13 +174,48 @@ def test_text_has_the_colour_of_the_style(crowded):
     plt.close("all")
 
 
-def test_charts_of_altair_have_at_most_5000_rows_and_the_same_colours(crowded):
-    for name in NAMES:
-        chart = getattr(crowded.chart, name)().to_dict()
-        views = chart.get("layer", [chart])
-        assert sum(len((view.get("data") or chart["data"])["values"]) for view in views) <= 5000
-    text = json.dumps(crowded.chart.usage().to_dict())
-    assert all(colour in text for colour in PALETTE[:3])
+def test_there_is_one_list_of_pictures():
+    methods = [name for name in vars(Plots) if not name.startswith("_")]
+    assert get_args(PictureName) == tuple(PICTURES) == tuple(methods)
+
+
+def decaying():
+    """One queue with admission fair sharing, whose usage halves every 100 s, and a job of 4 for 100 s."""
+    halving = kq.Configuration(admission_fair_sharing=kq.objects.AdmissionFairSharing(100, 10, {}))
+    team = kq.ClusterQueue.of("q", {"f": {GPU: 4}}, admission_scope="UsageBasedAdmissionFairSharing")
+    there = cluster(team).replace(configuration=halving)
+    rows = [{"queue": "q", "gpu": 4, "submit": at, "runtime": 100} for at in (0, 300)]
+    return kq.simulate(there, rows)
+
+
+def test_decayed_usage_is_the_mean_of_the_table_in_each_interval():
+    result = decaying()
+    (line,) = data.consumed(result).lines
+    assert (line.name, data.consumed(result).title) == ("default/q", f"Decayed usage by LocalQueue ({GPU})")
+    at, values = result.consumed["seconds"], result.consumed["consumed"]
+    for minutes, value in zip(line.x[:-1].tolist(), line.y[:-1].tolist(), strict=True):
+        begin = minutes * 60 + 1e-9
+        assert value == pytest.approx(float(values[np.flatnonzero(at <= begin)[-1]]))
+    assert line.x[-1] * 60 == result.seconds
+    assert result.picture("consumed", resource=GPU).svg.count("<polyline") == 1
+    with pytest.raises(kq.errors.InvalidSpecError, match=f'resource: "cpu"; it must be one of {GPU}'):
+        result.picture("consumed", resource="cpu")
+
+
+def test_pictures_beside_each_other_show_the_same_flavor_on_the_same_axes():
+    """The second policy uses another flavor most; both panels show the flavor that the first one uses most."""
+    flavors = {"f": {GPU: 4}, "g": {GPU: 4}}
+    rows = [{"queue": "q", "gpu": 3, "submit": 0, "runtime": 60}]
+    objects = [kq.ResourceFlavor("f"), kq.ResourceFlavor("g"), kq.LocalQueue("q", cluster_queue="q")]
+    there = [
+        kq.Cluster(*objects, kq.ClusterQueue.of("q", {name: flavors[name] for name in order})) for order in ("fg", "gf")
+    ]
+    found = kq.compare({"one": there[0], "two": there[1]}, rows).picture("usage")
+    assert found.title == f"Usage of {CELL}"
+    first, second = ET.fromstring(found.svg).findall("{*}g")  # noqa: S314 - our own
+    assert [len(panel.findall("{*}polygon")) for panel in (first, second)] == [1, 0]
+    labels = [[text.text for text in panel.findall("{*}text") if text.get("text-anchor")] for panel in (first, second)]
+    assert labels[0] == labels[1]
 
 
 def test_a_picture_of_an_unrecorded_table_raises_an_error():

@@ -88,7 +88,7 @@ call = lambda: [one.largest_count(asked, preempting=True) for _ in range(1_000)]
 again = lambda: one.largest_count(asked)
 """,
     "saved states": """
-from kueuepy.persist import from_bytes, to_bytes
+from pickle import dumps as to_bytes, loads as from_bytes
 one = scheduler(20_000, cpu=1_000)
 saved = to_bytes(one)
 call = lambda: [from_bytes(to_bytes(from_bytes(saved).fork())) for _ in range(50)]

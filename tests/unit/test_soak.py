@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kueuepy import Scheduler
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 

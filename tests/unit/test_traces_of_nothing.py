@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import kueuepy as kq
+from fuzz.documents import hold
 from kueuepy.manifest import load
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.simulation.items import jobs_of
-from kueuepy.testing.fuzz import hold
+from saved import from_bytes, to_bytes
 
 
 def cluster(**more) -> kq.Cluster:
@@ -125,7 +125,7 @@ def test_a_table_of_jobs_is_compared_unchanged():
     rows = [{"name": f"j{n}", "queue": "q", "cpu": 2, "submit": 60 * n, "duration": 600} for n in range(4)]
     of_rows, of_table = (kq.compare(cluster(), cluster(), jobs) for jobs in (rows, jobs_of(rows)))
     assert str(of_rows) == str(of_table)
-    assert kq.compare(cluster(), cluster(), iter(rows)).before.result.kpis.jobs == 4
+    assert kq.compare(cluster(), cluster(), iter(rows)).before.kpis.jobs == 4
 
 
 def test_settling_many_kinds_of_workloads_that_do_not_fit_checks_few_states():

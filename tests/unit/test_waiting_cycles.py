@@ -1,7 +1,7 @@
 """A cycle that waits for pods (`waitForPodsReady.blockAdmission`) while its objects change."""
 
 import kueuepy as kq
-from kueuepy.persist import from_bytes, to_bytes
+from saved import from_bytes, to_bytes
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -12,9 +12,9 @@ from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples,
 from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say, writing
 from kueuepy.cluster import Cluster
 from kueuepy.errors.words import counted, verb
+from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
-from kueuepy.simulation.outcomes import QueueOutcome
 
 EXAMPLES = examples(
     "kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml "
@@ -74,7 +74,7 @@ def compare(
                 say(f"  {decision}")
     if picture is not None:
         with writing(picture):
-            found.picture("share").save(picture)
+            found.picture("shares").save(picture)
     if exit_code and found.changes:
         raise typer.Exit(ANSWER_IS_NO)
 

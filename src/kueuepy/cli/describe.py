@@ -20,8 +20,8 @@ from kueuepy.lint.rules.unmodelled import not_modelled
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
 from kueuepy.objects import LocalQueue, Workload
-from kueuepy.persist import is_saved
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
 from kueuepy.whatif import Outcome
 

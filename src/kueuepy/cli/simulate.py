@@ -18,10 +18,10 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.exploration.gate import check_policy as hold
 from kueuepy.exploration.gate import read_promises
-from kueuepy.simulation.catalogue import figure_text, shown
+from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.model import Clock, RunModel
-from kueuepy.simulation.pictures.svg import NAMES, drawn
+from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
 from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
@@ -34,7 +34,6 @@ EXAMPLES = examples(
     "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )
-_QUEUE = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "evictions")
 
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"],
@@ -69,7 +68,7 @@ _Out: TypeAlias = Annotated[
 _Report: TypeAlias = Annotated[str | None, typer.Option("--report", metavar="FILE", help="HTML file for the report.")]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(NAMES)}; repeatable."),
+    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(PICTURES)}; repeatable."),
 ]
 
 
@@ -168,7 +167,7 @@ def simulate(
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
-    pictures = [pair("--picture", given, NAMES) for given in picture or ()]
+    pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture or ()]
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     table_ = read_jobs(jobs, format, map, window)
     if load is not None:
@@ -220,7 +219,7 @@ def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
         sys.stderr.write("\r\x1b[K")
 
 
-def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[str, str]]) -> None:
+def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:
     if out is not None:
         if Path(out).is_file():
             raise InvalidSpecError(f"{out}: is a file; --out names a directory")
@@ -253,13 +252,12 @@ def tell_result(found: Result) -> None:
     """Print warnings, the main metrics, and a row for each ClusterQueue."""
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
-    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if name.split(" ")[0] in shown("run")]
+    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if is_shown("run", name)]
     table("", ("metric", "value"), rows)
     say("")
     queues = found.queues
-    used = [name for name in queues.names if name.startswith("utilisation ")]
-    lines = [[_text(name, row[name]) for name in (*_QUEUE, *used)] for row in queues.rows()]
-    table("", (*_QUEUE, *used), lines)
+    names = ["cluster_queue", *columns_shown("run queues", queues.names)]
+    table("", names, [[_text(name, row[name]) for name in names] for row in queues.rows()])
     admissions, cycles = found.stats["admissions"], found.stats["cycles"]
     ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
     say(f"{span_text(found.seconds)} of virtual time: {ran}", style="bold")

@@ -21,7 +21,7 @@ from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.plan import plan as make_plan
 from kueuepy.exploration.space import Uniform, sample
 from kueuepy.exploration.sweep import sweep as run
-from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.catalogue import figure_text, is_shown
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ PLAN_EXAMPLES = examples(
     "--vary 'ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota' --from 2 --to 12",
 )
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
-_SHOWN = ("wait_mean", "wait_p95", "utilisation", "lost_hours", "evictions", "jain")
 
 _Jobs: TypeAlias = Annotated[
     str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
@@ -237,7 +236,7 @@ def _tell(grid: Sweep, front: "Columns", rows: int) -> None:
     for text in grid.warnings:
         say(f"warning: {text}", style="yellow")
     paths = list(dict.fromkeys(path for policy in grid.policies for path in policy))
-    shown = [name for name in grid.figures if name.partition(" ")[0] in _SHOWN or "(" in name]
+    shown = [name for name in grid.figures if is_shown("sweep", name) or "(" in name]
     lines = [
         [
             row["policy"],
@@ -249,10 +248,6 @@ def _tell(grid: Sweep, front: "Columns", rows: int) -> None:
     table("", ("policy", *paths, *shown), lines)
     if len(front) > rows:
         say(f"and {len(front) - rows} more")
-
-
-def _text(name: str, value: float) -> str:
-    return figure_text(name.partition("(")[0], value)
 
 
 def _save(grid: Sweep, path: str) -> None:

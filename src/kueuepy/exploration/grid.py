@@ -19,7 +19,7 @@ from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
-from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
+from kueuepy.simulation.catalogue import FIGURES, figure_text, is_shown
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
@@ -389,11 +389,7 @@ class Sweep(Framed):
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, then the first 201 policies with their values and the means of the main metrics."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
-        first = [
-            name
-            for name in self.figures
-            if name.partition(" ")[0] in shown("policies") or name.partition(" ")[0] not in FIGURES
-        ]
+        first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
         names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
         rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(MOST_ROWS)]

@@ -21,7 +21,6 @@ from kueuepy.journal.declared import reconcile
 from kueuepy.journal.lock import Guard, Lock, resolved
 from kueuepy.journal.rows import decision_rows
 from kueuepy.journal.scheduler import JournaledScheduler
-from kueuepy.persist import to_bytes
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
 from kueuepy.session.calls import decode, encode
@@ -150,7 +149,8 @@ class Journal:
                         raise StateError(f"{self.path}: is new; give the Cluster to start from")
                     fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
                     assert self._held is not None
-                    file.create(self.path, session_of(fresh).engine.now, to_bytes(fresh), self._held.name)
+                    begun = session_of(fresh)
+                    file.create(self.path, begun.engine.now, saved.to_bytes(begun), self._held.name)
                     self._scheduler = self._recover()
                     return self._scheduler
                 self._scheduler = self._recover()
@@ -216,14 +216,12 @@ class Journal:
         Raises:
             StateError: The file cannot be written. Its contents have then not changed.
         """
-        scheduler = self.scheduler()
+        session = session_of(self.scheduler())
         with self.group():
-            state = to_bytes(scheduler)
+            state = saved.to_bytes(session)
             with self._writing() as connection:
                 connection.execute("DELETE FROM snapshot")
-                connection.execute(
-                    "INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, session_of(scheduler).engine.now, state)
-                )
+                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, session.engine.now, state))
                 connection.execute("DELETE FROM calls")
                 connection.execute("DELETE FROM decisions")
             self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)

@@ -19,7 +19,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.model import Recording, RunSettings
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import OTHERS, colour_of
@@ -42,8 +42,6 @@ _POINTS = 120
 """Number of time steps of the usage chart."""
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
-_SHOWN = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "borrowed_hours", "lost_hours", "evictions", "jain")
-_OF_QUEUE = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95")
 _FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
 _SOON = 0.012
@@ -188,11 +186,12 @@ class Playground:
         self._seconds = result.seconds
         if self._colours is None:
             self._colours = colours(result)
+        names = ["cluster_queue", *columns_shown("page queues", result.queues.names)]
         return {
             "more": False,
             "seconds": result.seconds,
             "figures": _figures(result),
-            "queues": [{name: _finite(row[name]) for name in _OF_QUEUE} for row in result.queues.rows()],
+            "queues": [{name: _finite(row[name]) for name in names} for row in result.queues.rows()],
             "series": self._series(result),
             "tree": self._coloured(result),
             "warnings": list(result.warnings),
@@ -225,7 +224,7 @@ def _figures(result: Result) -> list[dict[str, Any]]:
     return [
         {"name": name, "value": _finite(value), "text": figure_text(name, value)}
         for name, value in result.kpis.rows()
-        if name.partition(" ")[0] in _SHOWN
+        if is_shown("page", name)
     ]
 
 

@@ -316,9 +316,9 @@ class Scheduler(SchedulerQuestions):
         return cycles.settle(self._session, max_cycles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the complete state to a file. An existing file is replaced atomically.
+        """Write the complete state to a file. An existing file is replaced atomically and keeps its mode.
 
-        Functions that answer admission checks are not saved.
+        Only the owner can read a new file. Functions that answer admission checks are not saved.
 
         Args:
             path: The file.

@@ -178,9 +178,8 @@ class Settle(_Call, frozen=True):
     max_cycles: int | None = None
 
 
-Call: TypeAlias = (
+_Same: TypeAlias = (
     Submit
-    | Apply
     | Remove
     | Finish
     | Delete
@@ -194,24 +193,10 @@ Call: TypeAlias = (
     | Cycle
     | Settle
 )
+"""The calls whose serialised form has the same fields."""
+Call: TypeAlias = _Same | Apply
 """Any call that a journal can contain."""
-
-_Written: TypeAlias = (
-    Submit
-    | _WrittenApply
-    | Remove
-    | Finish
-    | Delete
-    | SetCheck
-    | PodsReady
-    | StopJob
-    | AwaitVictims
-    | Reclaim
-    | Controllers
-    | Advance
-    | Cycle
-    | Settle
-)
+_Written: TypeAlias = _Same | _WrittenApply
 _encoder = msgspec.json.Encoder(enc_hook=encode_time)
 _decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written), dec_hook=decode_time)
 

@@ -1,4 +1,4 @@
-"""Advance the virtual time, run cycles, and answer admission checks between cycles."""
+"""Advance the virtual time, run cycles, and answer admission checks between cycles; `Scheduler` documents the calls."""
 
 from __future__ import annotations
 
@@ -19,17 +19,13 @@ if TYPE_CHECKING:
 
 
 def advance(session: Session, duration: Duration) -> None:
-    """Advance the virtual time.
-
-    Raises:
-        InvalidSpecError: The duration is not valid or negative, or the new time exceeds 64-bit nanoseconds.
-    """
+    """Execute `Scheduler.advance`."""
     with session.change():
         session.do(calls.Advance(later(session.state.engine.now, duration)))
 
 
 def cycle(session: Session) -> Cycle:
-    """Run the controllers until nothing changes, then run one scheduling cycle."""
+    """Execute `Scheduler.cycle`."""
     with session.change():
         _answer_checks(session)
         (done,) = session.do(calls.Cycle())
@@ -37,11 +33,7 @@ def cycle(session: Session) -> Cycle:
 
 
 def settle(session: Session, max_cycles: int | None) -> Settled:
-    """Run cycles and controllers until nothing changes any more at the current time.
-
-    Raises:
-        InvalidSpecError: `max_cycles` is not an integer.
-    """
+    """Execute `Scheduler.settle`."""
     with session.change():
         call = calls.Settle(max_cycles).checked()
         if session.state.checks:  # answers are given between cycles and recorded as calls of their own

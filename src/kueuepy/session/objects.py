@@ -1,4 +1,4 @@
-"""Validate and execute calls that submit workloads, or create, change and delete objects."""
+"""Validate and execute calls that submit workloads or change objects; `Scheduler` documents them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
-    """Submit new workloads atomically.
-
-    Raises:
-        DuplicateError: A workload with this key already exists.
-        InvalidSpecError: An item is not valid.
-        NotFoundError: A job names a priority class that does not exist.
-    """
+    """Execute `Scheduler.submit`."""
     with session.change():
         new = valid_submissions(session.state, items, keep_status=keep_status)
         found = [resized(session.state, one) for one in new]
@@ -41,11 +35,7 @@ def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False)
 
 
 def apply(session: Session, objects: Sequence[Object]) -> None:
-    """Create objects, or change the objects of the same kind and name.
-
-    Raises:
-        InvalidSpecError: An object or a change is not valid.
-    """
+    """Execute `Scheduler.apply`."""
     with session.change():
         state = session.state
         for obj in objects:
@@ -72,12 +62,7 @@ def _check(state: SchedulerState, obj: Object) -> None:
 
 
 def remove(session: Session, objects: Sequence[Object]) -> None:
-    """Delete the objects of the given kinds and names atomically.
-
-    Raises:
-        NotFoundError: There is no such object.
-        InvalidSpecError: An argument is not an object, or an object is named twice.
-    """
+    """Execute `Scheduler.remove`."""
     with session.change():
         for obj in objects:
             expect_object("remove", obj)

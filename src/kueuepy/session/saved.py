@@ -139,13 +139,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:
-    """Write the complete state to a file. An existing file is replaced atomically and keeps its mode.
-
-    Only the owner can read a new file.
-
-    Raises:
-        StateError: The file cannot be written.
-    """
+    """Execute `Scheduler.save`."""
     target = Path(path)
     if target.exists() and not target.is_file():  # renaming would replace a device by a file
         raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
@@ -171,13 +165,7 @@ def _write(path: Path, mode: int, data: bytes) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> SchedulerState:
-    """Read a state from a file written by `save`.
-
-    Raises:
-        NotFoundError: The file cannot be read.
-        InvalidSpecError: The file is not a saved state, or it is damaged.
-        UnsupportedError: A later version of kueuepy wrote the file.
-    """
+    """Return the state that `save` wrote; see `Scheduler.load`."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Validate and execute calls that submit, finish, delete and update workloads."""
+"""Validate and execute calls that submit, finish, delete and update workloads; `Scheduler` documents them."""
 
 from __future__ import annotations
 
@@ -124,13 +124,7 @@ def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[s
 
 
 def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
-    """Mark workloads as finished atomically.
-
-    Raises:
-        NotFoundError: There is no such workload.
-        StateError: A workload is already finished.
-        InvalidSpecError: An argument has a wrong type, the reason does not exist, or a workload is named twice.
-    """
+    """Execute `Scheduler.finish`."""
     with session.change():
         done = [_resolved(session.state, call) for call in wanted]
         calls.each_once("finish", (f'Workload "{call.workload}"' for _, call in done))
@@ -143,12 +137,7 @@ def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
 
 
 def delete(session: Session, keys: Iterable[str]) -> None:
-    """Delete workloads atomically.
-
-    Raises:
-        NotFoundError: There is no such workload.
-        InvalidSpecError: A key is not a string, or a workload is named twice.
-    """
+    """Execute `Scheduler.delete`."""
     with session.change():
         deleted = [_resolved(session.state, calls.Delete(key))[1] for key in keys]
         calls.each_once("delete", (f'Workload "{call.workload}"' for call in deleted))
@@ -157,13 +146,7 @@ def delete(session: Session, keys: Iterable[str]) -> None:
 
 
 def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:
-    """Set the state of an admission check of a workload.
-
-    Raises:
-        NotFoundError: There is no such workload.
-        InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a check
-            that is already `Ready` would change.
-    """
+    """Execute `Scheduler.set_check`."""
     with session.change():
         state, now, after = session.state, session.state.engine.now, said.requeue_after
         seconds = None if after is None else (later(now, after) - now) // SECOND
@@ -174,24 +157,13 @@ def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:
 
 
 def pods_ready(session: Session, key: str, ready: bool) -> None:  # noqa: FBT001 - a value, not a switch
-    """Set whether all pods of a workload's job are ready.
-
-    Raises:
-        NotFoundError: There is no such workload.
-        InvalidSpecError: `ready` is not a bool.
-    """
+    """Execute `Scheduler.pods_ready`."""
     with session.change():
         session.do(_resolved(session.state, calls.PodsReady(key, ready))[1])
 
 
 def job_stopped(session: Session, key: str, after: Duration = 0) -> None:
-    """Record when the pods of an evicted workload's job terminate.
-
-    Raises:
-        NotFoundError: There is no such workload.
-        StateError: The workload is not evicted, or it holds no quota.
-        InvalidSpecError: `after` is not a duration.
-    """
+    """Execute `Scheduler.job_stopped`."""
     with session.change():
         state = session.state
         found, call = _resolved(state, calls.StopJob(key, later(state.engine.now, after)))
@@ -217,13 +189,7 @@ def await_victims(session: Session, key: str) -> None:
 
 
 def reclaim(session: Session, key: str, pods: int | Mapping[str, int]) -> None:
-    """Set the number of reclaimable pods of a workload.
-
-    Raises:
-        NotFoundError: There is no such workload.
-        InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count decreases
-            while the workload holds quota.
-    """
+    """Execute `Scheduler.reclaim`."""
     with session.change():
         counted: Any = pods  # `checked` converts a mapping to a dict
         found, call = _resolved(session.state, calls.Reclaim(key, counted))

@@ -1,10 +1,13 @@
-"""Unit, source and visibility of each metric of a run; `Kpis` documents their meaning."""
+"""Unit and source of each metric of a run, and the places that show it; `Kpis` documents their meaning."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kueuepy.simulation.text import span_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Unit = Literal["number", "span", "part", "hours"]
 """`number`: a plain number; `span`: seconds; `part`: a fraction; `hours`: resource-hours, such as GPU-hours."""
@@ -19,12 +22,10 @@ class Figure(NamedTuple):
             `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, and 0 for an empty subset;
             `time`: an integral over the window, so that any part of the window has a value; `run`: from the whole run
             only.
-        shown: Where it is among the main metrics: in the summary of a `run`, in a comparison of `policies`.
     """
 
     unit: Unit = "number"
     source: Literal["jobs", "most", "count", "time", "run"] = "run"
-    shown: tuple[Literal["run", "policies"], ...] = ()
 
     @property
     def of_jobs(self) -> bool:
@@ -32,48 +33,47 @@ class Figure(NamedTuple):
         return self.source in ("jobs", "most", "count")
 
 
-_BOTH: tuple[Literal["run", "policies"], ...] = ("run", "policies")
 FIGURES: dict[str, Figure] = {
-    "jobs": Figure(source="count", shown=_BOTH),
-    "finished": Figure(source="count", shown=_BOTH),
+    "jobs": Figure(source="count"),
+    "finished": Figure(source="count"),
     "seconds": Figure("span"),
-    "wait_mean": Figure("span", "jobs", _BOTH),
-    "wait_p50": Figure("span", "jobs", _BOTH),
-    "wait_p95": Figure("span", "jobs", _BOTH),
+    "wait_mean": Figure("span", "jobs"),
+    "wait_p50": Figure("span", "jobs"),
+    "wait_p95": Figure("span", "jobs"),
     "wait_p99": Figure("span", "jobs"),
-    "longest_wait": Figure("span", "most", _BOTH),
+    "longest_wait": Figure("span", "most"),
     "first_wait_mean": Figure("span", "jobs"),
     "first_wait_p50": Figure("span", "jobs"),
     "first_wait_p95": Figure("span", "jobs"),
     "first_wait_p99": Figure("span", "jobs"),
     "slowdown": Figure(source="jobs"),
     "slowdown_p95": Figure(source="jobs"),
-    "bounded_slowdown": Figure(source="jobs", shown=_BOTH),
+    "bounded_slowdown": Figure(source="jobs"),
     "bounded_slowdown_p95": Figure(source="jobs"),
-    "goodput": Figure("part", "jobs", ("policies",)),
+    "goodput": Figure("part", "jobs"),
     "useful": Figure("part", "jobs"),
-    "submission_utilisation": Figure("part", "time", _BOTH),
-    "utilisation": Figure("part", "time", ("run",)),
+    "submission_utilisation": Figure("part", "time"),
+    "utilisation": Figure("part", "time"),
     "effective_utilisation": Figure("part"),
-    "lost_hours": Figure("hours", shown=_BOTH),
+    "lost_hours": Figure("hours"),
     "overhead_hours": Figure("hours"),
     "wasted": Figure("part"),
     "makespan": Figure("span"),
     "throughput": Figure(source="time"),
     "waiting_mean": Figure(source="time"),
-    "waiting_max": Figure(shown=("run",)),
-    "used_hours": Figure("hours", shown=("run",)),
-    "borrowed_hours": Figure("hours", shown=_BOTH),
+    "waiting_max": Figure(),
+    "used_hours": Figure("hours"),
+    "borrowed_hours": Figure("hours"),
     "lent_hours": Figure("hours"),
     "borrowing_time": Figure("part"),
-    "idle_while_waiting": Figure("hours", shown=("run",)),
+    "idle_while_waiting": Figure("hours"),
     "promise_p95": Figure("span"),
-    "jain": Figure(shown=_BOTH),
+    "jain": Figure(),
     "blocked_share": Figure("part"),
-    "evictions": Figure(source="count", shown=_BOTH),
+    "evictions": Figure(source="count"),
     "evictions_max": Figure(source="count"),
     "preemptions": Figure(),
-    "loops": Figure(shown=_BOTH),
+    "loops": Figure(),
     "starved": Figure(),
     "cost": Figure(),
 }
@@ -92,9 +92,45 @@ FLEET_FIGURES: dict[str, Figure] = {
 """The metrics of dispatching, in the order of the fields of `FleetKpis`."""
 
 
-def shown(where: Literal["run", "policies"]) -> tuple[str, ...]:
-    """Return the names of the main metrics of a run or of a comparison."""
-    return tuple(name for name, figure in FIGURES.items() if where in figure.shown)
+Place = Literal["run", "policies", "sweep", "page", "run queues", "report queues", "page queues"]
+SHOWN: dict[Place, tuple[str, ...]] = {
+    "run": (
+        "jobs", "finished", "wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown",
+        "submission_utilisation", "utilisation", "lost_hours", "waiting_max", "used_hours", "borrowed_hours",
+        "idle_while_waiting", "jain", "evictions", "loops",
+    ),
+    "policies": (
+        "jobs", "finished", "wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown", "goodput",
+        "submission_utilisation", "lost_hours", "borrowed_hours", "jain", "evictions", "loops",
+    ),
+    "sweep": ("wait_mean", "wait_p95", "utilisation", "lost_hours", "jain", "evictions"),
+    "page": (
+        "wait_mean", "wait_p95", "longest_wait", "utilisation", "lost_hours", "borrowed_hours", "jain", "evictions",
+    ),
+    "run queues": ("jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "evictions", "utilisation"),
+    "report queues": (
+        "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "waiting_max", "evictions", "utilisation",
+        "borrowed_hours",
+    ),
+    "page queues": ("jobs", "finished", "wait_mean", "wait_p95"),
+}  # fmt: skip
+"""The main metrics, by the place that shows them.
+
+Places are the summary of a `run` (`kueuepy simulate`), a comparison of `policies`, the table of `kueuepy sweep`, the
+`page` with sliders, and the tables of ClusterQueues in the summary of a run, in the report and on the page.
+"""
+
+
+def is_shown(place: Place, name: str) -> bool:
+    """Whether a place shows a metric, whose name may be followed by a flavor and resource."""
+    return name.partition(" ")[0] in SHOWN[place]
+
+
+def columns_shown(place: Place, names: Iterable[str]) -> list[str]:
+    """Return the columns of a table that a place shows: plain metrics in its order, then those of each resource."""
+    own = list(names)
+    plain = [name for name in SHOWN[place] if name in own]
+    return [*plain, *(name for name in own if " " in name and is_shown(place, name))]
 
 
 def unit_of(name: str) -> Unit:

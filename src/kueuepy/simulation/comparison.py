@@ -16,11 +16,11 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
-from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
-from kueuepy.simulation.history import Fact, Move
+from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
+from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.model import SimulateSettings
-from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
+from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.simulation.warn import AFTER_LAST
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from kueuepy.simulation.changes import JobOutcome, QueueOutcome
     from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.picture import Picture
+    from kueuepy.simulation.pictures.catalogue import PictureName
+    from kueuepy.simulation.pictures.svg import Picture
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
 
@@ -48,56 +50,15 @@ _HEADER = (
     "longest",
     "evictions",
 )
-_TITLES = {
-    "share": "weighted share of each ClusterQueue",
-    "usage": "usage of each ClusterQueue",
-    "waiting": "waiting workloads in each ClusterQueue",
-    "consumed": "decayed usage of each LocalQueue",
-}
 _TWO = 2
-_MOST_MOVES = 4
-
-
-class DecisionChange(msgspec.Struct, frozen=True):
-    """A point in time at which two policies make different decisions about a job.
-
-    Attributes:
-        seconds: The time, in seconds after the start of the simulation.
-        workload: The key of the job's Workload, `namespace/name`.
-        before: The decisions under the first policy; may be empty.
-        after: The decisions under the second policy; may be empty.
-    """
-
-    seconds: float
-    workload: str
-    before: tuple[Move, ...]
-    after: tuple[Move, ...]
-
-    def __str__(self) -> str:
-        """Return a one-line description."""
-        return f"at {self.seconds:g} s {self.workload} {_moves(self.before)} → {_moves(self.after)}"
-
-
-class JobChange(msgspec.Struct, frozen=True):
-    """A job with different outcomes under two policies.
-
-    Attributes:
-        workload: The key of the job's Workload, `namespace/name`.
-        before: The outcome under the first policy.
-        after: The outcome under the second policy.
-    """
-
-    workload: str
-    before: JobOutcome
-    after: JobOutcome
 
 
 @checked_methods
 class Comparison:
     """The results of the same jobs under several policies.
 
-    `changes`, `decisions` and `hurt` compare single jobs under the first policy and the last policy. `between(a, b)`
-    compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
+    `changes`, `decisions` and `most_delayed` compare single jobs under the first policy and the last policy.
+    `between(a, b)` compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> def run(gpus):
@@ -126,17 +87,16 @@ class Comparison:
             raise InvalidSpecError("comparison: no result; give one at least")
         self.results = dict(results)
         self.names = tuple(self.results)
-        self._runs = {name: Run(result) for name, result in self.results.items()}
 
     @property
-    def before(self) -> Run:
-        """The run under the first policy."""
-        return self._runs[self.names[0]]
+    def before(self) -> Result:
+        """The result under the first policy."""
+        return self.results[self.names[0]]
 
     @property
-    def after(self) -> Run:
-        """The run under the last policy."""
-        return self._runs[self.names[-1]]
+    def after(self) -> Result:
+        """The result under the last policy."""
+        return self.results[self.names[-1]]
 
     def __getitem__(self, name: str) -> Result:
         """Return the result of a policy.
@@ -190,27 +150,24 @@ class Comparison:
     @cached_property
     def changes(self) -> tuple[JobChange, ...]:
         """The jobs with a different start, flavor, wait, reason or number of evictions under the last policy."""
-        before, after = self.before.jobs, self.after.jobs
+        before, after = jobs_of(self.before), jobs_of(self.after)
         pairs = [(key, job, after[key]) for key, job in before.items() if key in after]
         return tuple(JobChange(*pair) for pair in pairs if pair[1] != pair[2])
 
     @cached_property
     def decisions(self) -> tuple[DecisionChange, ...]:
         """The decisions that differ between the first and the last policy, in chronological order."""
-        sides: tuple[_Moments, _Moments] = ({}, {})
-        for side, run in zip(sides, (self.before, self.after), strict=True):
-            for move in run.moves:
-                side.setdefault((move.seconds, move.workload), []).append(move)
-        both = {
-            moment: tuple(tuple(side.get(moment, ())) for side in sides) for moment in sorted({*sides[0], *sides[1]})
-        }
-        return tuple(DecisionChange(*moment, *pair) for moment, pair in both.items() if pair[0] != pair[1])
+        before, after = decisions_of(self.before), decisions_of(self.after)
+        moments = sorted({*before, *after})
+        pairs = [(at, tuple(before.get(at, ())), tuple(after.get(at, ()))) for at in moments]
+        return tuple(DecisionChange(*at, first, last) for at, first, last in pairs if first != last)
 
     @cached_property
     def queues(self) -> dict[str, tuple[QueueOutcome | None, ...]]:
         """The outcomes of each ClusterQueue, one per policy; `None` where the ClusterQueue is not active."""
-        names = dict.fromkeys(name for run in self._runs.values() for name in run.queues)
-        return {name: tuple(run.queues.get(name) for run in self._runs.values()) for name in names}
+        outcomes = [queues_of(result) for result in self.results.values()]
+        names = dict.fromkeys(name for queues in outcomes for name in queues)
+        return {name: tuple(queues.get(name) for queues in outcomes) for name in names}
 
     @property
     def kpis(self) -> dict[str, Kpis]:
@@ -233,7 +190,7 @@ class Comparison:
     def _shown(self) -> tuple[str, ...]:
         """Return the metrics to show, including those of dispatching if all policies are fleets."""
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
-        return (*shown("policies"), *of_fleets)
+        return (*SHOWN["policies"], *of_fleets)
 
     def most_delayed(self, most: int = MOST_ROWS) -> list[JobChange]:
         """Return the jobs that wait longer under the last policy than under the first, with the largest increase first.
@@ -268,25 +225,19 @@ class Comparison:
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
-    def picture(self, fact: Fact = "share", flavor_resource: str = "") -> Picture:
-        """Return a line chart of a value over time, with one panel per policy.
+    @spelled_out(PictureOptions)
+    def picture(self, name: PictureName = "shares", **options: Unpack[PictureOptions]) -> Picture:
+        """Return a picture of each policy as SVG, beside each other and with the same axes.
 
         Args:
-            fact: The value: the `share` (default), `usage` or number of `waiting` workloads of each ClusterQueue, or
-                the usage that each LocalQueue has `consumed` under admission fair sharing.
-            flavor_resource: The `flavor/resource` for `usage`, or the resource for `consumed`; by default, the first
-                in alphabetical order.
-        """
-        from kueuepy.simulation.picture import steps  # noqa: PLC0415 - only on use
+            name: A picture of `Result.picture`; `shares` by default.
+            options: The options of the picture.
 
-        if not flavor_resource and fact in ("usage", "consumed"):
-            tables = (run.history for run in self._runs.values())
-            flavor_resource = min(
-                (row["flavor_resource"] for table in tables for row in table.rows() if row["fact"] == fact), default=""
-            )
-        panels = {name: run.history.series(fact, flavor_resource) for name, run in self._runs.items()}
-        title = f"{_TITLES[fact]}{f' ({flavor_resource})' if flavor_resource else ''}"
-        return steps(title, panels, max(run.seconds for run in self._runs.values()))
+        Raises:
+            InvalidSpecError: There is no such picture.
+            StateError: The picture needs a table that was not recorded.
+        """
+        return drawn_beside(self.results, name, **options)
 
     def _warnings(self) -> list[str]:
         every = [(name, text) for name, result in self.results.items() for text in result.warnings]
@@ -380,15 +331,6 @@ def compare(
         run.run()
         results[name] = run.result()
     return Comparison(results)
-
-
-_Moments = dict[tuple[float, str], list[Move]]
-
-
-def _moves(moves: tuple[Move, ...]) -> str:
-    """Return the first decisions at a point in time; a preemption loop can make thousands."""
-    more = f", and {len(moves) - _MOST_MOVES} more moves" if len(moves) > _MOST_MOVES else ""
-    return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 
 
 def _cells(outcome: QueueOutcome) -> tuple[str, ...]:

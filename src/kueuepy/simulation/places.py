@@ -10,7 +10,6 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.objects import SECOND
 from kueuepy.simulation.moments import scheduler_of
-from kueuepy.simulation.pictures.chart import chart
 from kueuepy.simulation.pictures.names import time_unit
 from kueuepy.simulation.pictures.plot import draw
 from kueuepy.simulation.pictures.shown import Line, Lines
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.objects import QuantityText
-    from kueuepy.simulation.picture import Picture
+    from kueuepy.simulation.pictures.svg import Picture
     from kueuepy.simulation.prepare import Prepared
 
 _STEPS = 100
@@ -89,18 +88,6 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             UnsupportedError: matplotlib is not installed.
         """
         return draw(self._shown(level), ax)
-
-    def chart(self, level: str = "") -> Any:
-        """Return the picture as an Altair chart.
-
-        Args:
-            level: A level of the topology; empty (the default) for all domains together.
-
-        Raises:
-            InvalidSpecError: The topology has no such level.
-            UnsupportedError: Altair is not installed.
-        """
-        return chart(self._shown(level))
 
     def picture(self, level: str = "") -> Picture:
         """Return the picture as SVG; no plotting library is needed.

@@ -12,9 +12,9 @@ import numpy as np
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
-from kueuepy.simulation.catalogue import figure_text, unit_of
+from kueuepy.simulation.catalogue import columns_shown, figure_text, unit_of
 from kueuepy.simulation.comparison import Comparison
-from kueuepy.simulation.pictures.svg import drawn_alike
+from kueuepy.simulation.pictures.catalogue import PICTURES, drawn_alike, drawn_if_recorded, pictures_in
 from kueuepy.simulation.text import span_text
 from kueuepy.version import describe
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
-    from kueuepy.simulation.picture import Picture
-    from kueuepy.simulation.pictures.svg import PictureName
+    from kueuepy.simulation.pictures.catalogue import PictureName
+    from kueuepy.simulation.pictures.svg import Picture
     from kueuepy.simulation.result import Result
     from kueuepy.tables import Columns
 
@@ -31,12 +31,6 @@ _TOP = 10
 _TWO = 2
 _MOST_ROWS = 200
 _FIRST = 20
-_LEGEND = {
-    "usage": "Usage, stacked by ClusterQueue. Hatched areas are borrowed quota, and the line is the nominal quota.",
-    "queue": "Number of waiting jobs, stacked by ClusterQueue.",
-    "waits": "Cumulative distribution: the fraction of jobs that waited for at most the time on the x axis.",
-    "preemptions": "Number of evictions. Rows are the queues of victims, columns the queues of preemptors.",
-}
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --soft: #8881; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
@@ -108,7 +102,7 @@ def single(result: Result) -> str:
             _warnings(result.warnings),
             _section("Settings", _settings(result)),
             _section("Metrics", _figures(result)),
-            _section("Usage and waiting times", _pictures(result, "usage", "queue", "waits") + _queues(result)),
+            _section("Usage and waiting times", _pictures(result, *pictures_in("report")) + _queues(result)),
             _section("Preemption", _preemption(result)),
             _section("Pending jobs", _waiting(result)),
         ]
@@ -137,7 +131,7 @@ def compared(found: Comparison) -> str:
             _table(("job", f"waited, {first}", f"waited, {last}"), hurt) if hurt else "<p>No jobs.</p>",
         ),
     ]
-    pictures = _alike(list(found.results.values()), "usage", "queue", "waits")
+    pictures = _alike(list(found.results.values()), *pictures_in("comparison"))
     for (name, result), shown in zip(found.results.items(), pictures, strict=True):
         parts.append(_section(f"{name}", shown + _pictures(result, "preemptions") + _queues(result)))
     return "".join(parts)
@@ -256,25 +250,17 @@ def _figures(result: Result) -> str:
     return caption + _table(("metric", "value", "95 % interval"), rows)
 
 
-def _pictures(result: Result, *names: Any) -> str:
-    found = []
-    for name in names:
-        try:
-            picture = result.picture(name)
-        except StateError:
-            continue
-        found.append(_figure(name, picture))
-    return "".join(found)
+def _pictures(result: Result, *names: PictureName) -> str:
+    return "".join(_figure(name, picture) for name, picture in drawn_if_recorded(result, names).items())
 
 
-def _figure(name: str, picture: Picture) -> str:
-    return f"<figure>{picture.svg}<figcaption>{escape(_LEGEND[name])}</figcaption></figure>\n"
+def _figure(name: PictureName, picture: Picture) -> str:
+    return f"<figure>{picture.svg}<figcaption>{escape(PICTURES[name].caption)}</figcaption></figure>\n"
 
 
 def _queues(result: Result) -> str:
-    shown = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "waiting_max", "evictions")
     table = result.queues
-    names = [*shown, *(name for name in table.names if name.startswith(("utilisation ", "borrowed_hours ")))]
+    names = ["cluster_queue", *columns_shown("report queues", table.names)]
     return _table(names, _rows(table, names), len(table))
 
 

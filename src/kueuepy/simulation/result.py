@@ -24,9 +24,8 @@ from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
-from kueuepy.simulation.pictures.chart import Charts
+from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.plot import Plots
-from kueuepy.simulation.pictures.svg import PictureOptions, drawn
 from kueuepy.simulation.recorded import (
     TABLES,
     BlockedTable,
@@ -56,8 +55,8 @@ if TYPE_CHECKING:
 
     from kueuepy.objects import QuantityText
     from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.picture import Picture
-    from kueuepy.simulation.pictures.svg import PictureName
+    from kueuepy.simulation.pictures.catalogue import PictureName
+    from kueuepy.simulation.pictures.svg import Picture
     from kueuepy.simulation.places import FragmentationSeries
     from kueuepy.simulation.prepare import Prepared
 
@@ -337,20 +336,16 @@ class Result(Recorded, Framed):
 
     @property
     def plot(self) -> Plots:
-        """Pictures as matplotlib Axes: `result.plot.usage()`, `waits`, `queue`, `gantt`, `shares`, `preemptions`."""
+        """Pictures as matplotlib Axes: `result.plot.usage()` and the other pictures of `picture`."""
         return Plots(self)
-
-    @property
-    def chart(self) -> Charts:
-        """The pictures of `plot` as Altair charts."""
-        return Charts(self)
 
     @spelled_out(PictureOptions)
     def picture(self, name: PictureName = "usage", **options: Unpack[PictureOptions]) -> Picture:
         """Return a picture as SVG; no plotting library is needed.
 
         Args:
-            name: `usage` (the default), `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
+            name: `usage` (the default), `queue`, `shares`, `consumed`, `waits`, `gantt`, `preemptions` or
+                `slowdown_by_size`.
             options: The arguments of the method of `plot` with the same name, such as
                 `flavor_resource="h100/nvidia.com/gpu"`.
 
@@ -417,7 +412,7 @@ class Result(Recorded, Framed):
 
     def _repr_html_(self) -> str:
         """Return pictures of usage and waits, the warnings and the metrics, for notebooks."""
-        shown = [self.picture(name)._repr_html_() for name in ("usage", "waits") if name == "waits" or len(self.usage)]
+        shown = [one._repr_html_() for one in drawn_if_recorded(self, pictures_in("notebook")).values()]
         return "".join([*shown, repr_html(self)])
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kueuepy.objects import Configuration
-    from kueuepy.simulation.comparison import DecisionChange
+    from kueuepy.simulation.changes import DecisionChange
 
 TOGETHER = "several together"
 """Cause of a decision that no single rule or feature gate changes."""

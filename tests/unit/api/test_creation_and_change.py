@@ -11,7 +11,7 @@ import kueuepy as kq
 from kueuepy.errors import InvalidSpecError
 from kueuepy.journal import Journal
 from kueuepy.manifest import to_dict
-from kueuepy.persist import to_bytes
+from saved import to_bytes
 
 SECOND = kq.objects.SECOND
 HIGH = kq.objects.PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")

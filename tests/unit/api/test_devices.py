@@ -15,8 +15,8 @@ from kueuepy.manifest import dump, from_dict, to_dict
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.validation.devices import mapping_faults
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.selectors import compile_error, evaluate
+from saved import from_bytes, to_bytes
 
 VECTORS = Path(__file__).parents[2] / "vectors/dra_configuration.jsonl.gz"
 GPU = "gpu.example.com"

@@ -1,11 +1,8 @@
-import math
-import re
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import kueuepy as kq
-from kueuepy.simulation.picture import steps
 
 from .conftest import DEFAULT, queue
 
@@ -21,8 +18,8 @@ def test_the_same_jobs_under_two_configurations(fair):
     before, after = comparison.queues["b"]
     assert (before.admitted, after.admitted) == (4, 4)
     assert (before.waited, after.waited) == (90.0, 0.0)
-    assert (comparison.before.queues["a"].evictions, comparison.after.queues["a"].evictions) == (0, 4)
-    assert comparison.after.queues["a"].peak_share == 1000
+    assert [outcome.evictions for outcome in comparison.queues["a"]] == [0, 4]
+    assert comparison.queues["a"][1].peak_share == 1000
     assert len(comparison.changes) == 8
     text = str(comparison)
     assert text.splitlines()[-1].startswith("default/b3  started after 1 min 40 s on default  ")
@@ -32,8 +29,8 @@ def test_the_same_jobs_under_two_configurations(fair):
 def test_an_evicted_job_restarts_and_its_first_end_is_ignored(fair):
     run = kq.compare(fair, fair, _jobs()).before
     assert run.seconds == 200
-    assert {job.evictions for key, job in run.jobs.items() if key.startswith("default/a")} == {0, 1}
-    assert all(job.started is not None for job in run.jobs.values())
+    assert set(run.jobs["evictions"][:8].tolist()) == {0, 1}
+    assert (run.jobs["runs"] > 0).all()
 
 
 def test_usage_is_the_mean_over_the_run():
@@ -42,7 +39,7 @@ def test_usage_is_the_mean_over_the_run():
         {"name": "w", "queue": "a", "cpu": 4, "submit": 0, "duration": 50},
         {"name": "x", "queue": "a", "cpu": 2, "submit": 100, "duration": 50},
     ]
-    outcome = kq.compare(cluster, cluster, jobs).before.queues["a"]
+    outcome, _ = kq.compare(cluster, cluster, jobs).queues["a"]
     assert outcome.mean_usage == {"default/cpu": (4000 * 50 + 2000 * 50) / 150}
     assert outcome.usage == {}
 
@@ -82,14 +79,16 @@ def test_differing_decisions_are_listed_by_time_and_job(fair):
 
 
 def test_shares_usage_and_queues_are_recorded_over_time(fair):
-    run = kq.compare(fair, fair, _jobs()).before
-    history = run.history
-    assert history.series("share") == {"a": [(0, 1000), (10, 500), (200, 0)], "b": [(10, 500), (110, 0)]}
-    assert history.series("usage", "default/cpu")["a"] == [(0, 8000), (10, 4000), (200, 0)]
-    assert history.series("waiting") == {"a": [(10, 4), (100, 0)]}
-    assert (run.queues["a"].mean_share, run.queues["b"].mean_share) == ((10 * 1000 + 190 * 500) / 200, 250)
-    assert list(history.to_pandas().columns) == ["seconds", "kind", "name", "fact", "flavor_resource", "value"]
-    assert run.queues["shared"].mean_share == 0
+    found = kq.compare(fair, fair, _jobs())
+    at_end = {(row["cluster_queue"], row["seconds"]): row for row in found.before.usage.rows()}
+    a, b = ([(at, row) for (name, at), row in at_end.items() if name == queue] for queue in "ab")
+    assert [(at, row["share"], row["used"]) for at, row in a if at in (0, 10, 200)] == [
+        (0, 1000, 8), (10, 500, 4), (200, 0, 0),
+    ]  # fmt: skip
+    assert [(at, row["waiting"]) for at, row in a if at in (0, 10, 100)] == [(0, 0), (10, 4), (100, 0)]
+    assert [(at, row["share"]) for at, row in b if at in (10, 110)] == [(10, 500), (110, 0)]
+    means = {name: outcome.mean_share for name, (outcome, _) in found.queues.items()}
+    assert means == {"a": (10 * 1000 + 190 * 500) / 200, "b": 250, "shared": 0}
 
 
 def _policy(objects, **fields):
@@ -101,8 +100,8 @@ def test_pods_of_admitted_jobs_are_ready_at_once():
     cluster = _policy([queue("a", 2)], wait_for_pods_ready=waits)
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i // 3 * 30, "duration": 1000} for i in range(4)]
     run = kq.compare(cluster, cluster, jobs).before
-    assert [job.started for job in run.jobs.values()] == [0, 0, 1000, 1000]
-    assert {job.evictions for job in run.jobs.values()} == {0}
+    assert run.jobs["first_start"].tolist() == [0, 0, 1000, 1000]
+    assert run.jobs["evictions"].tolist() == [0] * 4
 
 
 def test_a_job_that_exceeds_its_execution_time_ends():
@@ -111,17 +110,18 @@ def test_a_job_that_exceeds_its_execution_time_ends():
     jobs = [limited, {"name": "next", "queue": "a", "cpu": 1, "submit": 10, "duration": 100}]
     cluster = _policy([queue("a", 1)])
     run = kq.compare(cluster, cluster, jobs).before
-    assert run.jobs["default/limited"].reason.startswith("Deactivated")
-    assert run.jobs["default/limited"].waited == 0
-    assert (run.jobs["default/next"].started, run.seconds) == (50, 150)
+    rows = {run.name_of(place): row for place, row in enumerate(run.jobs.rows())}
+    assert rows["limited"]["reason"].startswith("Deactivated")
+    assert rows["limited"]["waited"] == 0
+    assert (rows["next"]["first_start"], run.seconds) == (50, 150)
 
 
 def test_workloads_of_the_cluster_itself_are_among_the_jobs():
     held = kq.Workload("held", queue_name="a", pod_sets=(kq.PodSet.of(requests={"cpu": 2}),))
     small, large = (_policy([queue("a", cpu)]) for cpu in (1, 3))
     found = kq.compare(small.replace(held), large.replace(held), [{"name": "w", "queue": "a", "cpu": 1}])
-    assert [change.workload for change in found.changes] == ["default/held"]
-    assert (found.before.jobs["default/held"].started, found.after.jobs["default/held"].started) == (None, 0)
+    (change,) = found.changes
+    assert (change.workload, change.before.started, change.after.started) == ("default/held", None, 0)
 
 
 def test_usage_decays_between_the_events():
@@ -129,50 +129,38 @@ def test_usage_decays_between_the_events():
     team = queue("a", 1, admission_scope="UsageBasedAdmissionFairSharing")
     cluster = kq.Cluster(DEFAULT, team, configuration=kq.Configuration(admission_fair_sharing=usage))
     jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i * 500, "duration": 100} for i in range(2)]
-    series = kq.compare(cluster, cluster, jobs).before.history.series("consumed", "cpu")["default/a"]
-    by_time = dict(series)
+    consumed = kq.compare(cluster, cluster, jobs).before.consumed
+    by_time = dict(zip(consumed["seconds"].tolist(), consumed["consumed"].tolist(), strict=True))
     assert list(by_time)[:4] == [0, 10, 20, 30]
     assert by_time[100] > by_time[50] > by_time[0] > 0
     assert by_time[200] == pytest.approx(by_time[100] / 2)
 
 
 @pytest.mark.parametrize(
-    ("fact", "expected"),
+    ("name", "shape", "expected"),
     [
-        ("share", [["a", "b"], ["a", "b"]]),
-        ("usage", [["a", "b"], ["a", "b"]]),
-        ("waiting", [["b"], ["a"]]),
-        ("consumed", [[], []]),
+        ("shares", "polyline", [["a", "b", "shared"], ["a", "b", "shared"]]),
+        ("usage", "polygon", [["a, borrowed", "b, borrowed"]] * 2),
+        ("queue", "polygon", [["b"], ["a"]]),
+        ("consumed", "polyline", [[], []]),
+        ("waits", "polyline", [["all jobs", "a", "b"], ["all jobs", "a", "b"]]),
+        ("preemptions", "polyline", [[], []]),
     ],
 )
-def test_a_picture_has_a_panel_for_each_policy_and_a_line_for_each_queue(fair, fact, expected, tmp_path):
+def test_a_picture_has_a_panel_for_each_policy_and_a_line_for_each_queue(fair, name, shape, expected, tmp_path):
     classical = fair.replace(configuration=kq.Configuration())
-    picture = kq.compare(classical, fair, _jobs(), names=("one & only", "two")).picture(fact)
+    picture = kq.compare(classical, fair, _jobs(), names=("one & only", "two")).picture(name)
     picture.save(tmp_path / "picture.svg")
     svg = ET.parse(tmp_path / "picture.svg").getroot()  # noqa: S314 - our own file
     space = {"svg": "http://www.w3.org/2000/svg"}
     panels = svg.findall("svg:g", space)
     assert [panel.find("svg:text", space).text for panel in panels] == ["one & only", "two"]
-    lines = [[line.find("svg:title", space).text for line in panel.findall("svg:polyline", space)] for panel in panels]
+    lines = [
+        [line.find("svg:title", space).text for line in panel.findall(f"svg:{shape}", space) if len(line)]
+        for panel in panels
+    ]
     assert lines == expected
     assert picture._repr_html_().startswith("<figure><svg")
-
-
-def test_a_step_line_contains_each_value_and_infinity_is_at_the_top():
-    picture = steps("a title", {"panel": {"finite": [(0, 100), (50, 50)], "infinite": [(25, math.inf)]}}, 100)
-    finite, infinite = re.findall(r'points="([^"]*)"', picture.svg)
-    width, left, top, height = 360, 56, 24, 170
-    half, whole = top + height * (1 - 50 / 115), top + height * (1 - 100 / 115)
-    corners = [tuple(map(float, corner.split(","))) for corner in finite.split()]
-    assert corners == [
-        (left, top + height),
-        (left, round(whole, 1)),
-        (left + width / 2, round(whole, 1)),
-        (left + width / 2, round(half, 1)),
-        (left + width, round(half, 1)),
-    ]
-    assert infinite.split()[-1] == f"{left + width},{top}"
-    assert "∞" in picture.svg
 
 
 def test_a_preemption_loop_is_reported_and_the_run_ends():
@@ -189,7 +177,7 @@ def test_a_preemption_loop_is_reported_and_the_run_ends():
     told = "after: endless preemption at 2 s: every 2 cycles the same of default/borrower"
     assert str(found).splitlines()[1] == told
     assert told in found._repr_html_().partition("</table>")[0]
-    assert all(job.started is not None for job in found.after.jobs.values())
+    assert (found.after.jobs["runs"] > 0).all()
 
 
 def test_a_comparison_is_short_for_any_number_of_jobs(fair):

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from fuzz.documents import fast as fast_value
 from kueuepy.manifest import Limits, ManifestError
 from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.text import Text
-from kueuepy.testing.fuzz.documents import fast as fast_value
 
 
 def exact(text: str, *, strict: bool = True, libyaml: bool = True) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.manifest import to_dict
 from kueuepy.objects.times import SECOND, moment_ns
-from kueuepy.persist import from_bytes, to_bytes
+from saved import from_bytes, to_bytes
 
 NAMES = np.array(["f", "a", "w", "cpu", "team"])
 TRUE = np.array([1])[0] == 1

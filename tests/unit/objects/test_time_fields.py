@@ -13,7 +13,7 @@ import kueuepy as kq
 from kueuepy.manifest import from_dict, to_dict
 from kueuepy.objects import AdmissionCheckState, Condition, MultiKueueSettings, Node, RequeueState, Seconds, Timestamp
 from kueuepy.objects.times import encode_time
-from kueuepy.persist import from_bytes, to_bytes
+from saved import from_bytes, to_bytes
 
 TEXT = "2026-08-01T12:00:00Z"
 NOON = datetime(2026, 8, 1, 12, tzinfo=timezone.utc)

@@ -1,1 +1,1 @@
-"""Charts of a run: their data (`shown`, `data`, `jobs`), and renderers for matplotlib, altair and plain SVG."""
+"""Pictures of a run: their data (`data`, `jobs`), and two ways to draw them: matplotlib (`plot`) and SVG (`svg`)."""

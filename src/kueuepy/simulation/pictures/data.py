@@ -1,14 +1,15 @@
-"""Data of the charts over time: usage, waiting jobs and shares."""
+"""Data of the charts over time: usage, waiting jobs, shares and decayed usage."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
-from kueuepy.errors import StateError
-from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, shown_as, time_unit
-from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, largest, shown_as, time_unit, work
+from kueuepy.simulation.pictures.shown import MOST_NAMES, Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Columns
 
 PIECES = 400
 """Maximum number of time intervals in a chart."""
@@ -30,13 +32,13 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
     flavor_resource = cell_of(run, flavor_resource)
     unit, size = amounts_of(flavor_resource)
     rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
-    edges = _edges(run, rows, pieces)
+    edges = _edges(run.seconds, run.usage, rows, pieces)
     names, nominal = colours(run), np.zeros(len(edges) - 1)
     own: dict[str, Any] = {}
     borrowed: dict[str, Any] = {}
     for queue, places in rows.items():
         name, _ = shown_as(queue, names)
-        used, over, mine = (_means(run, places, fact, edges) / size for fact in ("used", "borrowed", "nominal"))
+        used, over, mine = (_means(run.usage, places, fact, edges) / size for fact in ("used", "borrowed", "nominal"))
         own[name] = own.get(name, 0.0) + used - over
         borrowed[name] = borrowed.get(name, 0.0) + over
         nominal += mine
@@ -55,12 +57,12 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     """Return the number of waiting jobs by ClusterQueue."""
     rows = _first_series(run)
-    edges = _edges(run, rows, pieces)
+    edges = _edges(run.seconds, run.usage, rows, pieces)
     names = colours(run)
     waiting: dict[str, Any] = {}
     for name, places in rows.items():
         shown, _ = shown_as(name, names)
-        waiting[shown] = waiting.get(shown, 0.0) + _means(run, places, "waiting", edges)
+        waiting[shown] = waiting.get(shown, 0.0) + _means(run.usage, places, "waiting", edges)
     x, second = time_unit(run.seconds)
     nothing = np.zeros(len(edges) - 1)
     layers = tuple(Layer(name, shown_as(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
@@ -70,14 +72,10 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
 def shares(run: Recorded, pieces: int = PIECES) -> Lines:
     """Return the weighted share of each ClusterQueue with a colour, and the times of admissions and evictions."""
     rows = _first_series(run)
-    edges = _edges(run, rows, pieces)
+    edges = _edges(run.seconds, run.usage, rows, pieces)
     names = colours(run)
     x, second = time_unit(run.seconds)
-    lines = []
-    for name in _ordered(rows, names):
-        if name in names:
-            values = np.append(means := _means(run, rows[name], "share", edges), means[-1])
-            lines.append(Line(name, names[name], edges / second, values))
+    lines = _lines(run.usage, "share", rows, names, edges=edges, second=second)
     marks = tuple(
         Mark(name, at / second, weight)
         for name, kind in (("admissions", "QuotaReserved"), ("evictions", "Evicted"))
@@ -85,7 +83,38 @@ def shares(run: Recorded, pieces: int = PIECES) -> Lines:
         if len(at)
     )
     unit = "Weighted share (‰ of lendable quota)"
-    return Lines("Weighted share by ClusterQueue", _axis(x), unit, tuple(lines), steps=True, marks=marks)
+    return Lines("Weighted share by ClusterQueue", _axis(x), unit, lines, steps=True, marks=marks)
+
+
+def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -> Lines:
+    """Return the decayed usage of a resource by LocalQueue; by default, the first resource in alphabetical order."""
+    series = list(series_of(run.consumed, ("local_queue", "resource")))
+    known = sorted({name for _, name, _ in series})
+    if resource is not None and known and resource not in known:
+        raise InvalidSpecError(f'picture: resource: "{resource}"; it must be one of {", ".join(known)}')
+    resource = resource or next(iter(known), "")
+    rows = {queue: places for queue, name, places in series if name == resource}
+    edges = _edges(run.seconds, run.consumed, rows, pieces)
+    queues = list(dict.fromkeys([*largest(run.jobs["queue"], work(run)), *sorted(rows)]))[:MOST_NAMES]
+    x, second = time_unit(run.seconds)
+    unit, size = amounts_of(f"/{resource}")
+    size = 1.0 if resource == "cpu" else size  # the table has cores
+    names = {name: place for place, name in enumerate(queues)}
+    lines = _lines(run.consumed, "consumed", rows, names, edges=edges, second=second)
+    lines = tuple(msgspec.structs.replace(line, y=line.y / size) for line in lines)
+    title = f"Decayed usage by LocalQueue{f' ({resource})' if resource else ''}"
+    return Lines(title, _axis(x), f"Usage ({unit})" if resource else "Usage", lines, steps=True)
+
+
+def _lines(
+    table: Columns, fact: str, rows: dict[str, Any], names: dict[str, int], *, edges: NDArray[Any], second: float
+) -> tuple[Line, ...]:
+    """Return the line of each name that has a colour: the means of a value in each interval."""
+    found = []
+    for name in _ordered({name: own for name, own in rows.items() if name in names}, names):
+        means = _means(table, rows[name], fact, edges)
+        found.append(Line(name, names[name], edges / second, np.append(means, means[-1])))
+    return tuple(found)
 
 
 def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -121,26 +150,26 @@ def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
     return rows
 
 
-def _edges(run: Recorded, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
+def _edges(seconds: float, table: Columns, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
     """Return the times of all changes if they are few, otherwise the limits of intervals of equal length."""
-    end = run.seconds or 1.0
+    end = seconds or 1.0
     places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
     if len(places) <= PIECES * max(1, len(rows)):
-        exact = np.unique(np.append(np.minimum(run.usage["seconds"][places], end), [0.0, end]))
+        exact = np.unique(np.append(np.minimum(table["seconds"][places], end), [0.0, end]))
         if len(exact) <= pieces + 1:
             return exact
     return np.linspace(0.0, end, pieces + 1)
 
 
-def _means(run: Recorded, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def _means(table: Columns, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of a value in each interval; infinite values lie slightly above the largest finite one."""
-    usage = exact(run.usage)
-    begin, values = usage["seconds"][rows], usage[fact][rows].astype(np.float64)
+    found = exact(table)
+    begin, values = found["seconds"][rows], found[fact][rows].astype(np.float64)
     finite = np.isfinite(values)
     if not finite.all():
         values = np.where(finite, values, _ABOVE * values[finite].max(initial=1.0))
     total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
     place = np.searchsorted(begin, edges, side="right") - 1
     at = np.where(place >= 0, total[place] + values[place] * (edges - begin[place]), 0.0)
-    found: NDArray[np.float64] = np.maximum(np.diff(at) / np.diff(edges), 0.0)
-    return found
+    means: NDArray[np.float64] = np.maximum(np.diff(at) / np.diff(edges), 0.0)
+    return means

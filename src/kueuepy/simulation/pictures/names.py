@@ -24,7 +24,7 @@ def colours(run: Recorded) -> dict[str, int]:
 
     Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
-    return _largest(run.jobs["cluster_queue"], work(run))
+    return largest(run.jobs["cluster_queue"], work(run))
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
@@ -35,7 +35,7 @@ def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
     if not isinstance(values, Categorical):
         known, codes = np.unique(values, return_inverse=True)
         values = Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
-    return values, _largest(values, work(run))
+    return values, largest(values, work(run))
 
 
 def work(run: Recorded) -> Any:
@@ -50,7 +50,8 @@ def work(run: Recorded) -> Any:
     return found if found.any() else np.ones(len(jobs))
 
 
-def _largest(names: Categorical, weight: Any) -> dict[str, int]:
+def largest(names: Categorical, weight: Any) -> dict[str, int]:
+    """Return the names with the largest total weight, which have a colour of their own, and the places of colours."""
     totals = np.bincount(names.codes[names.codes >= 0], weights=weight[names.codes >= 0], minlength=len(names.names))
     order = sorted(range(len(names.names)), key=lambda code: (-totals[code], names.names[code]))
     most = MOST_NAMES if len(order) <= MOST_NAMES else MOST_NAMES - 1

@@ -61,6 +61,15 @@ class Plots:
         """Draw the weighted share of each ClusterQueue; ticks mark admissions (bottom) and evictions (top)."""
         return draw(data.shares(self._run), ax)
 
+    def consumed(self, resource: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing counts it.
+
+        Args:
+            resource: The resource; by default the first in alphabetical order.
+            ax: Axes to draw on; by default those of a new figure.
+        """
+        return draw(data.consumed(self._run, resource), ax)
+
     def waits(self, by: str = "queue", *, ax: Any = None) -> Any:
         """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs."""
         return draw(jobs.waits(self._run, by), ax)

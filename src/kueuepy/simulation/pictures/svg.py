@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 from functools import singledispatch
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.simulation.picture import Picture
-from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.shown import (
     ALL,
     Bar,
@@ -30,12 +27,12 @@ from kueuepy.simulation.pictures.shown import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from kueuepy.simulation.recorded import Recorded
+    import os
+    from collections.abc import Mapping, Sequence
 
 _WIDTH, _HEIGHT = 560, 250  # of the frame, in pixels
 _LEFT, _TOP, _BELOW, _LEGEND = 72, 34, 44, 190
+_FULL, _GAP = _LEFT + _WIDTH + _LEGEND, 24
 _TICKS = 5
 _ROOM = 20
 _MOST_LABELS = 26
@@ -44,86 +41,28 @@ _DARK = 0.5
 _MARKS = {"admissions": (0.0, 0.03, "#009e73"), "evictions": (0.96, 1.0, "#d55e00")}
 
 
-PictureName = Literal["usage", "queue", "shares", "waits", "gantt", "preemptions", "slowdown_by_size"]
-_SHOWN: dict[str, Callable[..., Shown]] = {
-    "usage": data.usage,
-    "queue": data.queue,
-    "shares": data.shares,
-    "waits": jobs.waits,
-    "gantt": jobs.gantt,
-    "preemptions": jobs.preemptions,
-    "slowdown_by_size": jobs.slowdown_by_size,
-}
-NAMES = tuple(_SHOWN)
-"""The names of all charts."""
-_PIECES = 240
-
-
-class PictureOptions(TypedDict, total=False):
-    """Options of pictures; each picture has those that its method of `result.plot` has.
+class Picture(msgspec.Struct, frozen=True):
+    """A picture as SVG; notebooks display it.
 
     Attributes:
-        flavor_resource: The flavor and resource of `usage`, such as `h100/nvidia.com/gpu`.
-        by: The column of jobs that makes the groups of `waits`.
-        flavor: The flavor of `gantt`.
-        jobs: The largest number of jobs of `gantt`.
-        start: The time at which `gantt` begins, in seconds.
-        resource: The resource of `slowdown_by_size`.
-        pieces: The number of steps of `usage`, `queue` and `shares`.
+        title: The title.
+        svg: The SVG document.
     """
 
-    flavor_resource: str | None
-    by: str
-    flavor: str | None
-    jobs: int
-    start: float
-    resource: str | None
-    pieces: int
+    title: str
+    svg: str
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to an SVG file.
 
-def drawn(run: Recorded, name: str, **options: Any) -> Picture:
-    """Draw a chart of a run.
+        Args:
+            path: The file.
+        """
+        Path(path).write_text(self.svg, encoding="utf-8")
 
-    Args:
-        run: The run.
-        name: Name of the chart, one of `NAMES`.
-        options: Options of the chart, such as `cell` of `usage`.
-
-    Raises:
-        InvalidSpecError: There is no chart of this name.
-        StateError: The chart needs a table that was not recorded.
-    """
-    return svg(_shown(run, name, options))
-
-
-def drawn_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Picture]:
-    """Return the same picture of several runs, whose axes have the same units and ranges.
-
-    Raises:
-        InvalidSpecError: There is none of the name.
-        StateError: It needs a table that was not recorded.
-    """
-    found = []
-    for run in runs:
-        twin = copy(run)
-        twin.seconds = max(one.seconds for one in runs)
-        found.append(_shown(twin, name, options))
-    ends = [_ends(one) for one in found if isinstance(one, Stack | Lines)]
-    if len(ends) < len(found):
-        return [svg(one) for one in found]
-    across, rising = ((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*ends, strict=True))
-    return [svg(msgspec.structs.replace(one, ends=(across, rising))) for one in found]
-
-
-def _shown(run: Recorded, name: str, options: dict[str, Any]) -> Any:
-    if name not in _SHOWN:
-        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(_SHOWN)}')
-    if name in ("usage", "queue", "shares"):
-        options = {"pieces": _PIECES, **options}
-    return _SHOWN[name](run, **options)
-
-
-_Ends = tuple[float, float]
+    def _repr_html_(self) -> str:
+        """Return the picture as HTML, for notebooks."""
+        return f"<figure>{self.svg}<figcaption>{escape(self.title)}</figcaption></figure>"
 
 
 class _Frame:
@@ -184,17 +123,32 @@ def _step(wanted: float) -> float:
 
 def svg(shown: Shown) -> Picture:
     """Draw data as SVG; text takes the colour of the surrounding page."""
+    return _document(shown.title, *_panel(shown, shown.title))
+
+
+def side_by_side(panels: Mapping[str, Shown]) -> Picture:
+    """Draw several data of one kind beside each other, each with its name above it."""
+    drawn = [_panel(shown, name) for name, shown in panels.items()]
+    places = [f'<g transform="translate({i * (_FULL + _GAP)},0)">{inside}</g>' for i, (inside, *_) in enumerate(drawn)]
+    title = next(iter(panels.values())).title
+    return _document(title, "".join(places), len(drawn) * (_FULL + _GAP) - _GAP, max(height for *_, height in drawn))
+
+
+def _document(title: str, inside: str, width: int, height: int) -> Picture:
+    return Picture(
+        title,
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{escape(title)}" font-family="sans-serif" font-size="12" fill="currentColor">'
+        f"<title>{escape(title)}</title>{inside}</svg>",
+    )
+
+
+def _panel(shown: Shown, heading: str) -> tuple[str, int, int]:
+    """Draw data with its legend; return the SVG, its width and its height."""
     body, legend = _draw(shown)
     rows = "".join(_entry(place, *entry) for place, entry in enumerate(legend[:_MOST_LABELS]))
     height = max(_TOP + _HEIGHT + _BELOW, _TOP + 18 * len(legend[:_MOST_LABELS]) + 10)
-    width = _LEFT + _WIDTH + _LEGEND
-    return Picture(
-        shown.title,
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{escape(shown.title)}" font-family="sans-serif" font-size="12" fill="currentColor">'
-        f'<title>{escape(shown.title)}</title><text x="{_LEFT}" y="18" font-weight="bold">{escape(shown.title)}</text>'
-        f"{body}{rows}</svg>",
-    )
+    return f'<text x="{_LEFT}" y="18" font-weight="bold">{escape(heading)}</text>{body}{rows}', _FULL, height
 
 
 def _entry(place: int, name: str, colour: str, look: str) -> str:
@@ -226,7 +180,7 @@ def _hatched(number: int, colour: str) -> str:
     )
 
 
-def _ends(shown: Stack | Lines) -> Ends:
+def ranges(shown: Stack | Lines) -> Ends:
     """Return the range of both axes that one picture needs."""
     if isinstance(shown, Stack):
         empty = [np.zeros(len(shown.edges) - 1)]
@@ -247,7 +201,7 @@ def _ends(shown: Stack | Lines) -> Ends:
 
 @_draw.register
 def _stack(shown: Stack) -> tuple[str, _Legend]:
-    frame = _Frame(*(shown.ends or _ends(shown)))
+    frame = _Frame(*(shown.ends or ranges(shown)))
     x = np.repeat(frame.right(shown.edges), 2)[1:-1]
     below = np.zeros(len(shown.edges) - 1)
     body, patterns, legend = [], [], []
@@ -287,7 +241,7 @@ def _points(x: Any, y: Any) -> str:
 @_draw.register
 def _lines(shown: Lines) -> tuple[str, _Legend]:
     lines = [line for line in shown.lines if len(line.x)]
-    (low, high), rising = shown.ends or _ends(shown)
+    (low, high), rising = shown.ends or ranges(shown)
     frame = _Frame((low, high), rising, (shown.log_x, shown.log_y))
     body = [_line(line, frame, steps=shown.steps) for line in lines] + [_mark(mark, frame) for mark in shown.marks]
     legend = [(line.name, _ink(line), "dash" if line.colour >= _DASHED else "line") for line in lines]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fuzz.objects import job, some_object, workload
 from kueuepy.decisions import Admitted
 from kueuepy.errors import InternalError, KueueError
-from kueuepy.testing.fuzz.objects import job, some_object, workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

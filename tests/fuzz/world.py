@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from fuzz import disk
+from fuzz.calls import Call, answering, chosen_at, next_call
+from fuzz.objects import cluster
+from fuzz.questions import ask
 from kueuepy.errors import StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.testing.fuzz import disk
-from kueuepy.testing.fuzz.calls import Call, answering, chosen_at, next_call
-from kueuepy.testing.fuzz.objects import cluster
-from kueuepy.testing.fuzz.questions import ask
+from saved import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,14 +186,14 @@ def _limit(chosen: Random) -> int:
 _HALF, _SELDOM = 0.5, 0.2
 _NOW_AND_THEN = 10
 _ALL = {
-    World._call: 700,  # noqa: SLF001 - of this module
-    World._question: 100,  # noqa: SLF001
-    World._load: 30,  # noqa: SLF001
-    World._fork: 60,  # noqa: SLF001
-    World._reopen: 8,  # noqa: SLF001
-    World._compact: 8,  # noqa: SLF001
-    World._backup: 4,  # noqa: SLF001
-    World._full_disk: 10,  # noqa: SLF001
-    World._kill: 5,  # noqa: SLF001
+    World._call: 700,
+    World._question: 100,
+    World._load: 30,
+    World._fork: 60,
+    World._reopen: 8,
+    World._compact: 8,
+    World._backup: 4,
+    World._full_disk: 10,
+    World._kill: 5,
 }
 _MOVES, _WEIGHTS = list(_ALL), list(_ALL.values())

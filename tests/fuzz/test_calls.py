@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from fuzz import documents, steps
+from fuzz.calls import Call, chosen_at, next_call
+from fuzz.documents import hold
+from fuzz.objects import cluster
+from fuzz.steps import repeat, run
+from fuzz.world import World
 from kueuepy import Scheduler
 from kueuepy.journal import Journal
-from kueuepy.testing.fuzz import documents, hold, repeat, run, steps
-from kueuepy.testing.fuzz.calls import Call, chosen_at, next_call
-from kueuepy.testing.fuzz.objects import cluster
-from kueuepy.testing.fuzz.world import World
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SEEDS = range(2)
 
@@ -106,10 +105,11 @@ def test_a_call_prints_as_python_code() -> None:
 
 
 def test_the_fuzz_command() -> None:
-    command = [sys.executable, "-m", "kueuepy.testing.fuzz", "--steps", "20", "--documents", "20", "--seed", "5"]
+    counts = ["--steps", "20", "--documents", "20", "--runs", "5"]
+    command = [sys.executable, str(Path(__file__).parent), *counts, "--seed", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "20 steps and 20 documents of seed 5: all holds\n"
-    nothing = subprocess.run(command[:3], capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.stdout.splitlines()[-1] == "20 steps, 20 documents and 5 runs of seed 5: all holds"
+    nothing = subprocess.run(command[:2], capture_output=True, text=True, check=False)  # noqa: S603
     assert nothing.returncode == 2
     assert "--steps" in nothing.stderr

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kueuepy.testing.fuzz.world import World
+from fuzz.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +42,9 @@ class BrokenInvariant(NamedTuple):
         lines = [f"# {number}: {text}".replace("\n", " ") for number, text in zip(self.steps, told, strict=False)]
         lines += [f"# {self.steps[-1]}: {self.what}".replace("\n", " ")]
         call = f"repeat(seed={self.seed}, steps={list(self.steps)})"
-        return "\n".join(["from kueuepy.testing.fuzz import repeat", "", *lines, call, ""])
+        return "\n".join(
+            ["# Run this script with PYTHONPATH=tests.", "from fuzz.steps import repeat", "", *lines, call, ""]
+        )
 
 
 def run(

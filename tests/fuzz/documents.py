@@ -75,7 +75,8 @@ def run(documents: int, seed: int, *, tell: Callable[[int], None] | None = None)
             hold(text)
         except Exception as error:  # noqa: BLE001 - any exception is a failure
             what = f"{type(error).__name__}: {error}".replace("\n", " ")
-            return f"from kueuepy.testing.fuzz import hold\n\n# document {number}: {what}\nhold({text!r})\n"
+            head = "# Run this script with PYTHONPATH=tests.\nfrom fuzz.documents import hold\n"
+            return f"{head}\n# document {number}: {what}\nhold({text!r})\n"
         if tell is not None and number % _TOLD == 0:
             tell(number)
     return ""

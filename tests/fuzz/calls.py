@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from fuzz.objects import CHECKS, CONTROLLER, job, some_object, workload
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import InternalError, KueueError
 from kueuepy.objects import AdmissionCheck, Namespace, ResourceFlavor, Topology
 from kueuepy.session.session import session_of
-from kueuepy.testing.fuzz.objects import CHECKS, CONTROLLER, job, some_object, workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,0 +1,262 @@
+"""What a comparison of policies lists: the outcomes of jobs and ClusterQueues, and the decisions about jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from kueuepy.simulation.series import pieces
+from kueuepy.tables.columns import exact, is_named
+
+if TYPE_CHECKING:
+    from kueuepy.simulation.recorded import Recorded
+    from kueuepy.simulation.result import Result
+
+_WAITING, _DEACTIVATED = "Waiting", "Deactivated"
+_MOST_MOVES = 4
+
+
+class JobOutcome(msgspec.Struct, frozen=True):
+    """The outcome of one job.
+
+    Attributes:
+        cluster_queue: Its ClusterQueue; empty if there is none.
+        started: The time of its last quota reservation, in seconds after the start; `None` if it never got quota.
+        flavors: The flavor of each resource at that time, by pod set.
+        waited: Its total waiting time in seconds, up to the end of the simulation if it still waits.
+        evictions: Number of its evictions.
+        reason: Kueue's reason why it waits at the end or was deactivated; empty otherwise.
+        arrived: Its submission time, in seconds after the start.
+        finished: The time at which it finished, in seconds after the start; `None` if it did not finish.
+        lost: The progress lost by evictions multiplied by the quota held, in amount times seconds by `flavor/resource`;
+            thousandths for cpu.
+    """
+
+    cluster_queue: str
+    started: float | None
+    flavors: dict[str, dict[str, str]]
+    waited: float
+    evictions: int
+    reason: str
+    arrived: float = 0.0
+    finished: float | None = None
+    lost: dict[str, float] = {}
+
+
+class JobChange(msgspec.Struct, frozen=True):
+    """A job with different outcomes under two policies.
+
+    Attributes:
+        workload: The key of the job's Workload, `namespace/name`.
+        before: The outcome under the first policy.
+        after: The outcome under the second policy.
+    """
+
+    workload: str
+    before: JobOutcome
+    after: JobOutcome
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A quota reservation or an eviction.
+
+    Attributes:
+        seconds: The time, in seconds after the start of the simulation.
+        workload: The key of the job's Workload, `namespace/name`.
+        cluster_queue: Its ClusterQueue.
+        kind: `QuotaReserved` or `Evicted`, as in Kueue's events.
+        flavors: For a reservation, the flavor of each resource, by pod set.
+        reason: For an eviction, Kueue's reason.
+        rule: For a preemption, the rule: `InClusterQueue`, `InCohortReclamation`, `InCohortFairSharing` or
+            `InCohortReclaimWhileBorrowing`.
+        preemptor: For a preemption, the key of the preempting workload.
+    """
+
+    seconds: float
+    workload: str
+    cluster_queue: str
+    kind: Literal["QuotaReserved", "Evicted"]
+    flavors: dict[str, dict[str, str]]
+    reason: str = ""
+    rule: str = ""
+    preemptor: str = ""
+
+    def __str__(self) -> str:
+        """Return a description without time and workload."""
+        if self.kind == "QuotaReserved":
+            names = sorted({flavor for flavors in self.flavors.values() for flavor in flavors.values()})
+            return f"gets quota{' on ' + ', '.join(names) if names else ''}"
+        return f"is preempted by {self.preemptor}: {self.rule}" if self.rule else f"is evicted: {self.reason}"
+
+
+class DecisionChange(msgspec.Struct, frozen=True):
+    """A point in time at which two policies make different decisions about a job.
+
+    Attributes:
+        seconds: The time, in seconds after the start of the simulation.
+        workload: The key of the job's Workload, `namespace/name`.
+        before: The decisions under the first policy; may be empty.
+        after: The decisions under the second policy; may be empty.
+    """
+
+    seconds: float
+    workload: str
+    before: tuple[Move, ...]
+    after: tuple[Move, ...]
+
+    def __str__(self) -> str:
+        """Return a one-line description."""
+        return f"at {self.seconds:g} s {self.workload} {_few(self.before)} → {_few(self.after)}"
+
+
+def _few(moves: tuple[Move, ...]) -> str:
+    """Return the first decisions at a point in time; a preemption loop can make thousands."""
+    more = f", and {len(moves) - _MOST_MOVES} more moves" if len(moves) > _MOST_MOVES else ""
+    return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
+
+
+class QueueOutcome(msgspec.Struct, frozen=True):
+    """The outcome for one ClusterQueue.
+
+    Attributes:
+        jobs: Number of submitted jobs.
+        admitted: Number of jobs that got quota at least once.
+        usage: Usage at the end by `flavor/resource`, in thousandths for cpu.
+        mean_usage: Time-weighted mean of the usage; usage at the end if the simulation took no time.
+        share: Weighted dominant resource share at the end, as in Kueue's status: the borrowed quota in thousandths (‰)
+            of the lendable quota of its cohort, divided by its weight.
+        mean_share: Time-weighted mean of the share; share at the end if the simulation took no time.
+        peak_share: Largest share.
+        waited: Mean waiting time of its jobs, in seconds.
+        longest: Longest waiting time of its jobs, in seconds.
+        evictions: Number of evictions of its jobs.
+    """
+
+    jobs: int
+    admitted: int
+    usage: dict[str, int]
+    mean_usage: dict[str, float]
+    share: float
+    mean_share: float
+    peak_share: float
+    waited: float
+    longest: float
+    evictions: int
+
+
+def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
+    """Return the outcome of each job by key, including Workloads and jobs of the cluster itself."""
+    jobs, runs, assigned, lost = run.jobs, run.runs, _assigned(run), _lost(run)
+    order = np.argsort(runs["run"], kind="stable")
+    last = dict(zip(runs["job"][order].tolist(), order.tolist(), strict=True))
+    names = ("cluster_queue", "waited", "evictions", "reason", "submit", "end", "state")
+    found = {}
+    for row, (key, queue, waited, evictions, reason, submit, end, state) in enumerate(
+        zip(_keys(run), *(jobs[name] for name in names), strict=True)
+    ):
+        own = last.get(row)
+        found[key] = JobOutcome(
+            queue or "",
+            None if own is None else float(runs["reserved"][own]),
+            {} if own is None else assigned[int(runs["assignment"][own])],
+            float(waited),
+            int(evictions),
+            (reason or "") if state in (_WAITING, _DEACTIVATED) else "",
+            float(submit),
+            float(end) if state == "Finished" else None,
+            lost.get(row, {}),
+        )
+    return found
+
+
+def decisions_of(run: Recorded) -> dict[tuple[float, str], list[Move]]:
+    """Return the quota reservations and evictions by time and key of the workload."""
+    runs, assigned, keys = run.runs, _assigned(run), _keys(run)
+    admissions = zip(runs["job"].tolist(), runs["reserved"].tolist(), runs["assignment"].tolist(), strict=True)
+    given = {(job, at): assigned[code] for job, at, code in admissions}
+    names = ("kind", "job", "seconds", "cluster_queue", "preemptor", "reason", "rule")
+    found: dict[tuple[float, str], list[Move]] = {}
+    for kind, job, at, queue, by, why, rule in zip(*(run.decisions[name] for name in names), strict=True):
+        moment = float(at), keys[job]
+        if kind == "QuotaReserved":
+            move = Move(*moment, queue or "", kind, given.get((job, at), {}))
+        elif kind in ("Evicted", _DEACTIVATED):
+            move = Move(*moment, queue or "", "Evicted", {}, why or "", rule or "", keys[by] if by >= 0 else "")
+        else:
+            continue
+        found.setdefault(moment, []).append(move)
+    return found
+
+
+def queues_of(result: Result) -> dict[str, QueueOutcome]:
+    """Return the outcome of each ClusterQueue, by name."""
+    shares, usages = result.shares_and_usage()
+    jobs, means, found = result.jobs, _means(result), {}
+    for name, usage in usages.items():
+        rows = is_named(jobs["cluster_queue"], name)
+        waited = jobs["waited"][rows]
+        mean, share, peak = means.get(name, ({}, None, 0.0))
+        found[name] = QueueOutcome(
+            jobs=int(rows.sum()),
+            admitted=int((jobs["runs"][rows] > 0).sum()),
+            usage=usage,
+            mean_usage={cell: value for cell, value in mean.items() if value},
+            share=shares.get(name, 0.0),
+            mean_share=shares.get(name, 0.0) if share is None else share,
+            peak_share=peak,
+            waited=float(waited.mean()) if len(waited) else 0.0,
+            longest=float(waited.max(initial=0.0)),
+            evictions=int(jobs["evictions"][rows].sum()),
+        )
+    return found
+
+
+def _keys(run: Recorded) -> list[str]:
+    """Return the key of each job's Workload (`namespace/name`), by row."""
+    queues = run.jobs["queue"]
+    spaces = [name.partition("/")[0] for name in queues.names]
+    return [f"{spaces[code]}/{run.name_of(row)}" for row, code in enumerate(queues.codes.tolist())]
+
+
+def _assigned(run: Recorded) -> list[dict[str, dict[str, str]]]:
+    """Return the flavors by pod set and resource, for each assignment."""
+    found = []
+    for assigned in run.totals["assigned"]:
+        by_pod_set: dict[str, dict[str, str]] = {}
+        for pod_set, resource, flavor, _ in assigned:
+            by_pod_set.setdefault(pod_set, {})[resource] = flavor
+        found.append(by_pod_set)
+    return found
+
+
+def _lost(run: Recorded) -> dict[int, dict[str, float]]:
+    """Return the work that each evicted job lost, by row and `flavor/resource`."""
+    runs, found = run.runs, dict[int, dict[str, float]]()
+    evicted = is_named(runs["outcome"], "Preempted") | is_named(runs["outcome"], "Evicted")
+    for row in np.flatnonzero(evicted).tolist():
+        lost = found.setdefault(int(runs["job"][row]), {})
+        for _, resource, flavor, amount in run.totals["assigned"][int(runs["assignment"][row])]:
+            cell = f"{flavor}/{resource}"
+            lost[cell] = lost.get(cell, 0.0) + amount * float(runs["lost"][row])
+    return found
+
+
+def _means(run: Recorded) -> dict[str, tuple[dict[str, float], float | None, float]]:
+    """By queue: mean usage by cell, mean share (none if the run took no time), the largest share."""
+    usage, seconds = exact(run.usage), run.seconds
+    found: dict[str, tuple[dict[str, float], float | None, float]] = {}
+    for queue, cell, rows, lengths in pieces(usage, 0.0, seconds, seconds):
+        means, share, peak = found.setdefault(queue, ({}, None, 0.0))
+        used, shares = usage["used"][rows], usage["share"][rows]
+        means[cell] = float((used * lengths).sum() / seconds) if seconds else float(used[-1])
+        if seconds:
+            share = _mean(shares, lengths, seconds)
+        found[queue] = (means, share, max(peak, float(shares.max(initial=0.0))))
+    return found
+
+
+def _mean(values: Any, lengths: Any, seconds: float) -> float:
+    holds = lengths > 0  # an infinite share for no time would give NaN
+    return float((values[holds] * lengths[holds]).sum() / seconds)

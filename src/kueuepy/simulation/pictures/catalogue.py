@@ -1,0 +1,158 @@
+"""The list of pictures of a run, with the places that show them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.simulation.pictures import data, jobs
+from kueuepy.simulation.pictures.names import cell_of
+from kueuepy.simulation.pictures.shown import Lines, Stack
+from kueuepy.simulation.pictures.svg import Picture, ranges, side_by_side, svg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kueuepy.simulation.pictures.shown import Shown
+    from kueuepy.simulation.recorded import Recorded
+
+Place = Literal["notebook", "report", "comparison"]
+PictureName = Literal["usage", "queue", "shares", "consumed", "waits", "gantt", "preemptions", "slowdown_by_size"]
+
+
+class Kind(NamedTuple):
+    """A picture of a run.
+
+    Attributes:
+        data: The function that returns the data of the picture.
+        caption: What the picture shows, in a report.
+        places: Where it appears without being asked for: in a notebook, in the report of a run, and with the same axes
+            for each policy in the report of a comparison.
+    """
+
+    data: Callable[..., Shown]
+    caption: str
+    places: tuple[Place, ...] = ()
+
+
+PICTURES: dict[PictureName, Kind] = {
+    "usage": Kind(
+        data.usage,
+        "Usage, stacked by ClusterQueue. Hatched areas are borrowed quota, and the line is the nominal quota.",
+        ("notebook", "report", "comparison"),
+    ),
+    "queue": Kind(data.queue, "Number of waiting jobs, stacked by ClusterQueue.", ("report", "comparison")),
+    "shares": Kind(data.shares, "Weighted share of each ClusterQueue."),
+    "consumed": Kind(data.consumed, "Decayed usage of each LocalQueue under admission fair sharing."),
+    "waits": Kind(
+        jobs.waits,
+        "Cumulative distribution: the fraction of jobs that waited for at most the time on the x axis.",
+        ("notebook", "report", "comparison"),
+    ),
+    "gantt": Kind(jobs.gantt, "Runs of the first jobs. Hatched parts were lost by an eviction."),
+    "preemptions": Kind(
+        jobs.preemptions,
+        "Number of evictions. Rows are the queues of victims, columns the queues of preemptors.",
+    ),
+    "slowdown_by_size": Kind(jobs.slowdown_by_size, "Bounded slowdown of jobs by their size."),
+}
+"""All pictures by name; `Plots` has a method for each."""
+_OVER_TIME = ("usage", "queue", "shares", "consumed")
+_PIECES = 240
+
+
+class PictureOptions(TypedDict, total=False):
+    """Options of pictures; each picture has those that its method of `result.plot` has.
+
+    Attributes:
+        flavor_resource: The flavor and resource of `usage`, such as `h100/nvidia.com/gpu`.
+        by: The column of jobs that makes the groups of `waits`.
+        flavor: The flavor of `gantt`.
+        jobs: The largest number of jobs of `gantt`.
+        start: The time at which `gantt` begins, in seconds.
+        resource: The resource of `consumed` and `slowdown_by_size`.
+        pieces: The number of steps of `usage`, `queue`, `shares` and `consumed`.
+    """
+
+    flavor_resource: str | None
+    by: str
+    flavor: str | None
+    jobs: int
+    start: float
+    resource: str | None
+    pieces: int
+
+
+def pictures_in(place: Place) -> list[PictureName]:
+    """Return the names of the pictures that appear in a place."""
+    return [name for name, kind in PICTURES.items() if place in kind.places]
+
+
+def drawn_if_recorded(run: Recorded, names: Iterable[PictureName]) -> dict[PictureName, Picture]:
+    """Draw the pictures whose tables were recorded."""
+    found = {}
+    for name in names:
+        with suppress(StateError):
+            found[name] = drawn(run, name)
+    return found
+
+
+def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
+    """Draw a picture of a run as SVG.
+
+    Args:
+        run: The run.
+        name: Name of the picture.
+        options: Options of the picture, such as `flavor_resource` of `usage`.
+
+    Raises:
+        InvalidSpecError: There is no picture of this name.
+        StateError: The picture needs a table that was not recorded.
+    """
+    return svg(_data(run, name, options))
+
+
+def drawn_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Picture]:
+    """Draw the same picture of several runs, with the same units and ranges of the axes.
+
+    Raises:
+        InvalidSpecError: There is no picture of this name.
+        StateError: The picture needs a table that was not recorded.
+    """
+    return list(map(svg, _alike(runs, name, options)))
+
+
+def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
+    """Draw the same picture of several runs beside each other, with the same units and ranges of the axes.
+
+    Raises:
+        InvalidSpecError: There is no picture of this name.
+        StateError: The picture needs a table that was not recorded.
+    """
+    return side_by_side(dict(zip(runs, _alike(list(runs.values()), name, options), strict=True)))
+
+
+def _alike(runs: Sequence[Recorded], name: PictureName, options: dict[str, Any]) -> list[Shown]:
+    if name == "usage" and all(runs[0].totals["nominal"].keys() == run.totals["nominal"].keys() for run in runs):
+        options = {"flavor_resource": cell_of(runs[0], None), **options}
+    found = []
+    for run in runs:
+        twin = copy(run)
+        twin.seconds = max(one.seconds for one in runs)
+        found.append(_data(twin, name, options))
+    over_axes = [one for one in found if isinstance(one, Stack | Lines)]
+    if len(over_axes) < len(found):
+        return found
+    ends = list(map(ranges, over_axes))
+    across, rising = ((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*ends, strict=True))
+    return [msgspec.structs.replace(one, ends=(across, rising)) for one in over_axes]
+
+
+def _data(run: Recorded, name: PictureName, options: dict[str, Any]) -> Shown:
+    if name not in PICTURES:
+        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(PICTURES)}')
+    return PICTURES[name].data(run, **({"pieces": _PIECES, **options} if name in _OVER_TIME else options))
