@@ -13,6 +13,7 @@ from kueuepy.cli import (
     importing,
     jobs,
     play,
+    rbac,
     report,
     run,
     simulate,
@@ -71,9 +72,10 @@ app.command("explain", short_help="Explain why a workload is pending or admitted
 app.command(
     "whatif", short_help="Test whether a job would be admitted, or what a change would do.", epilog=whatif.EXAMPLES
 )(whatif.whatif)
-app.command("import", short_help="Import the state of a live cluster from a dump.", epilog=importing.EXAMPLES)(
+app.command("import", short_help="Import the state of a running cluster or a dump.", epilog=importing.EXAMPLES)(
     importing.import_
 )
+app.command("rbac", short_help="Print the permissions that reading a cluster needs.", epilog=rbac.EXAMPLES)(rbac.rbac)
 app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
     verify.verify
 )

@@ -7,9 +7,9 @@ import typer
 
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Format, Map, Window, read_jobs
-from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, examples, read
+from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table, writing
-from kueuepy.cluster import Cluster, dump
+from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.exploration.delays import delay_matrix as delays_between
 from kueuepy.exploration.estimate import eta as when_admitted
@@ -105,7 +105,7 @@ def delays(
     The simulator runs all jobs together, then without each group, then each group alone. A row names the group that is
     left out. A column shows how much longer a group waits on average when that group is present.
     """
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     with progress("running the jobs without each group"):
         found = delays_between(cluster, read_jobs(jobs, format, map, window), by)
     if json:

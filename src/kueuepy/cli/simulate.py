@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
-from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
@@ -169,7 +168,7 @@ def simulate(
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, NAMES) for given in picture or ()]
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window)
     if load is not None:
         table_ = table_.scale_load(load)

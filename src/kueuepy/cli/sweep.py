@@ -12,9 +12,9 @@ import typer
 import yaml
 
 from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, writing
-from kueuepy.cluster import Cluster, dump
+from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.exploration.grid import Sweep
@@ -143,7 +143,7 @@ def sweep(
 
     Exits with 3 if no policy meets --where.
     """
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window)
     given = [pair("--over", text) for text in over]
     space = {path: _values(path, text, sampled=number is not None) for path, text in given}
@@ -303,7 +303,7 @@ def plan(
 
     Exits with 3 if no value meets the target.
     """
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window)
     found = make_plan(
         cluster,
