@@ -6,7 +6,6 @@ import json
 import sys
 
 import pytest
-from live.server import TOKEN, Answer, recorded
 
 import kueuepy as kq
 from kueuepy.apiserver import ClusterReader, Connection
@@ -14,6 +13,7 @@ from kueuepy.cli import main
 from kueuepy.cli.kubectl import main as kubectl
 from kueuepy.errors import ApiError, UnsupportedError
 from kueuepy.importer import import_cluster
+from live.server import TOKEN, Answer, recorded
 
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 JOB = "ns-a/job-job-080-7c1c8"

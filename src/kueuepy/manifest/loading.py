@@ -33,7 +33,7 @@ _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
-"""A function that is called with every object and returns whether to leave it out of the manifest."""
+"""A function that is called with every object and returns whether to leave it out; it may replace `Item.value`."""
 
 
 @checked
@@ -154,7 +154,7 @@ class _Loader:
             for part in item.items():
                 self.take(part)
         elif self._pick is None or not self._pick(item):
-            self._take_object(item, doc)
+            self._take_object(item, item.value)
         item.value = None
 
     def _take_object(self, item: Item, doc: dict[str, Any]) -> None:

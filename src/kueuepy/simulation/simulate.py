@@ -316,6 +316,7 @@ def simulate(
     on_loop: OnLoop = "hold",
     progress: bool | Callable[[Progress], None] | None = None,
     missing: Missing = "error",
+    censored: Any = None,
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
@@ -350,6 +351,8 @@ def simulate(
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
             is installed. `None` (the default) shows one in a notebook or terminal only, and `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
+        censored: How to treat jobs of `Jobs.from_workloads` that had not finished: `drop`, `exponential` or a
+            distribution, as in `Jobs.complete`. It must be set if there are such jobs.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, a `FleetResult`.
@@ -361,7 +364,7 @@ def simulate(
     """
     run = Simulation(
         cluster,
-        jobs,
+        jobs if censored is None else Jobs.of(jobs).complete(censored, seed),
         model=model,
         events=events,
         clock=clock,
