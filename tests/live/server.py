@@ -83,6 +83,10 @@ class Store:
             self.compacted = self.revision
             self.changed.notify_all()
 
+    def last(self, kind):
+        """The revision of the last event of a kind."""
+        return max((revision for revision, own, *_ in self.log if own == kind), default=0)
+
     def listed(self, kind):
         return [obj for (own, *_), obj in sorted(self.objects.items(), key=lambda one: one[0]) if own == kind]
 

@@ -14,6 +14,7 @@ from kueuepy.cli import (
     jobs,
     play,
     rbac,
+    record,
     report,
     run,
     simulate,
@@ -75,6 +76,7 @@ app.command(
 app.command("import", short_help="Import the state of a running cluster or a dump.", epilog=importing.EXAMPLES)(
     importing.import_
 )
+app.command("record", short_help="Record what happens in a cluster.", epilog=record.EXAMPLES)(record.record)
 app.command("rbac", short_help="Print the permissions that reading a cluster needs.", epilog=rbac.EXAMPLES)(rbac.rbac)
 app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
     verify.verify

@@ -97,9 +97,12 @@ class RecordingWriter:
             obj: The whole object.
             time: The time of receipt, in nanoseconds since the Unix epoch.
         """
+        revision = _revision(obj)
+        if revision <= self.revisions.get(kind, -1):
+            return
         self._begin()
         self._write(kind, None if deleted else obj, obj, time, use_conditions=False)
-        self._advance(kind, _revision(obj), time)
+        self._advance(kind, revision, time)
 
     def listed(self, kind: str, objects: Iterable[dict[str, Any]], revision: int, time: int) -> None:
         """Record a complete list of a kind: objects that are new or changed, and those that no longer exist.
@@ -281,7 +284,7 @@ class RecordingWriter:
                 given = (str(obj["spec"].get("queueName") or ""), int(obj["spec"].get("priority") or 0), pod_sets, row)
                 self._db.execute("UPDATE workloads SET queue = ?, priority = ?, pod_sets = ? WHERE id = ?", given)
         for position, change in enumerate(changes):
-            at = _time_of(change, time, is_late=use_conditions or known is None)
+            at = _time_of(change, time, is_late=use_conditions)
             state = pack(latest) if position + 1 == len(changes) else None
             self._db.execute(_TRANSITION, (row, at, revision, change.what, change.reason, state))
         self._workloads[uid] = _Known(row, key, revision, latest)
