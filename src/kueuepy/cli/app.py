@@ -13,6 +13,8 @@ from kueuepy.cli import (
     importing,
     jobs,
     play,
+    rbac,
+    record,
     report,
     run,
     simulate,
@@ -71,9 +73,11 @@ app.command("explain", short_help="Explain why a workload is pending or admitted
 app.command(
     "whatif", short_help="Test whether a job would be admitted, or what a change would do.", epilog=whatif.EXAMPLES
 )(whatif.whatif)
-app.command("import", short_help="Import the state of a live cluster from a dump.", epilog=importing.EXAMPLES)(
+app.command("import", short_help="Import the state of a running cluster or a dump.", epilog=importing.EXAMPLES)(
     importing.import_
 )
+app.command("record", short_help="Record what happens in a cluster.", epilog=record.EXAMPLES)(record.record)
+app.command("rbac", short_help="Print the permissions that reading a cluster needs.", epilog=rbac.EXAMPLES)(rbac.rbac)
 app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
     verify.verify
 )

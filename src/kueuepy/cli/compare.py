@@ -8,9 +8,8 @@ import typer
 
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
-from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read
+from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say, writing
-from kueuepy.cluster import Cluster
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
@@ -55,8 +54,7 @@ def compare(
     beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
     """
     clusters = [
-        Cluster.from_manifest(read([name, *(common or ())], lenient=lenient, version=kueue_version), names=not lenient)
-        for name in (before, after)
+        read_cluster([name, *(common or ())], lenient=lenient, version=kueue_version) for name in (before, after)
     ]
     with jobs_of(jobs) as items, progress("running the jobs under both policies"):
         found = compare_policies(clusters[0], clusters[1], items, names=(Path(before).stem, Path(after).stem))

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
 
-from kueuepy.cli.options import read
+from kueuepy.cli.options import paths, read
 from kueuepy.cli.output import as_data, progress, say, table
 from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
@@ -14,16 +14,21 @@ from kueuepy.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
+from kueuepy.importer import import_cluster
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rules.unmodelled import not_modelled
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
+from kueuepy.manifest.text.sources import is_live, live_parts, opened
 from kueuepy.objects import LocalQueue, Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
 from kueuepy.whatif import Outcome
+
+_PROBLEMS = 5
+"""The number of objects that could not be imported which are listed."""
 
 
 class Started(NamedTuple):
@@ -49,7 +54,8 @@ def start(
 ) -> Started:
     """Create a Scheduler with the objects and jobs of files, and run cycles until nothing changes.
 
-    One file may be a state saved by `import --save`; the objects and jobs of the other files are then added to it.
+    One file may be a state saved by `import --save`; the objects and jobs of the other files are then added to it. A
+    running cluster or a recording is used in the state in which it is, without running cycles.
 
     Args:
         files: Names of files or directories; `-` is standard input.
@@ -65,9 +71,13 @@ def start(
     rest = [name for name in files if name not in tables]
     states = [name for name in rest if is_saved(name)]
     given = [name for name in rest if name not in states]
-    manifest = read(given, lenient=lenient, namespace=namespace, version=version)
-    scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=not lenient))
-    notes = list(_said_of(manifest))
+    is_live_state = any(map(is_live, given))
+    if is_live_state:
+        scheduler, notes = _import(given, states, version)
+    else:
+        manifest = read(given, lenient=lenient, namespace=namespace, version=version)
+        scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+        notes = list(_said_of(manifest))
     for name in tables:
         with rows_of(name, namespace=namespace) as rows:
             scheduler.submit(*(row.workload for row in rows))
@@ -75,10 +85,30 @@ def start(
             notes += rows.notes
         if has_end:
             notes.append(f"{name}: duration: is ignored here; kueuepy simulate runs jobs to their end")
-    if settle:
+    if settle and not is_live_state:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
     return Started(scheduler, tuple(notes))
+
+
+def _import(given: list[str], states: list[str], version: str | None) -> tuple[Scheduler, list[str]]:
+    """Import running clusters and recordings, with the objects of the other files.
+
+    Raises:
+        InvalidSpecError: A saved state is given as well.
+        KueueError: A cluster cannot be read.
+    """
+    if states:
+        raise InvalidSpecError(f"{', '.join([*states, *given])}: give a saved state or a running cluster, not both")
+    source = opened(paths(given))
+    with progress(f"reading {', '.join(given)}"):
+        imported = import_cluster(source, version=version, progress=lambda *_: None)
+    notes = [note for one in live_parts(source) for note in one.notes]
+    problems = imported.report.problems
+    notes += [f"{row.kind} {row.key}: {row.reason}" for row in problems[:_PROBLEMS]]
+    if len(problems) > _PROBLEMS:
+        notes.append(f"{len(problems) - _PROBLEMS} more objects were not placed; kueuepy import lists them")
+    return imported.scheduler, notes
 
 
 def _said_of(manifest: Manifest) -> Iterator[str]:

@@ -10,6 +10,7 @@ from kueuepy.cli.output import print_json, say
 
 EXAMPLES = examples(
     "kueuepy explain a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv",
+    "kueuepy explain train -n team-a cluster:prod",
     "kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -",
 )
 
@@ -32,7 +33,8 @@ def explain(
     For a pending workload, this includes the shortage in each flavor and changes that would admit it.
     """
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=not as_is).tell()
-    found = scheduler.explain(find(scheduler, workload))
+    name = workload if "/" in workload or namespace == "default" else f"{namespace}/{workload}"
+    found = scheduler.explain(find(scheduler, name))
     if json:
         print_json(found.to_dict())
     else:

@@ -6,10 +6,10 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from kueuepy.cli.describe import find, start
-from kueuepy.cli.logs import Format, Map, Window, read_jobs
-from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, examples, read
+from kueuepy.cli.logs import Censored, Format, Map, Window, read_jobs
+from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table, writing
-from kueuepy.cluster import Cluster, dump
+from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.exploration.delays import delay_matrix as delays_between
 from kueuepy.exploration.estimate import eta as when_admitted
@@ -55,6 +55,7 @@ def cluster_of(
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
+    censored: Censored = None,
     headroom: Annotated[
         float, typer.Option("--headroom", metavar="X", help="Nominal quota as a multiple of the mean load.")
     ] = 1.05,
@@ -74,7 +75,7 @@ def cluster_of(
     """
     if not headroom > 0:
         raise InvalidSpecError(f"--headroom {headroom}: it must be greater than 0")
-    found = make_cluster(read_jobs(jobs, format, map, window), headroom, None if alone else cohort, flavor)
+    found = make_cluster(read_jobs(jobs, format, map, window, censored), headroom, None if alone else cohort, flavor)
     if out is None:
         say(dump(found).rstrip("\n"))
     else:
@@ -96,6 +97,7 @@ def delays(
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
+    censored: Censored = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -105,9 +107,9 @@ def delays(
     The simulator runs all jobs together, then without each group, then each group alone. A row names the group that is
     left out. A column shows how much longer a group waits on average when that group is present.
     """
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     with progress("running the jobs without each group"):
-        found = delays_between(cluster, read_jobs(jobs, format, map, window), by)
+        found = delays_between(cluster, read_jobs(jobs, format, map, window, censored), by)
     if json:
         print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
         return

@@ -1,4 +1,4 @@
-"""`kueuepy import`: import the state of a live cluster from a dump, and save it for later commands."""
+"""`kueuepy import`: import the state of a cluster, and save it for later commands."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +13,11 @@ from kueuepy.errors.words import counted
 from kueuepy.importer import import_cluster
 from kueuepy.importer.pods import rules_of
 from kueuepy.manifest import Limits
-from kueuepy.manifest.text.sources import items
+from kueuepy.manifest.text.sources import is_live, items
 
 EXAMPLES = examples(
     "kueuepy import examples/live/dump.yaml --rules examples/live/rules.yaml",
+    "kueuepy import cluster:prod --save state",
     "kubectl get clusterqueues,localqueues,resourceflavors,workloads -A -o json | kueuepy import - --save state",
 )
 
@@ -25,7 +26,8 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE", help="YAML or JSON output of kubectl get, directories of it, or - for standard input."
+            metavar="FILE",
+            help="YAML or JSON of kubectl get, directories, -, cluster:CONTEXT, or a recording.",
         ),
     ],
     *,
@@ -39,11 +41,15 @@ def import_(
         Path | None,
         typer.Option("--save", metavar="FILE", help="File to save the state to; by default it is not saved."),
     ] = None,
+    stopping: Annotated[
+        str,
+        typer.Option("--stopping", metavar="TIME", help="Time that pods of evicted jobs take to end and free quota."),
+    ] = "30s",
     kueue_version: KueueVersion = None,
     rows: Rows = 40,
     json: Json = False,
 ) -> None:
-    """Import the state of a live cluster from the output of kubectl get.
+    """Import the state of a running cluster, a recording, or the output of kubectl get.
 
     Reports which Workloads, jobs and running pods could be imported. Other commands accept the file written by --save,
     as does kueuepy.Scheduler.load.
@@ -51,9 +57,12 @@ def import_(
     Exits with 3 if an object could not be imported.
     """
     found = import_cluster(
-        paths(files), rules=() if rules is None else rules_of(_mapping(rules)), version=kueue_version
+        paths(files),
+        rules=() if rules is None else rules_of(_mapping(rules)),
+        version=kueue_version,
+        stopping=stopping,
     )
-    if found.kueue_version and kueue_version is None:
+    if found.kueue_version and kueue_version is None and not any(map(is_live, files)):
         say(
             f"note: the cluster runs Kueue {found.kueue_version}; pass it as --kueue-version to imitate that release",
             stderr=True,

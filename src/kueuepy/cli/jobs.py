@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli.options import Json, examples, read
+from kueuepy.cli.options import Json, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table, writing
-from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.table import Jobs
@@ -66,7 +65,7 @@ def describe(
     and jobs that can never fit.
     """
     found = _read(file, format, map)
-    cluster = None if on is None else Cluster.from_manifest(read(on, lenient=False))
+    cluster = None if on is None else read_cluster(on, lenient=False)
     rows = found.describe(cluster)
     problems = [] if cluster is None else list(found.check(cluster))
     if json:

@@ -1,12 +1,15 @@
 """Reading of a file of jobs, and the options that control it."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from kueuepy.cli.options import read
 from kueuepy.cli.output import progress
 from kueuepy.cluster import Cluster
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
+from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.table import Jobs
 
 Format: TypeAlias = Annotated[
@@ -29,14 +32,46 @@ Window: TypeAlias = Annotated[
 ]
 
 
-def read_jobs(path: str, kind: str, names: list[str] | None = None, window: str | None = None) -> Jobs:
-    """Read the jobs of a log, a table or manifests; with a window, only those submitted in it."""
+Censored: TypeAlias = Annotated[
+    Literal["drop", "exponential"] | None,
+    typer.Option("--censored", help="How to complete the runtimes of jobs that had not finished when recorded."),
+]
+
+
+def read_jobs(
+    path: str,
+    kind: str,
+    names: list[str] | None = None,
+    window: str | None = None,
+    censored: Literal["drop", "exponential"] | None = None,
+) -> Jobs:
+    """Read the jobs of a log, a table, manifests, a recording or a running cluster.
+
+    Args:
+        path: The file or the source.
+        kind: Its format; `auto` detects it.
+        names: Pairs `NAME=COLUMN` that rename columns.
+        window: The time window of the submissions, `FROM:TO`; all jobs by default.
+        censored: How to complete the runtimes of jobs that had not finished.
+
+    Raises:
+        InvalidSpecError: Some jobs had not finished, and `censored` is not set.
+    """
     columns = dict(pair("--map", given) for given in names or ())
     with progress(f"reading {path}"):
         if kind == "auto" and path.endswith((".yaml", ".yml", ".json")):
-            found = Jobs.from_manifests(Cluster.from_manifest(read([path], lenient=False), names=False))
+            cluster = Cluster.from_manifest(read([path], lenient=False), names=False)
+            observed = [one for one in cluster.workloads if one.status is not None and one.status.conditions]
+            found = Jobs.from_workloads(path) if observed and not cluster.jobs else Jobs.from_manifests(cluster)
         else:
             found = Jobs.read(path, kind, columns or None)
+    if censored is not None:
+        found = found.complete(censored)
+    elif left := int(censored_rows(found.exact()).sum()):
+        raise InvalidSpecError(
+            f"{path}: {counted(left, 'job')} had not finished, so the runtime is only a lower bound; "
+            "--censored must be drop or exponential"
+        )
     if window is not None:
         first, _, last = window.partition(":")
         found = found.window(first or 0, last or None)

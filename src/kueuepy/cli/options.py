@@ -3,24 +3,28 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from kueuepy.cli.output import progress
+from kueuepy.cli.output import progress, say
+from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
+from kueuepy.manifest.text.sources import is_live, live_parts, opened
 
 if TYPE_CHECKING:
     from kueuepy.manifest.text.sources import One
 
 Objects = Annotated[
-    list[str], typer.Argument(metavar="FILE", help="YAML or JSON files, directories of them, or - for standard input.")
+    list[str],
+    typer.Argument(metavar="FILE", help="YAML or JSON files, directories, - for standard input, or cluster:CONTEXT."),
 ]
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="YAML, JSON or CSV (jobs) files, directories of them, - for standard input, or a saved state.",
+        help="YAML, JSON or CSV (jobs) files, directories, -, a saved state, cluster:CONTEXT, or a recording.",
     ),
 ]
 Namespace = Annotated[
@@ -49,7 +53,7 @@ def examples(*lines: str) -> str:
 
 
 def read(files: list[str], *, lenient: bool, namespace: str = "default", version: str | None = None) -> Manifest:
-    """Read the objects in the files.
+    """Read the objects in files, running clusters and recordings; print notes on what a cluster does not show.
 
     Raises:
         InvalidSpecError: The files contain no object, for example because the command that writes them has failed.
@@ -58,11 +62,33 @@ def read(files: list[str], *, lenient: bool, namespace: str = "default", version
     for name in files:
         if name.endswith(".csv"):
             raise InvalidSpecError(f"{name}: holds rows of jobs; objects are given as YAML or JSON")
-    with progress(f"reading {counted(len(files), 'file')}"):
-        found = load(paths(files), strict=not lenient, namespace=namespace, version=version)
+    with progress(f"reading {counted(len(files), 'source')}"):
+        source = opened(paths(files))
+        live = live_parts(source)
+        found = load(source, strict=not (lenient or live), namespace=namespace, version=version)
+    for one in live:
+        for note in one.notes:
+            say(f"note: {note}", stderr=True)
     if files and found.is_empty:
         raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")
     return found
+
+
+def read_cluster(files: list[str], *, lenient: bool, version: str | None = None) -> Cluster:
+    """Read the configuration of a cluster, on which a command runs jobs from another file.
+
+    The Workloads of a running cluster or of a recording are left out, because they would never end.
+
+    Raises:
+        KueueError: A file cannot be read, or is not valid.
+    """
+    manifest = read(files, lenient=lenient, version=version)
+    live = [name for name in files if is_live(name)]
+    if live and manifest.workloads:
+        left = counted(len(manifest.workloads), "Workload")
+        say(f"note: {', '.join(live)}: {left} left out; the command runs the jobs that you give it", stderr=True)
+        manifest = msgspec.structs.replace(manifest, workloads=())
+    return Cluster.from_manifest(manifest, names=not (lenient or live))
 
 
 def paths(files: list[str]) -> "list[One]":

@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from kueuepy.cli.logs import Format, Window, read_jobs
-from kueuepy.cli.options import KueueVersion, Lenient, examples, read
+from kueuepy.cli.options import KueueVersion, Lenient, examples, read_cluster
 from kueuepy.cli.output import say
-from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted, plural
 from kueuepy.play import Playground, Server
@@ -40,7 +39,7 @@ def play(
     The page is served on 127.0.0.1 only, at an address with a secret token. The command writes no files and accesses no
     other host. Press Ctrl-C to stop it.
     """
-    cluster = Cluster.from_manifest(read([objects], lenient=lenient, version=kueue_version), names=not lenient)
+    cluster = read_cluster([objects], lenient=lenient, version=kueue_version)
     table = read_jobs(jobs, format, window=window)
     playground = Playground(cluster, table)
     playground.answer({})  # errors of the jobs are reported here, not on the page

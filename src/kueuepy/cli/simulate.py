@@ -9,10 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read
+from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
-from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
@@ -32,6 +31,7 @@ EXAMPLES = examples(
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --gate examples/gate/promises.yaml",
     "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
+    "kueuepy simulate cluster:prod --jobs history.db --censored exponential --report week.html",
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )
 
@@ -73,7 +73,10 @@ _Picture: TypeAlias = Annotated[
 
 
 _Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
+    str,
+    typer.Option(
+        "--jobs", metavar="FILE", help="Jobs to run: a log, a table, manifests, or the history of a recording."
+    ),
 ]
 _Load: TypeAlias = Annotated[
     float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X (default: 1).")
@@ -130,6 +133,7 @@ def simulate(
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
+    censored: Censored = None,
     load: _Load = None,
     model: _Model = "restart",
     every: _Every = "0",
@@ -168,8 +172,8 @@ def simulate(
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture or ()]
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
-    table_ = read_jobs(jobs, format, map, window)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
+    table_ = read_jobs(jobs, format, map, window, censored)
     if load is not None:
         table_ = table_.scale_load(load)
     options: dict[str, Any] = {

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 import yaml
 
-from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read
+from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, writing
-from kueuepy.cluster import Cluster, dump
+from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.exploration.grid import Sweep
@@ -118,6 +118,7 @@ def sweep(
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
+    censored: Censored = None,
     number: _Sample = None,
     seeds: _Seeds = 1,
     figure: _Figure = None,
@@ -142,8 +143,8 @@ def sweep(
 
     Exits with 3 if no policy meets --where.
     """
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
-    table_ = read_jobs(jobs, format, map, window)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
+    table_ = read_jobs(jobs, format, map, window, censored)
     given = [pair("--over", text) for text in over]
     space = {path: _values(path, text, sampled=number is not None) for path, text in given}
     policies: Any = space if number is None else sample(space, number)
@@ -274,6 +275,7 @@ def plan(
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
+    censored: Censored = None,
     seeds: _Seeds = 1,
     every: Annotated[
         bool, typer.Option("--all", help="Try every value, even if that takes more than 64 runs.")
@@ -298,8 +300,8 @@ def plan(
 
     Exits with 3 if no value meets the target.
     """
-    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
-    table_ = read_jobs(jobs, format, map, window)
+    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
+    table_ = read_jobs(jobs, format, map, window, censored)
     found = make_plan(
         cluster,
         _by_seed(table_, seeds),

@@ -9,11 +9,13 @@ from kueuepy.cli.options import Json, examples
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, say
 from kueuepy.live.verify import verify as verify_recording
 
-EXAMPLES = examples("kueuepy verify tests/live/data/cohort.jsonl.gz", "kueuepy verify events.jsonl --at-least 0.99")
+EXAMPLES = examples("kueuepy verify tests/live/data/cohort.jsonl.gz", "kueuepy verify history.db --at-least 0.99")
 
 
 def verify(
-    recording: Annotated[Path, typer.Argument(metavar="FILE", help="Watch events as JSON lines, optionally gzipped.")],
+    recording: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Recording of kueuepy record, or watch events as JSON lines.")
+    ],
     *,
     latency: Annotated[
         str,

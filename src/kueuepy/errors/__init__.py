@@ -6,6 +6,7 @@
 | `NotFoundError` | `KeyError` | a name does not refer to anything |
 | `DuplicateError` | `ValueError` | two objects have the same name |
 | `StateError` | `RuntimeError` | a call does not fit the current state, such as finishing a finished workload |
+| `ApiError` | `RuntimeError` | the API server of a cluster cannot be reached, or refuses a request |
 | `LoopError` | `StateError` | preemption loops in a simulation with `on_loop="raise"` |
 | `UnsupportedError` | `NotImplementedError` | a field is known but not modelled; it is never silently ignored |
 | `InternalError` | `RuntimeError` | kueuepy has a bug; please report it |
@@ -14,6 +15,7 @@ Messages have the form *place: problem; what is allowed*.
 """
 
 from kueuepy.errors.kinds import (
+    ApiError,
     DuplicateError,
     InternalError,
     InvalidSpecError,
@@ -28,6 +30,7 @@ from kueuepy.errors.kinds import about as about
 from kueuepy.errors.problems import LimitError, ManifestError
 
 __all__ = [
+    "ApiError",
     "DuplicateError",
     "InternalError",
     "InvalidSpecError",

@@ -48,6 +48,23 @@ class StateError(KueueError, RuntimeError):
     """A call does not fit the state that its object is in."""
 
 
+class ApiError(KueueError, RuntimeError):
+    """The API server of a cluster cannot be reached, or refuses a request.
+
+    Attributes:
+        status: The HTTP status of the answer, such as 403; 0 if there was no answer.
+    """
+
+    status: int = 0
+
+    @classmethod
+    def of(cls, message: str, status: int) -> Self:
+        """Return the error for an HTTP status."""
+        error = cls(message)
+        error.status = status
+        return error
+
+
 class UnsupportedError(KueueError, NotImplementedError):
     """A field or kind is understood but not modelled."""
 

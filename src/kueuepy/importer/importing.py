@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.names import dangling
-from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors import KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
 from kueuepy.importer.pods import PodImport, Rules
@@ -18,8 +16,9 @@ from kueuepy.importer.progress import Progress, ProgressReporter, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.manifest.text.sources import live_parts, opened
 from kueuepy.objects.times import Duration, Moment, moment_ns
-from kueuepy.profiles import release_of
+from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """The limits on the size of a dump: 2 GiB (8 times the limit of a manifest) and 500 million nodes (10 times)."""
-_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
 _JOB_UID = "kueue.x-k8s.io/job-uid"
 _PENDING_PREEMPTION = "Pending the preemption of "
 
@@ -47,8 +45,8 @@ class Import(msgspec.Struct, frozen=True):
         scheduler: The Scheduler in the state of the cluster. No cycle has run yet.
         report: The outcome for each Workload, job and pod.
         notes: Notes about fields that were ignored or corrected, with file and line.
-        kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if the
-            dump does not contain it or the release is unknown.
+        kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if it
+            cannot be read or is unknown.
     """
 
     scheduler: Scheduler
@@ -69,7 +67,7 @@ def import_cluster(
     version: str | None = None,
     stopping: Duration = "30s",
 ) -> Import:
-    """Import a dump of a live cluster.
+    """Import a running cluster, a recording of one, or a dump.
 
     Workloads keep the quota, admission checks, retries and times of their status, even if a queue then exceeds its
     quota. Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads if a rule
@@ -77,17 +75,19 @@ def import_cluster(
     could not be placed.
 
     Args:
-        source: Files, directories, strings or parsed objects, of all kinds and in any order.
+        source: Files, directories, strings or parsed objects, of all kinds and in any order; or `cluster:CONTEXT` for a
+            running cluster (see `kueuepy.live.connect`), or `history.db` for a recording.
         rules: Rules that map pods to LocalQueues; the first match applies (see `kueuepy.importer.pods.Rule`). Default:
             none.
-        now: The initial virtual time. Default: the latest time recorded in a Workload.
+        now: The initial virtual time. Default: the latest time recorded in a Workload or, if it is later, the time at
+            which a running cluster was read.
         strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
             reported in `notes`. Default: False.
         limits: Limits on the size of the input.
         progress: A function that is called with the number of bytes read and the total number of bytes. Default: a
             progress bar on standard error if it is a terminal.
-        version: The Kueue release whose rules apply, such as `v0.18`. Default: the release that this package
-            implements.
+        version: The Kueue release whose rules apply, such as `v0.18`. Default: the release of a running cluster or, for
+            a dump, the release that this package implements.
         stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.
             For a workload that is already evicted in the dump and still holds quota, the time counts from the start.
             The dump does not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call
@@ -108,6 +108,8 @@ def import_cluster(
     """
     pods: list[dict[str, Any]] = []
     rules = tuple(rules)
+    source = opened(source)
+    live = live_parts(source)
     meter = ProgressReporter(source, progress or terminal_bar())
     seen: set[str] = set()
 
@@ -122,7 +124,8 @@ def import_cluster(
     with collector.at_rest():
         manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
         cluster = Cluster.from_manifest(manifest, names=False)
-        start = latest_time(cluster) if now is None else moment_ns(now, earliest=0)
+        latest = max([latest_time(cluster), *(one.time for one in live)])
+        start = latest if now is None else moment_ns(now, earliest=0)
         bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
         scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
         rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
@@ -130,6 +133,7 @@ def import_cluster(
         rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
     meter.finish()
     notes = (*map(str, manifest.notes), *_missing(manifest))
+    seen.update(one.release for one in live)
     return Import(scheduler, import_report(rows), notes, max(seen, default=""))
 
 
@@ -155,10 +159,8 @@ def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
     pod = template.get("spec") if isinstance(template, dict) else None
     containers = pod.get("containers") if isinstance(pod, dict) else None
     for container in containers if isinstance(containers, list) else ():
-        image = container.get("image") if isinstance(container, dict) else None
-        if isinstance(image, str) and (found := _MANAGER.fullmatch(image)):
-            with suppress(InvalidSpecError):  # a release without a profile
-                yield release_of(found[1]).name
+        if isinstance(container, dict) and (release := release_of_image(container.get("image"))):
+            yield release
 
 
 def _is_foreign_pod(doc: dict[str, Any]) -> bool:

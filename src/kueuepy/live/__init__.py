@@ -1,8 +1,21 @@
-"""Recordings of real clusters, and the agreement of kueuepy's decisions with them."""
+"""Running clusters, recordings of them, and the agreement of kueuepy's decisions with theirs."""
 
 from kueuepy.live.agreement import Agreement
+from kueuepy.live.connecting import LiveCluster, connect
 from kueuepy.live.following import Follower
+from kueuepy.live.recorder import Recorder, record
 from kueuepy.live.recording import Change, changes, read_events
 from kueuepy.live.verify import verify
 
-__all__ = ["Agreement", "Change", "Follower", "changes", "read_events", "verify"]
+__all__ = [
+    "Agreement",
+    "Change",
+    "Follower",
+    "LiveCluster",
+    "Recorder",
+    "changes",
+    "connect",
+    "read_events",
+    "record",
+    "verify",
+]

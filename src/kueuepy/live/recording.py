@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.history import Recording
+from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping
 
 _WRITES = {"ADDED", "MODIFIED", "DELETED"}
@@ -48,9 +50,9 @@ class Change(NamedTuple):
 
 
 def read_events(path: str | os.PathLike[str]) -> list[Change]:
-    """Read the changes in a file of watch events.
+    """Read the changes in a recording of `kueuepy record`, or in a file of watch events.
 
-    The file contains JSON lines `{"received", "type", "kind", "object"}`; gzip compression is detected.
+    A file of watch events contains JSON lines `{"received", "type", "kind", "object"}`; gzip compression is detected.
 
     Args:
         path: The file.
@@ -59,6 +61,8 @@ def read_events(path: str | os.PathLike[str]) -> list[Change]:
         NotFoundError: The file cannot be read.
         InvalidSpecError: A line is not a watch event.
     """
+    if is_recording(os.fspath(path)):
+        return changes(Recording(path).events())
     try:
         data = Path(path).read_bytes()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data

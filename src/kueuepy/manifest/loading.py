@@ -4,6 +4,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
+from kueuepy.apiserver import LiveSource
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
@@ -18,7 +19,8 @@ from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
-from kueuepy.manifest.text.sources import Source, items
+from kueuepy.manifest.text.sources import Source, items, live_parts, opened
+from kueuepy.manifest.text.text import Text
 from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
@@ -31,7 +33,7 @@ _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
-"""A function that is called with every object and returns whether to leave it out of the manifest."""
+"""A function that is called with every object and returns whether to leave it out; it may replace `Item.value`."""
 
 
 @checked
@@ -60,15 +62,16 @@ def load(
     'org'
 
     Args:
-        source: A path, a directory, a text, an open file, a parsed object, or an iterable of these.
+        source: A path, a directory, a text, an open file, a parsed object, or an iterable of these. `cluster:` and
+            `cluster:CONTEXT` are running clusters, which need the extra `live`; `history.db` is a recording.
         strict: `True`, the default, for strict mode; `False` for lenient mode.
         limits: Limits on the size of a file.
         pick: Function that is called with every object before it is read. Objects for which it returns true are left
             out of the manifest.
         namespace: Namespace of namespaced objects that do not specify one. Default: `default`.
         version: Release of Kueue for which the objects are written, such as `v0.18`. It determines defaults and feature
-            gates, and becomes the `version` of the Configuration. `None`, the default, for the development version that
-            this library mirrors.
+            gates, and becomes the `version` of the Configuration. `None`, the default, for the release of the running
+            cluster that is read or, for files, the development version that this library mirrors.
 
     Returns:
         The objects, jobs and notes.
@@ -79,13 +82,18 @@ def load(
         DuplicateError: Two objects of the same kind have the same name.
         NotFoundError: A file does not exist.
     """
-    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version or DEVELOPMENT))
+    source = opened(source)
+    live = live_parts(source)
+    version = version or next((one.release for one in live if one.release), DEVELOPMENT)
+    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version))
     with collector.at_rest():
         try:
             for item in items(source, limits, strict=strict):
                 loader.take(item)
         except ManifestError as error:
             loader.failed(error)
+        for one in live:
+            loader.note(one)
         return loader.manifest()
 
 
@@ -131,6 +139,11 @@ class _Loader:
         known = [(where, problem) for _, where, problem in self._problems]
         self._problems += [(self._position, *found) for found in error.problems if found not in known]
 
+    def note(self, source: LiveSource) -> None:
+        """Add the notes on what could not be read from a running cluster; they name the cluster themselves."""
+        place, prefix = Item(None, Text(source.name, b"")), f"{source.name}: "
+        self._notes += [Note(place, (), note.removeprefix(prefix)) for note in source.notes]
+
     def take(self, item: Item) -> None:
         """Read a document: an object, or a list of objects."""
         doc = item.value
@@ -141,7 +154,7 @@ class _Loader:
             for part in item.items():
                 self.take(part)
         elif self._pick is None or not self._pick(item):
-            self._take_object(item, doc)
+            self._take_object(item, item.value)
         item.value = None
 
     def _take_object(self, item: Item, doc: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The supported releases of Kueue, and the differences between them."""
 
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
+from kueuepy.profiles.images import release_of_image
 from kueuepy.profiles.metrics import METRICS_SINCE, has_metric
 from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of
 from kueuepy.profiles.rules import RULES, Rule, open_answers, rules_of
@@ -19,5 +20,6 @@ __all__ = [
     "has_metric",
     "open_answers",
     "release_of",
+    "release_of_image",
     "rules_of",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import parse_time
 
 if TYPE_CHECKING:
     from kueuepy.objects import Workload
@@ -50,4 +51,20 @@ def lifetime_of(workload: Workload) -> Lifetime:
         None if finished is None else finished.last_transition_time.value,
         (status.accumulated_past_execution_time_seconds or 0) * SECOND,
         "" if finished is None else finished.reason,
+    )
+
+
+def lifetime_in(status: Any) -> Lifetime:
+    """Return the lifetime of a job from the status of a manifest; invalid parts of the status are ignored."""
+    status = status if isinstance(status, dict) else {}
+    times: dict[str, int] = {}
+    reason = ""
+    for one in status.get("conditions") or ():
+        time = parse_time(str(one.get("lastTransitionTime"))) if isinstance(one, dict) else None
+        if time is not None and one.get("status") == "True":
+            times[str(one.get("type"))] = time
+            reason = str(one.get("reason") or "") if one.get("type") == "Finished" else reason
+    past = status.get("accumulatedPastExecutionTimeSeconds")
+    return Lifetime(
+        times.get("Admitted"), times.get("Finished"), past * SECOND if isinstance(past, int) and past > 0 else 0, reason
     )

@@ -21,6 +21,7 @@ from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.base import JobColumns
+from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
@@ -177,6 +178,7 @@ class Prepared:
         """Return the jobs to simulate, followed by the unfinished workloads of the Scheduler."""
         table, self.notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         check_names(table)
+        expect_complete(table)
         known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is not a mapping
         self._known: dict[int, str] = {}
         if not known:

@@ -316,6 +316,7 @@ def simulate(
     on_loop: OnLoop = "hold",
     progress: bool | Callable[[Progress], None] | None = None,
     missing: Missing = "error",
+    censored: Any = None,
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
@@ -341,8 +342,7 @@ def simulate(
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
             may also be dicts by name of the cluster, in which the manager is named `manager`.
         until: Stop the simulation at this time after the first submission; by default, when no event is left.
-        warmup: Length of the warm-up after the first submission; 0 by default. Jobs submitted during the warm-up run,
-            but metrics exclude them, and time integrals begin at its end.
+        warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude jobs submitted in it.
         seed: Seed of the random number generator for delays; 0 by default.
         record: The tables to record.
         on_loop: The response to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
@@ -350,6 +350,7 @@ def simulate(
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
             is installed. `None` (the default) shows one in a notebook or terminal only, and `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
+        censored: How to complete the runtimes of jobs that had not finished; see `Jobs.complete`.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, a `FleetResult`.
@@ -361,7 +362,7 @@ def simulate(
     """
     run = Simulation(
         cluster,
-        jobs,
+        jobs if censored is None else Jobs.of(jobs).complete(censored, seed),
         model=model,
         events=events,
         clock=clock,
@@ -377,9 +378,8 @@ def simulate(
     run.run(progress=progress)
     result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
-    for text in result.warnings:
-        if not is_about_figures(text):
-            warnings.warn(text, stacklevel=2)
+    for text in (text for text in result.warnings if not is_about_figures(text)):
+        warnings.warn(text, stacklevel=2)
     return result
 
 

@@ -6,12 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.settings import spelled_out
+from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation import generate, items, load, lublin
 from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
+from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column
+from kueuepy.simulation.observed import of_observed
 from kueuepy.simulation.read import LogOptions, read
 
 if TYPE_CHECKING:
@@ -23,6 +26,14 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.distributions import Distribution
     from kueuepy.tables import Columns
+
+
+_WORKLOADS = (".yaml", ".yml", ".json")
+
+
+def _has_workloads(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a manifest, a recording or a running cluster rather than a table of jobs."""
+    return is_live(path) or str(path).endswith(_WORKLOADS)
 
 
 @checked_methods
@@ -44,6 +55,7 @@ class Jobs(JobColumns):
     | `limit` | `maximumExecutionTimeSeconds`, in seconds; infinite: no limit | infinite |
     | `every`, `cost`, `restore`, `grace` | the job's own run model, in seconds; NaN: that of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
+    | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
     | `recorded_start` | start time in the log, for `Result.compare_recorded`; NaN or NaT: unknown | NaN |
     | `template`, `kueuepy:created` | reserved for the package | |
     | any other | available for grouping in `Result.by` | |
@@ -96,12 +108,13 @@ class Jobs(JobColumns):
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
         **options: Unpack[LogOptions],
     ) -> Self:
-        """Read jobs from a file: CSV, Parquet, JSON lines, or a log of a real cluster.
+        """Read jobs from a file: CSV, Parquet, JSON lines, a log of a real cluster, or Workloads with their status.
 
-        `kueuepy.simulation.read.read` lists the formats and their options.
+        `kueuepy.simulation.read.read` lists the formats and their options. The format `workloads`, which YAML and JSON
+        files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have, is that of `from_workloads`.
 
         Args:
-            path: The file; gzip compression is detected.
+            path: The file; gzip compression of logs is detected.
             format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects it from the name and
                 the header of the file.
             map: The names of columns in the file, by their names in `Jobs`: `{"queue": "team"}`.
@@ -111,7 +124,62 @@ class Jobs(JobColumns):
             InvalidSpecError: The file cannot be read, or a row is invalid; the message names file and line.
             UnsupportedError: The format needs a library that is not installed.
         """
+        if format == "workloads" or (format == "auto" and _has_workloads(path)):
+            if map or options:
+                given = "map" if map else next(iter(options))
+                raise InvalidSpecError(f"format workloads: takes no option {given!r}")
+            return cls.from_workloads(path)
         return cls._like(read(path, format, map, **options))
+
+    @classmethod
+    def from_workloads(cls, source: Any, *, user: str | None = None) -> Self:
+        """Create jobs from the Workloads of a cluster, as they really ran.
+
+        A finished Workload has the runtime of its last run, from its admission to its end. For a Workload that has not
+        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` ask
+        what to do with these jobs. A Workload that finished without an admission is left out, with a note. Besides the
+        columns of `Jobs`, the table has:
+
+        | column | meaning |
+        | --- | --- |
+        | `recorded_start` | time of the last admission |
+        | `recorded_wait` | seconds from the creation to the last admission, without earlier runs |
+        | `past_runtime` | seconds that earlier runs lasted before an eviction (`accumulatedPastExecutionTimeSeconds`) |
+        | `evictions`, `evictions REASON` | number of evictions, in total and by reason (`schedulingStats`) |
+        | `finish_reason` | reason of the Finished condition, `Deleted`, or `Deactivated`; empty while unfinished |
+        | `job`, `user` | kind and name of the job; the value of the label `user` |
+
+        Args:
+            source: A dump, `cluster:CONTEXT`, a recording (`history.db`), a Cluster, or a list of Workloads or
+                manifests. A recording also contains Workloads that have been deleted.
+            user: The label that names the user of a Workload. A recording has the users of `kueuepy record --users`.
+
+        Raises:
+            InvalidSpecError: The source contains no Workload.
+            KueueError: The source cannot be read.
+
+        Source: `pkg/workload/admissionchecks.go:SyncAdmittedCondition`.
+        """
+        found = cls._like(of_observed(source, user))
+        if not len(found) and not found.notes:
+            raise InvalidSpecError(
+                f"{briefly(source)}: contains no Workload; read jobs of other kinds with from_manifests"
+            )
+        return found
+
+    def complete(self, how: Any, seed: int = 0) -> Self:
+        """Return the jobs with complete runtimes: none is `censored`.
+
+        Args:
+            how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponential time to
+                what they have run so far; its mean is estimated for each queue from finished and unfinished jobs. For a
+                distribution, such as `kueuepy.sim.LogNormal`, runtimes are drawn that exceed what was observed.
+            seed: Seed of the random number generator; 0 by default.
+
+        Raises:
+            InvalidSpecError: `how` is something else, or no job has finished and `how` is `exponential`.
+        """
+        return self._like(completed(self.exact(), how, seed))
 
     @classmethod
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002

@@ -1,22 +1,31 @@
-"""Sources of manifests: files, directories, texts, open files and parsed objects."""
+"""Sources of manifests: files, directories, texts, open files, parsed objects, running clusters and recordings."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
+from kueuepy.apiserver import ClusterReader, Connection, LiveSource
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import LimitError, ManifestError, Problem
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.text import Text
 
-One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any]
+One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any] | LiveSource
 Source: TypeAlias = One | Iterable[One]
-"""A path, a directory, a text, an open file, a parsed object, or an iterable of these."""
+"""A path, a directory, a text, an open file, a parsed object, a running cluster, or an iterable of these.
+
+`cluster:` is the cluster of the current kubeconfig context, `cluster:NAME` that of another context, and `cluster:in`
+the cluster in which the process runs. A path of a recording, such as `history.db`, or of a moment of it, such as
+`history.db@2026-11-20T10:00:00Z`, is also accepted.
+"""
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NOWHERE = Text("object", b"")
+CLUSTER = "cluster:"
+"""The beginning of the name of a running cluster."""
+_RECORDING = ".db"
 
 
 def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
@@ -27,7 +36,12 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
         ManifestError: A file is not YAML or JSON.
         LimitError: A file exceeds a limit.
     """
-    if isinstance(source, Mapping):
+    source = opened(source)
+    if isinstance(source, LiveSource):
+        place = Text(source.name, b"")
+        for value in source:
+            yield Item(value, place)
+    elif isinstance(source, Mapping):
         yield Item(dict(source), _NOWHERE)
     elif isinstance(source, bytes):
         yield from read("text", source, limits, strict=strict)
@@ -39,6 +53,47 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
         yield from _open_file(cast("IO[Any]", source), limits, strict=strict)
     else:
         yield from _all(source, limits, strict=strict)
+
+
+def is_live(source: object) -> bool:
+    """Return whether a source is a running cluster or a recording, given by its name or opened."""
+    if isinstance(source, LiveSource):
+        return True
+    if not isinstance(source, str | os.PathLike):
+        return False
+    name = os.fspath(source)
+    return isinstance(name, str) and (name.startswith(CLUSTER) or is_recording(name))
+
+
+def is_recording(name: str) -> bool:
+    """Return whether a name is that of a recording: `FILE.db` or `FILE.db@TIME`."""
+    return "\n" not in name and (name.endswith(_RECORDING) or f"{_RECORDING}@" in name)
+
+
+def opened(source: Any) -> Any:
+    """Return a source in which the names of running clusters and recordings are replaced by their readers.
+
+    Raises:
+        ApiError: A cluster cannot be reached.
+        UnsupportedError: The Kubernetes client is not installed.
+        NotFoundError: A recording cannot be read.
+    """
+    if isinstance(source, list | tuple):
+        return [opened(one) for one in source]
+    if isinstance(source, LiveSource) or not is_live(source):
+        return source
+    name = os.fspath(source)
+    if name.startswith(CLUSTER):
+        return ClusterReader(Connection.open(name.removeprefix(CLUSTER)))
+    from kueuepy.history import RecordedState  # noqa: PLC0415 - SQLite is imported where it is needed
+
+    return RecordedState.open(name)
+
+
+def live_parts(source: Any) -> list[LiveSource]:
+    """Return the running clusters and recordings among the parts of an opened source."""
+    parts = source if isinstance(source, list) else [source]
+    return [one for one in parts if isinstance(one, LiveSource)]
 
 
 def _all(sources: Iterable[One], limits: Limits, *, strict: bool) -> Iterator[Item]:

@@ -1,0 +1,50 @@
+"""`kueuepy rbac`: print the permissions that reading a cluster needs."""
+
+from typing import Annotated
+
+import typer
+import yaml
+
+from kueuepy.apiserver.resources import rbac as manifests
+from kueuepy.cli.options import Json, examples
+from kueuepy.cli.output import print_json
+
+EXAMPLES = examples("kueuepy rbac", "kueuepy rbac --user alice@example.com | kubectl apply -f -")
+
+
+def rbac(
+    *,
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the roles and bindings.")] = "kueuepy",
+    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="User who gets the permissions.")] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="NAME", help="Group that gets the permissions.")
+    ] = None,
+    service_account: Annotated[
+        str, typer.Option("--service-account", metavar="NAMESPACE/NAME", help="Account that gets the permissions.")
+    ] = "default/kueuepy",
+    kueue_namespace: Annotated[
+        str, typer.Option("--kueue-namespace", metavar="NAME", help="Namespace of Kueue's manager.")
+    ] = "kueue-system",
+    json: Json = False,
+) -> None:
+    """Print a ClusterRole that allows to read what kueuepy reads, and nothing else, with its binding.
+
+    A second role allows to get the ConfigMap of Kueue's manager. No role allows to write or to read Secrets.
+    """
+    namespace, slash, account = service_account.partition("/")
+    if not (namespace and slash and account):
+        raise typer.BadParameter(f"{service_account!r}; it must be NAMESPACE/NAME", param_hint="'--service-account'")
+    if user and group:
+        raise typer.BadParameter("give either --user or --group")
+    subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
+    if user or group:
+        subject = {
+            "kind": "User" if user else "Group",
+            "name": user or group or "",
+            "apiGroup": "rbac.authorization.k8s.io",
+        }
+    found = manifests(name, subject, kueue_namespace)
+    if json:
+        print_json({"apiVersion": "v1", "kind": "List", "items": found})
+    else:
+        typer.echo(yaml.safe_dump_all(found, sort_keys=False), nl=False)

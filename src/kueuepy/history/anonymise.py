@@ -1,0 +1,215 @@
+"""Replacement of names by keyed hashes, so that a recording can leave the organisation that it describes."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+
+_HOSTNAME = "kubernetes.io/hostname"
+_NAMESPACE = "kubernetes.io/metadata.name"
+_KEPT_LABELS = ("kueue.x-k8s.io/job-uid", "kueue.x-k8s.io/max-exec-time-seconds")
+_PREEMPTOR = re.compile(r"\(UID: [0-9a-fA-F-]*, JobUID: [0-9a-fA-F-]*\)")
+_BYTES = 32
+_LETTERS = 12
+_QUEUES = {"clusterQueue", "cohort", "cohortName", "parent", "parentName"}
+_LOCAL = {"queueName"}
+_SELECTORS = {"namespaceSelector", "managedJobsNamespaceSelector"}
+_MANAGER_FILE = "controller_manager_config.yaml"
+
+
+class Anonymiser:
+    """The replacement of the names of namespaces, queues, users, workloads, jobs and nodes.
+
+    Equal names become equal hashes, also in several recordings with the same key. Messages of conditions, labels and
+    annotations are removed, except those that a rule of Kueue reads. Names of flavors, resources, topologies, admission
+    checks and priority classes stay as they are.
+
+    Attributes:
+        mark: A hash that identifies the key without revealing it.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        """Create the replacement for a key."""
+        self._key = key
+        self.mark = self._hash("key", "mark")
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> Anonymiser:
+        """Read the key from a file. If there is no such file, create it with a random key and mode 0600.
+
+        Raises:
+            NotFoundError: The file cannot be read or created.
+            InvalidSpecError: The file is too short for a key.
+        """
+        try:
+            try:
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                key = Path(path).read_bytes()
+            else:
+                key = secrets.token_hex(_BYTES).encode() + b"\n"
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(key)
+        except OSError as error:
+            raise NotFoundError(f"{path}: cannot be read: {error.strerror}") from None
+        if len(key.strip()) < _BYTES:
+            raise InvalidSpecError(f"{path}: has {len(key.strip())} bytes; a key must have at least {_BYTES}")
+        return cls(key.strip())
+
+    def name(self, name: str, kind: str) -> str:
+        """Return the replacement of a name, which is a valid name of Kubernetes.
+
+        Args:
+            name: The name; an empty string stays empty.
+            kind: The kind of name, such as `queue`; equal names of two kinds become different hashes.
+        """
+        return f"{kind}-{self._hash(kind, name)}" if name else ""
+
+    def object(self, obj: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Return an object with replaced names.
+
+        Args:
+            obj: The object, reduced to the parts that influence decisions.
+            kind: Its kind.
+        """
+        found = self._walk({name: value for name, value in obj.items() if name != "metadata"}, "")
+        metadata = self._metadata(obj["metadata"], kind)
+        if kind == "ConfigMap":
+            return {**obj, "metadata": metadata, "data": self._data(obj.get("data") or {})}
+        if kind == "Workload":
+            self._workload(found)
+        return {**found, "metadata": metadata}
+
+    def _hash(self, kind: str, name: str) -> str:
+        return hmac.new(self._key, f"{kind}\0{name}".encode(), hashlib.sha256).hexdigest()[:_LETTERS]
+
+    def _metadata(self, metadata: dict[str, Any], kind: str) -> dict[str, Any]:
+        found = {name: value for name, value in metadata.items() if name not in ("labels", "annotations")}
+        kinds = {"ClusterQueue": "queue", "Cohort": "queue", "LocalQueue": "local", "Namespace": "namespace"}
+        kinds |= {"Node": "node", "Workload": "workload", "LimitRange": "limits"}
+        if kind in kinds:
+            found["name"] = self.name(metadata["name"], kinds[kind])
+        if "namespace" in found and kind != "ConfigMap":
+            found["namespace"] = self.name(found["namespace"], "namespace")
+        if "ownerReferences" in found:
+            owners = found["ownerReferences"]
+            found["ownerReferences"] = [{**one, "name": self.name(one.get("name", ""), "job")} for one in owners]
+        labels = self._labels(metadata.get("labels") or {}, kind)
+        return found | ({"labels": labels} if labels else {})
+
+    def _labels(self, labels: dict[str, str], kind: str) -> dict[str, str]:
+        if kind == "Namespace":
+            return {name: self._label(name, value) for name, value in labels.items()}
+        if kind == "Node":
+            return {name: self._node_label(name, value) for name, value in labels.items()}
+        return {name: value for name, value in labels.items() if name in _KEPT_LABELS}
+
+    def _label(self, name: str, value: str) -> str:
+        """Return the value of a label of a namespace, as selectors of queues name it."""
+        return self.name(value, "namespace" if name == _NAMESPACE else "label")
+
+    def _node_label(self, name: str, value: str) -> str:
+        return self.name(value, "node") if name == _HOSTNAME else value
+
+    def _data(self, data: dict[str, str]) -> dict[str, str]:
+        """Return the Configuration of Kueue's manager with replaced names of namespaces, and no other data."""
+        import yaml  # noqa: PLC0415 - only this method needs it
+
+        documents = [self._walk(one, "") for one in yaml.safe_load_all(data.get(_MANAGER_FILE) or "")]
+        return {_MANAGER_FILE: yaml.safe_dump_all(documents)}
+
+    def _walk(self, value: Any, field: str) -> Any:
+        """Return a part of an object with replaced references."""
+        if isinstance(value, list):
+            return [self._walk(one, field) for one in value]
+        if isinstance(value, dict):
+            if field in _SELECTORS:
+                return self._selector(value)
+            return {name: self._walk(one, name) for name, one in value.items()}
+        if isinstance(value, str):
+            if field in _QUEUES:
+                return self.name(value, "queue")
+            if field in _LOCAL:
+                return self.name(value, "local")
+            if field == "message":
+                uids = _PREEMPTOR.search(value)
+                return " ".join(filter(None, ["preemption" if "preempt" in value else "", uids[0] if uids else ""]))
+            if field == _HOSTNAME:
+                return self.name(value, "node")
+        return value
+
+    def _selector(self, selector: dict[str, Any]) -> dict[str, Any]:
+        labels = {name: self._label(name, value) for name, value in (selector.get("matchLabels") or {}).items()}
+        rules = [
+            {**rule, "values": [self._label(rule["key"], value) for value in rule["values"]]}
+            if rule.get("values")
+            else rule
+            for rule in selector.get("matchExpressions") or ()
+        ]
+        return {
+            **({"matchLabels": labels} if labels else {}),
+            **({"matchExpressions": rules} if rules else {}),
+        }
+
+    def _workload(self, found: dict[str, Any]) -> None:
+        """Replace the nodes of topology assignments, of failed nodes and of node affinities."""
+        status = found.get("status") or {}
+        for one in (status.get("admission") or {}).get("podSetAssignments") or ():
+            if one.get("topologyAssignment"):
+                one["topologyAssignment"] = self._assignment(one["topologyAssignment"])
+        for one in status.get("unhealthyNodes") or ():
+            one["name"] = self.name(one.get("name", ""), "node")
+        for pod_set in (found.get("spec") or {}).get("podSets") or ():
+            (pod_set.get("template") or {}).get("metadata", {}).pop("labels", None)
+            self._affinity(pod_set)
+
+    def _affinity(self, value: Any) -> None:
+        """Replace host names in the node affinity of a pod template."""
+        if isinstance(value, list):
+            for one in value:
+                self._affinity(one)
+        elif isinstance(value, dict):
+            if value.get("key") == _HOSTNAME and value.get("values"):
+                value["values"] = [self.name(one, "node") for one in value["values"]]
+            for one in value.values():
+                self._affinity(one)
+
+    def _assignment(self, assignment: dict[str, Any]) -> dict[str, Any]:
+        levels = assignment.get("levels") or []
+        if _HOSTNAME not in levels:
+            return assignment
+        place = levels.index(_HOSTNAME)
+        found = dict(assignment)
+        if "domains" in found:  # v1beta1
+            found["domains"] = [
+                {**one, "values": [self.name(v, "node") if n == place else v for n, v in enumerate(one["values"])]}
+                for one in found["domains"]
+            ]
+        if "slices" in found:
+            found["slices"] = [
+                {
+                    **one,
+                    "valuesPerLevel": [
+                        self._values(values) if n == place else values
+                        for n, values in enumerate(one.get("valuesPerLevel") or ())
+                    ],
+                }
+                for one in found["slices"]
+            ]
+        return found
+
+    def _values(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of one level in the compressed form of v1beta2."""
+        if "universal" in values:
+            return {**values, "universal": self.name(values["universal"], "node")}
+        individual = values.get("individual") or {}
+        prefix, suffix = individual.get("prefix", ""), individual.get("suffix", "")
+        roots = [self.name(f"{prefix}{root}{suffix}", "node") for root in individual.get("roots") or ()]
+        return {**values, "individual": {"roots": roots}}

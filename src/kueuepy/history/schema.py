@@ -1,0 +1,121 @@
+"""The tables of a recording, which any SQLite client can read while it is written.
+
+Times are integers of nanoseconds since the Unix epoch. Columns `body` and `state` contain JSON, compressed with zlib.
+
+| table | content |
+| --- | --- |
+| `meta` | the version of this schema, the source, the release of Kueue, and how names are anonymised |
+| `objects` | each version of each configuration object; `body` is NULL if the object was deleted |
+| `nodes` | the same for Nodes |
+| `workloads` | one row per Workload, with the hash of its pod sets and the time of its deletion |
+| `pod_sets` | pod sets by their hash, because most Workloads share them |
+| `transitions` | one row per event of a Workload; the last row of each write contains its state after that write |
+| `gaps` | periods in which intermediate states may be missing |
+| `watches` | the resourceVersion up to which each kind has been recorded |
+
+The column `what` of `transitions` is one of `Submitted`, `QuotaReserved`, `Admitted`, `Evicted`, `Released` (the quota
+of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` and `Changed` (any other change that may
+influence decisions). `reason` is the reason of the condition.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+
+if TYPE_CHECKING:
+    import os
+
+APPLICATION = 0x6B756575
+"""The application id of the file, which distinguishes recordings from other SQLite files."""
+VERSION = 1
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE objects (
+    kind TEXT NOT NULL, key TEXT NOT NULL, time INTEGER NOT NULL, revision INTEGER NOT NULL, body BLOB,
+    PRIMARY KEY (kind, key, revision)
+) WITHOUT ROWID;
+CREATE TABLE nodes (
+    kind TEXT NOT NULL, key TEXT NOT NULL, time INTEGER NOT NULL, revision INTEGER NOT NULL, body BLOB,
+    PRIMARY KEY (kind, key, revision)
+) WITHOUT ROWID;
+CREATE TABLE pod_sets (hash BLOB PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE workloads (
+    id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE, namespace TEXT NOT NULL, name TEXT NOT NULL, queue TEXT NOT NULL,
+    priority INTEGER NOT NULL, job TEXT NOT NULL, user TEXT NOT NULL, created INTEGER NOT NULL, pod_sets BLOB NOT NULL,
+    deleted INTEGER
+);
+CREATE TABLE transitions (
+    id INTEGER PRIMARY KEY, workload INTEGER NOT NULL REFERENCES workloads (id), time INTEGER NOT NULL,
+    revision INTEGER NOT NULL, what TEXT NOT NULL, reason TEXT NOT NULL, state BLOB
+);
+CREATE INDEX transitions_of_workload ON transitions (workload, id);
+CREATE TABLE gaps (kind TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE watches (kind TEXT PRIMARY KEY, revision INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+def pack(value: Any) -> bytes:
+    """Return a value as compressed JSON."""
+    return zlib.compress(msgspec.json.encode(value), 6)
+
+
+def unpack(data: bytes) -> Any:
+    """Return the value of compressed JSON."""
+    return msgspec.json.decode(zlib.decompress(data))
+
+
+def table_of(kind: str) -> str:
+    """Return the table with the versions of a configuration object of this kind."""
+    return "nodes" if kind == "Node" else "objects"
+
+
+def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite3.Connection:
+    """Open a recording.
+
+    Args:
+        path: The file.
+        writable: Whether to create and write the file.
+
+    Raises:
+        NotFoundError: The file cannot be read.
+        InvalidSpecError: The file is not a recording, or has another version.
+    """
+    try:
+        mode = "rwc" if writable else "ro"
+        connection = sqlite3.connect(
+            f"{Path(path).resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
+        )
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise NotFoundError(f"{path}: cannot be read: {error}") from None
+        raise InvalidSpecError(f"{path}: is not a recording: {error}") from None
+    if writable and not tables:
+        _create(connection)
+    elif application != APPLICATION:
+        connection.close()
+        raise InvalidSpecError(f"{path}: is an SQLite file, but not a recording; `kueuepy record` writes recordings")
+    elif version != VERSION:
+        connection.close()
+        raise InvalidSpecError(f"{path}: is a recording of version {version}; it must be of version {VERSION}")
+    if writable:
+        connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Create the tables; a killed process leaves either all of them or none."""
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.executescript(
+        f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {TABLES} COMMIT;"
+    )

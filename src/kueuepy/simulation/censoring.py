@@ -1,0 +1,108 @@
+"""Runtimes of jobs that had not finished when they were observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
+from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST
+from kueuepy.simulation.distributions import Exponential, draws
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.base import JobColumns
+
+COLUMN = "censored"
+_TRIES = 64
+"""The number of samples that are drawn for a job before the rest of its runtime is drawn without its past."""
+
+
+def censored_rows(table: JobColumns) -> NDArray[np.bool_]:
+    """Return a mask of the jobs whose runtime is only a lower bound."""
+    column = table[COLUMN] if COLUMN in table.names else None
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biu":
+        return np.zeros(len(table), bool)
+    return column.astype(bool)
+
+
+def expect_complete(table: JobColumns) -> None:
+    """Check that every job has a runtime.
+
+    Raises:
+        InvalidSpecError: The runtimes of some jobs are only lower bounds.
+    """
+    left = int(censored_rows(table).sum())
+    if left:
+        raise InvalidSpecError(
+            f"jobs: {counted(left, 'job')} had not finished when observed (column {COLUMN}), so the runtime is only a "
+            'lower bound; simulate(censored=...) or Jobs.complete(...) must get "drop", "exponential" or a distribution'
+        )
+
+
+def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
+    """Return the jobs with complete runtimes; see `Jobs.complete`."""
+    rows = censored_rows(table)
+    if how == "drop":
+        kept = table.take(np.flatnonzero(~rows))
+        return kept._with(  # noqa: SLF001 - same package
+            {name: kept[name] for name in kept.names},
+            notes=(*table.notes, *([("not finished; dropped", int(rows.sum()))] if rows.any() else [])),
+        )
+    runtime = np.array(table["runtime"])
+    if how == "exponential":
+        for name, mean in _means(table, rows).items():
+            chosen = np.flatnonzero(rows & (table["queue"].codes == name))
+            rest = Exponential(mean / SECOND).nanoseconds(draws(seed, f"censored {name}", len(chosen)))
+            runtime[chosen] = np.minimum(runtime[chosen] + rest, LONGEST // 2)
+    elif hasattr(how, "nanoseconds"):
+        chosen = np.flatnonzero(rows)
+        runtime[chosen] = _beyond(how, runtime[chosen], seed)
+    else:
+        raise InvalidSpecError(f'censored: {how!r}; it must be "drop", "exponential" or a distribution')
+    found = {name: table[name] for name in table.names}
+    return table._with({**found, "runtime": runtime, COLUMN: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
+
+
+def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
+    """Return the mean runtime in nanoseconds for the code of each queue with unfinished jobs.
+
+    The maximum likelihood estimate for exponential runtimes with censoring is the total observed time divided by the
+    number of finished jobs. A queue without finished jobs has the mean of all queues.
+
+    Raises:
+        InvalidSpecError: No job has finished.
+    """
+    runtime, codes = table["runtime"], table["queue"].codes
+    done = ~rows & (runtime >= 0)
+    if rows.any() and not done.any():
+        raise InvalidSpecError('censored: "exponential" needs at least one finished job; it must be a distribution')
+    known = runtime >= 0
+    overall = float(runtime[known].sum()) / max(1, int(done.sum()))
+    found = {}
+    for code in np.unique(codes[rows]).tolist():
+        own = codes == code
+        count = int((own & done).sum())
+        found[code] = max(1.0, float(runtime[own & known].sum()) / count if count else overall)
+    return found
+
+
+def _beyond(distribution: Any, lower: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Return samples of a distribution that exceed the lower bounds.
+
+    Samples below the bound are drawn again. If a bound is nearly the largest possible value, the time until the end is
+    drawn from the distribution instead.
+    """
+    found = np.zeros(len(lower), np.int64)
+    left = np.arange(len(lower))
+    for attempt in range(_TRIES):
+        if not len(left):
+            return found
+        found[left] = distribution.nanoseconds(draws(seed, f"censored {attempt}", len(left)))
+        left = left[found[left] <= lower[left]]
+    found[left] = np.minimum(lower[left] + np.maximum(found[left], 1), LONGEST // 2)
+    return found

@@ -1,0 +1,258 @@
+"""A running cluster is read with the official client over real HTTP, and nothing is written to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.apiserver import ClusterReader, Connection
+from kueuepy.cli import main
+from kueuepy.cli.kubectl import main as kubectl
+from kueuepy.errors import ApiError, UnsupportedError
+from kueuepy.importer import import_cluster
+from live.server import TOKEN, Answer, recorded
+
+WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
+JOB = "ns-a/job-job-080-7c1c8"
+
+
+def status(name):
+    """The recorded answer of this name."""
+    return Answer.of(recorded()[name])
+
+
+def refused(api, path, name):
+    """Answer every request of a path with a recorded refusal."""
+    api.answers = {key: answer for key, answer in api.answers.items() if key[0] != path}
+    api.once += [(path, status(name))] * 5
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_cluster_is_imported_as_it_is():
+    found = import_cluster("cluster:")
+    assert found.report.counts == {"finished": 135, "pending": 7}
+    assert not found.notes
+    assert found.kueue_version == "v0.20-devel"
+    assert found.scheduler.explain(JOB).reason == "ExceedsMaxQuota"
+    assert len(found.scheduler.cluster.nodes) == 16
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("source", ["cluster:", "cluster:other", ["cluster:test"]])
+def test_every_context_is_a_source_of_objects(source):
+    found = kq.load(source, strict=False, names=False)
+    assert len(found.workloads) == 142
+    assert tuple(found.configuration.frameworks) == ("batch/job",)
+
+
+def test_a_connection_tells_what_it_has_read(cluster):
+    live = kq.live.connect("test")
+    assert live.explain(JOB).reason == "ExceedsMaxQuota"
+    assert live.stamp["Workload"] == "4213"
+    assert live.kueue_version == "v0.20-devel"
+    assert len(live.cluster.cluster_queues) == 2
+    assert not live.cluster.workloads
+    assert live.report.counts["pending"] == 7
+    live.scheduler().delete(JOB)
+    assert JOB in set(live.scheduler().keys())
+    before = len(cluster.seen)
+    live.refresh()
+    assert JOB in set(live.scheduler().keys())
+    assert len(cluster.seen) > before
+    assert repr(live) == "<LiveCluster cluster:test: Kueue v0.20-devel>"
+
+
+def test_pages_are_joined(api, monkeypatch):
+    monkeypatch.setattr(Connection, "page", 40)
+    known = recorded()
+    pages = [f"pages-whole-{number:02}" for number in range(1, 6)]
+    api.replay(*pages)
+    found = list(Connection.open().pages(WORKLOADS))
+    names = [(obj["metadata"]["namespace"], obj["metadata"]["name"]) for page in found for obj in page.objects]
+    wanted = [item["metadata"]["name"] for page in pages for item in json.loads(known[page]["body"])["items"]]
+    assert [name for _, name in names] == wanted
+    assert len(set(names)) == len(names) > 160
+    assert {page.version for page in found} == {"5663"}
+    assert all(obj["kind"] == "Workload" for page in found for obj in page.objects)
+
+
+def test_a_list_that_expires_between_two_pages_starts_again(api, monkeypatch):
+    monkeypatch.setattr(Connection, "page", 40)
+    pages = [f"pages-whole-{number:02}" for number in range(1, 6)]
+    api.replay(*pages)
+    token = json.loads(recorded()["pages-whole-01"]["body"])["metadata"]["continue"]
+    api.once.append((token[:40], status("expired-page-2")))
+    found = [obj for page in Connection.open().pages(WORKLOADS) for obj in page.objects]
+    keys = [(obj["metadata"]["namespace"], obj["metadata"]["name"]) for obj in found]
+    assert len(set(keys)) == len(keys) > 160
+    assert len([path for _, path in api.seen if "continue" not in path]) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "what"),
+    [
+        (WORKLOADS, "forbidden-workload", "may not list workloads.kueue.x-k8s.io"),
+        ("/apis/kueue.x-k8s.io/v1beta2/clusterqueues", "forbidden-clusterqueue", "clusterqueues.kueue.x-k8s.io"),
+        (WORKLOADS, "unauthorized", "401 Unauthorized"),
+    ],
+)
+def test_a_kind_that_may_not_be_listed_is_an_error_that_names_the_way_out(cluster, path, name, what):
+    refused(cluster, path, name)
+    with pytest.raises(ApiError, match=what) as error:
+        kq.load("cluster:", strict=False)
+    assert error.value.status in (401, 403)
+    assert TOKEN not in str(error.value)
+    assert error.value.status == 401 or "kueuepy rbac" in str(error.value)
+
+
+def test_what_is_optional_and_forbidden_is_a_note(cluster):
+    refused(cluster, "/api/v1/nodes", "forbidden-node")
+    refused(cluster, "/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config", "reader-forbidden-configmap")
+    notes = import_cluster("cluster:").notes
+    assert any("may not list nodes" in note and "kueuepy rbac" in note for note in notes)
+    assert any("the default Configuration is used" in note for note in notes)
+
+
+def test_without_the_deployment_the_release_is_that_of_this_package(cluster):
+    refused(cluster, "/apis/apps/v1/deployments", "forbidden-deployment")
+    refused(cluster, "/apis/apps/v1/namespaces/kueue-system/deployments", "forbidden-deployment")
+    found = import_cluster("cluster:")
+    assert found.kueue_version == ""
+    assert any("the rules of v0.20-devel and the default Configuration are used" in note for note in found.notes)
+
+
+def test_the_release_and_the_flags_of_the_manager_count(cluster):
+    answer = recorded()["list-deployment-of-kueue"]
+    deployment = json.loads(answer["body"])
+    container = deployment["items"][0]["spec"]["template"]["spec"]["containers"][0]
+    container["image"] = "registry.k8s.io/kueue/kueue:v0.18.2"
+    container["args"].append("--feature-gates=PartialAdmission=false,LendingLimit=true")
+    cluster.once.append(("/deployments", Answer(200, json.dumps(deployment))))
+    found = kq.load("cluster:", strict=False, names=False)
+    assert found.configuration.version == "v0.18"
+    assert dict(found.configuration.feature_gates)["PartialAdmission"] is False
+    assert tuple(found.configuration.frameworks) == ("batch/job",)
+
+
+def test_a_server_of_v1beta1_alone_is_read(cluster):
+    known = recorded()
+    group = json.loads(known["discovery-kueue"]["body"])
+    group["versions"] = [one for one in group["versions"] if one["version"] == "v1beta1"]
+    cluster.answers["/apis/kueue.x-k8s.io", ()] = Answer(200, json.dumps(group))
+    v1beta1 = json.loads(known["discovery-kueue-v1beta1"]["body"])
+    cluster.answers["/apis/kueue.x-k8s.io/v1beta1", ()] = Answer(200, json.dumps(v1beta1))
+    for name in ("workload", "clusterqueue", "localqueue"):
+        listed = json.loads(known[f"list-{name}-v1beta1"]["body"])
+        listed["metadata"].pop("continue", None)
+        cluster.answers[f"/apis/kueue.x-k8s.io/v1beta1/{name}s", (("limit", "500"),)] = Answer(200, json.dumps(listed))
+    for path, parameters in list(cluster.answers):
+        if "/v1beta2/" in path and path.rpartition("/")[2] not in ("workloads", "clusterqueues", "localqueues"):
+            body = cluster.answers[path, parameters].body.replace(b"v1beta2", b"v1beta1")
+            cluster.answers[path.replace("v1beta2", "v1beta1"), parameters] = Answer(200, body)
+    found = kq.load("cluster:", strict=False, names=False)
+    assert len(found.workloads) == 20
+    assert len(found.cluster_queues) == 2
+    assert not any("v1beta2" in path for _, path in cluster.seen)
+
+
+def test_slow_torn_and_overloaded_answers_are_repeated(cluster):
+    whole = cluster.answers[WORKLOADS, (("limit", "500"),)]
+    cluster.once += [
+        (WORKLOADS, status("too-many-requests")),
+        (WORKLOADS, Answer(200, whole.body, torn=True)),
+        (WORKLOADS, Answer(503, "busy", {"Retry-After": "0"})),
+        (WORKLOADS, Answer(200, whole.body, delay=0.2)),
+    ]
+    assert len(kq.load("cluster:", strict=False, names=False).workloads) == 142
+    assert sum(WORKLOADS in path for _, path in cluster.seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (Answer(200, "<html>login</html>"), "is not a list of objects"),
+        (Answer(200, b"\xff\xfe"), "is not a list of objects"),
+        (Answer(500, "conversion webhook failed"), "500 Internal Server Error: conversion webhook failed"),
+        (Answer(302, "", {"Location": "http://127.0.0.1:1/"}), "redirects"),
+    ],
+)
+def test_a_broken_answer_is_an_error(cluster, answer, what):
+    cluster.answers[WORKLOADS, (("limit", "500"),)] = answer
+    with pytest.raises(ApiError, match=what):
+        kq.load("cluster:", strict=False)
+
+
+def test_a_server_without_kueue_is_named(api):
+    api.once.append(("/apis/kueue.x-k8s.io", status("missing-crd")))
+    with pytest.raises(ApiError, match="Kueue is not installed"):
+        ClusterReader(Connection.open())
+
+
+def test_a_server_that_is_gone_is_an_error(api):
+    api.server_close()
+    with pytest.raises(ApiError, match="cluster:test: cannot be reached"):
+        kq.live.connect("test")
+
+
+@pytest.mark.parametrize(("context", "what"), [("nowhere", "nowhere"), ("in", "cannot be used")])
+def test_a_context_that_does_not_exist_is_an_error(api, context, what):
+    with pytest.raises(ApiError, match=what):
+        kq.live.connect(context)
+    assert not api.seen
+
+
+def test_without_the_client_an_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "kubernetes.config", None)
+    with pytest.raises(UnsupportedError, match=r"kueuepy\[live\]"):
+        kq.live.connect()
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["explain", "job-job-080-7c1c8", "-n", "ns-a", "cluster:"],
+        ["explain", JOB, "cluster:test", "--json"],
+        ["import", "cluster:"],
+        ["check", "cluster:", "--fail-on", "never"],
+        ["convert", "cluster:other"],
+        ["whatif", "cluster:", "--set", "ClusterQueue/wide:quota[plain/cpu].nominalQuota=40"],
+    ],
+)
+def test_every_command_that_reads_objects_reads_clusters(arguments, capsys):
+    assert main(arguments) == 0
+    assert capsys.readouterr().out
+
+
+def test_kubectl_gives_its_flags(cluster, tmp_path, monkeypatch, capsys):
+    config = cluster.kubeconfig(tmp_path / "own")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    arguments = ["explain", "job-job-080-7c1c8", "--kubeconfig", str(config), "--context=other"]
+    assert kubectl([*arguments]) == 0
+    assert "ns-a/job-job-080-7c1c8 is pending" in capsys.readouterr().out
+    assert kubectl([*arguments, "-o", "yaml"]) == 0
+    assert "reason: ExceedsMaxQuota" in capsys.readouterr().out
+    assert kubectl([*arguments, "-n", "ns-x"]) == 1
+    assert kubectl([*arguments, "-nns-a", "-ojson"]) == 0
+    assert kubectl(["explain", JOB, "-A", f"--kubeconfig={config}", "-o=json"]) == 0
+
+
+def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster):
+    assert main(["rbac", "--json"]) == 0
+    items = json.loads(capsys.readouterr().out)["items"]
+    rules = [rule for item in items for rule in item.get("rules", ())]
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
+    allowed = {(group, name) for rule in rules for group in rule["apiGroups"] for name in rule["resources"]}
+    assert not any("secret" in name for _, name in allowed)
+    import_cluster("cluster:")
+    for _, path in cluster.seen:
+        parts = path.partition("?")[0].strip("/").split("/")
+        if parts[0] == "apis" and len(parts) > 3:
+            assert (parts[1], parts[-1]) in allowed
+        elif parts[0] == "api":
+            assert ("", parts[-2] if "configmaps" in parts else parts[-1]) in allowed
+    assert [item["kind"] for item in items] == ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
+    assert main(["rbac", "--service-account", "x"]) == 2

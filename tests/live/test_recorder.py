@@ -1,0 +1,342 @@
+"""A recording has every event once, survives kills, reports its gaps, and can be read while it is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.apiserver import ClusterReader, Connection
+from kueuepy.cli import main
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.history import Anonymiser, RecordedState, Recording, RecordingWriter
+from kueuepy.importer import import_cluster
+from kueuepy.live.recorder import Recorder, record
+from kueuepy.live.recording import read_events
+from kueuepy.objects.times import parse_time
+from live.server import Store, events
+
+START = ("discovery-kueue", "discovery-kueue-v1beta1", "discovery-kueue-v1beta2", "list-deployment-of-kueue")
+
+
+@pytest.fixture
+def busy(api):
+    """A server with discovery and a store in which nothing has happened yet."""
+    api.replay(*START, "get-configmap-of-kueue")
+    api.store = Store()
+    return api
+
+
+def rows(path, query):
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def transitions(path):
+    found = rows(
+        path,
+        "SELECT uid, revision, what, reason FROM transitions JOIN workloads ON workloads.id = workload ORDER BY"
+        " transitions.id",
+    )
+    return [row for row in found if row[2] != "Submitted"]
+
+
+def recorded_directly(path, found, **other):
+    """The recording of a recorder that saw each event."""
+    writer = RecordingWriter(path, **other)
+    for event in found:
+        if event["type"] in ("ADDED", "MODIFIED", "DELETED") and event["kind"] not in ("Pod", "ConfigMap"):
+            writer.event(event["kind"], event["type"] == "DELETED", event["object"], time.time_ns())
+    writer.close()
+    return path
+
+
+def caught_up(path, store):
+    """Record until the file has everything that the server has."""
+    writer = RecordingWriter(path)
+    recorder = Recorder(ClusterReader(Connection.open()), writer)
+
+    def check(_):
+        if writer.revisions.get("Workload", 0) >= store.last("Workload"):
+            recorder.stop()
+
+    recorder.run(20, check)
+    writer.close()
+
+
+def test_what_is_recorded_is_what_happened(busy, tmp_path):
+    found = events("cohort")
+    busy.store.replay(found[:200])
+    churn = threading.Thread(target=busy.store.replay, args=(found[200:],))
+    path = tmp_path / "h.db"
+    writer = RecordingWriter(path)
+    recorder = Recorder(ClusterReader(Connection.open()), writer)
+    started = []
+
+    def check(_):
+        if not started and "Workload" in writer.revisions:
+            started.append(churn.start())
+        if writer.revisions.get("Workload", 0) >= busy.store.last("Workload") and not churn.is_alive() and started:
+            recorder.stop()
+
+    recorder.run(30, check)
+    writer.close()
+    assert len(transitions(path)) > 500
+    assert len(set(transitions(path))) == len(transitions(path))
+    listed = int(found[199]["object"]["metadata"]["resourceVersion"])
+    direct = transitions(recorded_directly(tmp_path / "all.db", found))
+    assert [row for row in direct if row[1] > listed] == [row for row in transitions(path) if row[1] > listed]
+    latest = {one["metadata"]["uid"]: one for one in busy.store.listed("Workload")}
+    for obj, deleted, _ in Recording(path).workloads():
+        if deleted is None:
+            now = latest.pop(obj["metadata"]["uid"])["status"].get("conditions") or []
+            known = obj["status"].get("conditions") or []
+            assert {(c["type"], c["status"]) for c in known} == {(c["type"], c["status"]) for c in now}
+    assert not latest
+    assert rows(path, "SELECT count(*) FROM gaps") == [(0,)]
+
+
+def test_an_average_transition_needs_less_than_a_kilobyte(tmp_path):
+    path = recorded_directly(tmp_path / "h.db", events("cohort"))
+    rows(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    assert path.stat().st_size / len(transitions(path)) < 1024
+
+
+def test_a_recording_is_a_source_of_objects_at_any_time(tmp_path):
+    path = recorded_directly(tmp_path / "h.db", events("racks"))
+    found = import_cluster(str(path))
+    assert found.report.counts["finished"] > 50
+    assert len(kq.load(str(path), strict=False).cluster_queues) == 2
+    with pytest.raises(InvalidSpecError, match="is empty"):
+        RecordedState(Recording(recorded_directly(tmp_path / "empty.db", [])))
+
+
+def test_a_moment_of_a_recording_has_the_state_of_that_moment(tmp_path):
+    path, found = tmp_path / "h.db", events("cohort")
+    writer = RecordingWriter(path)
+    base = 1_800_000_000 * 10**9
+    alive, wanted = set(), {}
+    for number, event in enumerate(one for one in found if one["type"] in ("ADDED", "MODIFIED", "DELETED")):
+        if event["kind"] in ("Pod", "ConfigMap"):
+            continue
+        writer.event(event["kind"], event["type"] == "DELETED", event["object"], base + number * 10**9)
+        if event["kind"] == "Workload":
+            (alive.discard if event["type"] == "DELETED" else alive.add)(event["object"]["metadata"]["uid"])
+        wanted[number] = set(alive)
+    writer.close()
+    for number in (300, 700, max(wanted)):
+        state = RecordedState(Recording(path), base + number * 10**9)
+        found_uids = {one["metadata"]["uid"] for one in state if one["kind"] == "Workload"}
+        assert found_uids == wanted[max(one for one in wanted if one <= number)]
+    assert import_cluster(f"{path}@2027-01-15T08:08Z").report.counts
+    assert RecordedState.open(f"{path}@2200-01-01T00:00:00Z").notes
+
+
+def test_a_recording_can_be_verified_and_simulated(tmp_path, capsys):
+    path = tmp_path / "h.db"
+    writer = RecordingWriter(path)
+    for event in events("cohort"):
+        if event["type"] in ("ADDED", "MODIFIED", "DELETED") and event["kind"] != "Pod":
+            writer.event(event["kind"], event["type"] == "DELETED", event["object"], _received(event))
+    writer.close()
+    found = kq.live.verify(path)
+    assert found.share >= 0.97
+    assert len(found.decisions) > 180
+    jobs = kq.Jobs.read(path)
+    assert len(jobs) > 140
+    assert main(["simulate", str(path), "--jobs", str(path), "--censored", "drop"]) == 0
+    assert "left out; the command runs the jobs that you give it" in capsys.readouterr().err
+
+
+def _received(event):
+    return parse_time(event["received"])
+
+
+def _recorder(path):
+    command = [sys.executable, "-m", "kueuepy", "record", "cluster:", "--out", str(path)]
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # noqa: S603
+
+
+def _committed(path):
+    try:
+        return set(transitions(path))
+    except sqlite3.OperationalError:  # before the tables exist
+        return set()
+
+
+@pytest.mark.slow
+def test_kills_lose_nothing_that_was_written_and_repeat_nothing(busy, tmp_path):
+    rng = random.Random(5)  # noqa: S311
+    path, found = tmp_path / "h.db", events("cohort")
+    busy.store.replay(found[:150])
+    parts = [found[150 + 90 * number : 240 + 90 * number] for number in range(6)]
+    kept = set()
+    for part in parts:
+        process = _recorder(path)
+        deadline = time.monotonic() + 30
+        before = len(_committed(path))
+        while len(_committed(path)) <= before and time.monotonic() < deadline and part is parts[0]:
+            time.sleep(0.05)
+        churn = threading.Thread(target=_slowly, args=(busy.store, part))
+        churn.start()
+        time.sleep(1.2 + rng.random())
+        kept |= _committed(path)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        churn.join()
+        assert kept <= _committed(path)
+    caught_up(path, busy.store)
+    whole = transitions(path)
+    assert kept <= set(whole)
+    assert len(set(whole)) == len(whole)
+    assert rows(path, "SELECT count(*) FROM gaps") == [(0,)]
+    direct = recorded_directly(tmp_path / "direct.db", found[: 150 + 90 * 6])
+    started = max(int(event["object"]["metadata"]["resourceVersion"]) for event in found[:150])
+    assert {row for row in transitions(direct) if row[1] > started} == {row for row in whole if row[1] > started}
+
+
+def _slowly(store, part):
+    for event in part:
+        store.replay([event])
+        time.sleep(0.01)
+
+
+def test_a_gap_is_reported_and_nothing_is_recorded_twice(busy, tmp_path):
+    path, found = tmp_path / "h.db", events("cohort")
+    busy.store.replay(found[:300])
+    caught_up(path, busy.store)
+    before = transitions(path)
+    busy.store.replay(found[300:])
+    busy.store.compact()
+    caught_up(path, busy.store)
+    after = transitions(path)
+    assert after[: len(before)] == before
+    assert len(set(after)) == len(after)
+    gaps = Recording(path).gaps()
+    assert "Workload" in {gap["kind"] for gap in gaps}
+    assert all(gap["since"] < gap["until"] for gap in gaps)
+    alive = {one["metadata"]["uid"] for one in busy.store.listed("Workload")}
+    assert {obj["metadata"]["uid"] for obj, deleted, _ in Recording(path).workloads() if deleted is None} == alive
+    late = rows(path, "SELECT time FROM transitions WHERE what = 'Finished' ORDER BY id DESC LIMIT 1")[0][0]
+    assert late < time.time_ns() - 60 * 10**9, "a missed transition has the time of its condition"
+
+
+def test_a_second_recorder_is_refused(busy, tmp_path):
+    busy.store.replay(events("racks")[:100])
+    path = tmp_path / "h.db"
+    refused = []
+
+    def second(recorder):
+        with pytest.raises(StateError, match="another recorder") as error:
+            record(None, path)
+        refused.append(error)
+        recorder.stop()
+
+    record(None, path, on_start=second)
+    assert refused
+    record(None, path, seconds=0.1)
+
+
+def test_old_records_are_deleted_and_what_exists_is_kept(tmp_path):
+    path = tmp_path / "h.db"
+    writer = RecordingWriter(path)
+    now = time.time_ns()
+    for event in events("cohort"):
+        if event["type"] in ("ADDED", "MODIFIED", "DELETED") and event["kind"] not in ("Pod", "ConfigMap"):
+            writer.event(event["kind"], event["type"] == "DELETED", event["object"], now - 100)
+    writer.commit()
+    alive = {obj["metadata"]["uid"] for obj, deleted, _ in Recording(path).workloads() if deleted is None}
+    size = len(transitions(path))
+    writer.prune(now)
+    writer.close()
+    left = list(Recording(path).workloads())
+    assert {obj["metadata"]["uid"] for obj, deleted, _ in left if deleted is None} == alive
+    assert all(deleted is None for _, deleted, _ in left)
+    assert len(transitions(path)) < size
+    assert len(kq.load(str(path), strict=False, names=False).cluster_queues) == len(
+        {e["object"]["metadata"]["name"] for e in events("cohort") if e["kind"] == "ClusterQueue"}
+    )
+    assert RecordingWriter(path).revisions
+
+
+def test_no_name_and_no_secret_is_in_an_anonymised_recording(tmp_path):
+    found = json.loads(json.dumps(events("racks")))
+    names = set()
+    for event in found:
+        obj = event["object"]
+        if event["kind"] in ("Workload", "ClusterQueue", "Cohort", "LocalQueue", "Namespace", "Node"):
+            names.add(obj["metadata"]["name"])
+        if event["kind"] == "Workload" and "spec" in obj:
+            obj["metadata"].setdefault("labels", {})["who"] = "alice"
+            for pod_set in obj["spec"]["podSets"]:
+                pod_set["template"]["spec"]["containers"][0]["env"] = [{"name": "TOKEN", "value": "s3cr3t"}]
+    key = tmp_path / "key"
+    anonymiser = Anonymiser.of_file(key)
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    path = recorded_directly(tmp_path / "h.db", found, anonymiser=anonymiser, users="who", source="cluster:prod")
+    text = json.dumps([list(Recording(path).events()), rows(path, "SELECT * FROM workloads")], default=str)
+    assert "s3cr3t" not in text
+    assert "alice" not in text
+    assert "cluster:prod" not in json.dumps(Recording(path).meta)
+    common = {"default", "kube-system", "kube-public", "wide", "narrow", "all", "main"}
+    assert [name for name in names - common if f'"{name}"' in text or f"/{name}" in text] == []
+    again = recorded_directly(tmp_path / "again.db", found, anonymiser=Anonymiser.of_file(key), users="who")
+    users = "SELECT DISTINCT namespace, queue, user FROM workloads ORDER BY 1, 2"
+    assert rows(path, users) == rows(again, users)
+    assert all(user.startswith("user-") for *_, user in rows(path, users))
+    assert import_cluster(str(path)).report.problems == ()
+    other = Anonymiser.of_file(tmp_path / "other")
+    with pytest.raises(InvalidSpecError, match="with another key"):
+        RecordingWriter(path, anonymiser=other)
+    with pytest.raises(InvalidSpecError, match="with a key"):
+        RecordingWriter(path)
+
+
+def test_an_anonymised_recording_has_the_same_decisions(tmp_path):
+    shares = []
+    for name, key in (("plain", None), ("hashed", Anonymiser(b"k" * 32))):
+        writer = RecordingWriter(tmp_path / f"{name}.db", anonymiser=key)
+        for event in events("racks"):
+            if event["type"] in ("ADDED", "MODIFIED", "DELETED") and event["kind"] != "Pod":
+                writer.event(event["kind"], event["type"] == "DELETED", event["object"], _received(event))
+        writer.close()
+        shares.append(kq.live.verify(tmp_path / f"{name}.db"))
+    assert len(shares[0].decisions) == len(shares[1].decisions)
+    assert shares[1].share >= shares[0].share - 0.03
+
+
+@pytest.mark.parametrize("text", ["not a database at all, but long enough to be one", ""])
+def test_a_file_that_is_no_recording_is_refused(tmp_path, text):
+    path = tmp_path / "x.db"
+    path.write_text(text)
+    with pytest.raises(InvalidSpecError, match=r"recording"):
+        Recording(path)
+    with pytest.raises(NotFoundError, match="cannot be read"):
+        Recording(tmp_path / "none.db")
+    with pytest.raises(InvalidSpecError, match="time"):
+        kq.load(f"{path}@soon")
+
+
+def test_the_command_records_and_stops(busy, tmp_path, capsys):
+    busy.store.replay(events("racks")[:200])
+    path = tmp_path / "h.db"
+    assert main(["record", "cluster:", "--out", str(path), "--stop-after", "1s"]) == 0
+    assert "events written" in capsys.readouterr().out
+    assert Recording(path).meta["release"] == "v0.20-devel"
+    assert len(read_events(path)) > 50
+    assert not list(tmp_path.glob("*-lock"))
+    assert main(["record", "file.yaml", "--out", str(path)]) == 2
+    assert main(["record", "cluster:", "--out", "h.sqlite"]) == 1
