@@ -128,8 +128,9 @@ struct Ids<MessageBody> {
   }
 };
 
-// Meaning of a field: a value whose own ids are visited; a number that is not an id; or ids of one kind, as a
-// single id, a list, the first elements of pairs, or the keys of a container.
+// The types below declare the meaning of a field. Plain: a value whose own ids are visited. Number: a number
+// that is not an id. Of: ids of one kind, as a single id, a list, the first elements of pairs, or the keys of
+// a container.
 namespace field {
 
 template <typename V>
@@ -185,7 +186,7 @@ using Workload = Of<IdKind::kWorkload>;
 using Reason = Of<IdKind::kReason>;
 using Domain = Of<IdKind::kDomain>;
 
-// Visits the values of a map and its keys, which are ids of another kind.
+// Visits the values of a map as `Value` and its keys as `Key`.
 template <typename Key, typename Value>
 struct Map {
   template <typename Use, typename V>
