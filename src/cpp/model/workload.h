@@ -38,7 +38,7 @@ struct WorkloadSpec {
   std::string admission_gate;  // Annotation kueue.x-k8s.io/admission-gated-by.
   // Annotation on a slice of an elastic job: `namespace/name` of the slice that it replaces.
   std::string replaces;
-  int64_t priority = 0;  // spec.priority
+  int64_t priority = 0;        // spec.priority
   int64_t priority_boost = 0;  // Annotation that is read only if the feature gate PriorityBoost is on.
   std::string priority_class;  // `group/kind/name` of the reference.
   std::vector<std::string> preemption_gates;
@@ -165,7 +165,7 @@ struct StatusDetails {
   std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
   // Whether the job's pods are ready. Reported at the next settle.
   bool pods_ready = false;
-  std::vector<std::string> unhealthy_nodes;    // Failed nodes that hold pods of the topology assignment.
+  std::vector<std::string> unhealthy_nodes;  // Failed nodes that hold pods of the topology assignment.
   // Time at which the job of an evicted workload stops. If absent, it stops State::stop_delay after the
   // eviction.
   std::optional<Time> job_stops_at;

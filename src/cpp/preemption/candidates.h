@@ -21,7 +21,7 @@ struct Candidate {
   // Cohort under which the candidate was found; kNoId if it is in the preemptor's own queue.
   NodeId common_ancestor;
   int64_t priority;
-  Time reserved;       // Time of the quota reservation; the current time if there is none.
+  Time reserved;  // Time of the quota reservation; the current time if there is none.
   // Usage of the LocalQueue under admission fair sharing; negative if usage is not compared.
   double queue_usage;
 };

@@ -134,7 +134,7 @@ struct Facts {
   std::vector<CandidateFacts> candidates;
   // Number of candidates by verdict, including candidates that are not listed.
   std::vector<int> counts;
-  std::vector<ShareFacts> shares;          // Ordered from the queue upwards, without the root.
+  std::vector<ShareFacts> shares;  // Ordered from the queue upwards, without the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 
