@@ -85,8 +85,8 @@ class SharedEngine {
   auto Write(Use use) {
     const Lock lock(*this);
     if (depth_ > 1) {
-      ThrowIfError(
-          absl::FailedPreconditionError("this engine is in the midst of another call of the same thread"));
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Scheduler is in use by another call of the same thread; try again after that call"));
     }
     if (shared_->users.load(std::memory_order_acquire) > 1) {
       auto own = std::make_shared<Shared>(std::make_shared<Engine>(*shared_->engine));
@@ -132,8 +132,8 @@ class SharedEngine {
     State& state = shared_->engine->state();
     if (!state.stale || shared_->users.load(std::memory_order_acquire) > 1) return;
     if (depth_ > 1) {
-      ThrowIfError(
-          absl::FailedPreconditionError("this engine is in the midst of another call of the same thread"));
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Scheduler is in use by another call of the same thread; try again after that call"));
     }
     state.EnsureBuilt();
   }

@@ -41,7 +41,7 @@ template <typename T>
 struct Ids {  // Default: a record, whose fields are visited.
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
-    static_assert(!std::is_same_v<T, int32_t>, "say with KUEUE_IDS what this number is");
+    static_assert(!std::is_same_v<T, int32_t>, "declare the meaning of this number with KUEUE_IDS");
     if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) {
       FieldLists::Visit(value, [&use](auto&... fields) {
         (Ids<std::remove_const_t<std::remove_reference_t<decltype(fields)>>>::Walk(use, fields), ...);
@@ -201,7 +201,8 @@ struct Fields {
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
     FieldLists::Visit(value, [&use](auto&... fields) {
-      static_assert(sizeof...(fields) == sizeof...(Kinds), "say of each field what it is");
+      static_assert(sizeof...(fields) == sizeof...(Kinds),
+                    "KUEUE_IDS must declare the meaning of each field");
       (Kinds::Walk(use, fields), ...);
     });
   }
