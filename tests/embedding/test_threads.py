@@ -290,7 +290,7 @@ def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
     def visit():
         seen.append((engine.now, len(engine.save()), engine.find("default/w0-0")))
         for change in (lambda: engine.set_now(1), engine.settle, engine.cycle, lambda: engine.delete(0)):
-            with pytest.raises(StateError, match="in the midst of another call of the same thread"):
+            with pytest.raises(StateError, match="in use by another call of the same thread"):
                 change()
             refused.append(change)
 

@@ -28,7 +28,7 @@ def terms(*items):
         ({"spec": {"containers": {}}}, "template.spec.containers: it must be a list"),
         ({"spec": {"containers": ["a"]}}, r"template.spec.containers\[0\]: it must be an object"),
         ({"spec": {"containers": [{}, {"resources": 1}]}}, r"containers\[1\].resources: it must be an object"),
-        (pod({"cpu": "1K"}), r'containers\[0\].resources.requests.cpu: quantity "1K": "K" is no suffix'),
+        (pod({"cpu": "1K"}), r'containers\[0\].resources.requests.cpu: quantity "1K": "K" is not a suffix'),
         (pod({"cpu": 1.5}), r"containers\[0\].resources.requests.cpu: it must be a quantity"),
         (pod({"cpu": None}), r"containers\[0\].resources.requests.cpu: it must be a quantity"),
         (pod(limits={"cpu": ""}), r"containers\[0\].resources.limits.cpu: quantity"),

@@ -52,7 +52,8 @@ struct TextCells {
   void Add(const py::handle& text) {
     if (!text.is_none()) bytes += text.cast<std::string>();
     if (bytes.size() > INT32_MAX)
-      ThrowIfError(absl::UnimplementedError("a column of more than 2 GiB of text"));
+      ThrowIfError(absl::UnimplementedError(
+          "a column contains more than 2 GiB of text; the export to Arrow supports at most 2 GiB"));
     offsets.push_back(static_cast<int32_t>(bytes.size()));
   }
 };
@@ -133,8 +134,8 @@ void TakeTexts(const py::list& texts, Column& column) {
 void TakeArray(const py::array& array, Column& column, Export& shared) {
   const char* format = FormatOf(array.dtype());
   if (format == nullptr || array.ndim() != 1) {
-    ThrowIfError(
-        absl::UnimplementedError(absl::StrCat("column \"", column.name, "\" has a type that Arrow has not")));
+    ThrowIfError(absl::UnimplementedError(
+        absl::StrCat("column \"", column.name, "\": its type has no equivalent in Arrow")));
   }
   column.format = format;
   column.length = array.size();

@@ -10,7 +10,7 @@
 namespace kueue::python {
 
 DispatcherOptions ReadDispatcher(const py::dict& options);
-// Reads (check, numbers of its clusters) for each MultiKueue check.
+// Reads a pair (name of the check, indexes of its clusters) for each MultiKueue check.
 std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks);
 
 }  // namespace kueue::python

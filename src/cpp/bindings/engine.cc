@@ -126,8 +126,8 @@ std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed) 
   for (const ObjectKind& kind : kObjectKinds) {
     if (kind.name == name) return kind.read(object, changed);
   }
-  ThrowIfError(
-      absl::UnimplementedError(absl::StrCat("objects of kind ", name, " do not take part in admission")));
+  ThrowIfError(absl::UnimplementedError(
+      absl::StrCat("kind: is ", name, "; objects of this kind do not affect admission")));
   return {};
 }
 

@@ -21,8 +21,8 @@
 
 namespace kueue::python {
 
-// Returns the id of the workload with this serial number, by which Python identifies it. Throws NotFound if
-// the workload was removed or never existed.
+// Returns the id of the workload with this serial number. Python identifies workloads by serial number.
+// Throws NotFound if the workload was removed or never existed.
 inline WorkloadId PlaceOf(const State& state, Serial serial) {
   const WorkloadId id = state.workloads.Find(serial);
   if (id == kNoId || state.At(id).deleted) {
@@ -42,8 +42,8 @@ inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #endif
 }
 
-// Translates ids that were returned by an earlier call. If `kept` is null, the ids belong to the current
-// state; otherwise to `kept`, a copy of the names made before the state was renumbered.
+// Defines the meaning of ids that were returned by an earlier call. If `kept` is null, they are ids of the
+// current state. Otherwise they are ids of `kept`, a copy of the names made before the state was renumbered.
 struct Legend {
   std::shared_ptr<const State> kept;
 };
@@ -79,13 +79,14 @@ class SharedEngine {
   }
 
   // Runs `use` on the engine exclusively, after copying the state if a fork shares it. A Python finalizer
-  // that runs during another call on this engine may read it, but not change it. `use` returns a value.
+  // that runs during another call on this engine may read the engine, but not change it. `use` returns a
+  // value.
   template <typename Use>
   auto Write(Use use) {
     const Lock lock(*this);
     if (depth_ > 1) {
-      ThrowIfError(
-          absl::FailedPreconditionError("this engine is in the midst of another call of the same thread"));
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Scheduler is in use by another call of the same thread; try again after that call"));
     }
     if (shared_->users.load(std::memory_order_acquire) > 1) {
       auto own = std::make_shared<Shared>(std::make_shared<Engine>(*shared_->engine));
@@ -125,19 +126,19 @@ class SharedEngine {
   }
 
  private:
-  // Ensures that readers find the state rebuilt. A state that forks share is up to date, because it was
-  // rebuilt before the first fork.
+  // Ensures that the state is rebuilt before it is read. A state shared by forks is up to date, because it
+  // was rebuilt before the first fork.
   void Build() {
     State& state = shared_->engine->state();
     if (!state.stale || shared_->users.load(std::memory_order_acquire) > 1) return;
     if (depth_ > 1) {
-      ThrowIfError(
-          absl::FailedPreconditionError("this engine is in the midst of another call of the same thread"));
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Scheduler is in use by another call of the same thread; try again after that call"));
     }
     state.EnsureBuilt();
   }
 
-  // Removes unused names once they may make up half of all names.
+  // Removes unused names each time the number of names has doubled.
   void Tidy() {
     State& state = shared_->engine->state();
     if (EntriesOf(state) < tidy_at_) return;
@@ -148,8 +149,8 @@ class SharedEngine {
   }
 
   static constexpr size_t kFewEntries = 2048;
-  // Counts users explicitly: the count of a shared_ptr does not guarantee that other users have finished
-  // reading.
+  // Counts its users explicitly, because use_count() of a shared_ptr does not guarantee that other users have
+  // finished reading.
   struct Shared {
     explicit Shared(std::shared_ptr<Engine> value) : engine(std::move(value)) {}
     std::shared_ptr<Engine> engine;

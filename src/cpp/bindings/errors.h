@@ -6,9 +6,9 @@
 
 namespace kueue::python {
 
-// Throws the Python exception for the status code: InvalidArgument becomes InvalidSpecError, NotFound
-// NotFoundError, AlreadyExists DuplicateError, FailedPrecondition StateError, Unimplemented UnsupportedError,
-// and all others InternalError. Does nothing if the status is ok.
+// Throws the Python exception for the status code: InvalidSpecError for InvalidArgument, NotFoundError for
+// NotFound, DuplicateError for AlreadyExists, StateError for FailedPrecondition, UnsupportedError for
+// Unimplemented, and InternalError for every other error. Does nothing if the status is ok.
 void ThrowIfError(const absl::Status& status);
 
 // Registers the exception translator with pybind11. Called once, before any binding.

@@ -70,7 +70,7 @@ class Fleet {
     const Alone alone(turn_, kWhat);
     Seat& at = seats_.at(seat);
     if (values.size() != at.values.size())
-      ThrowIfError(absl::InvalidArgumentError("values: there must be one of each setting"));
+      ThrowIfError(absl::InvalidArgumentError("values: there must be one value for each setting"));
     at = Seat();
     at.kept = run;
     at.run = run.attr("simulation").cast<std::shared_ptr<Simulation>>();
@@ -87,12 +87,15 @@ class Fleet {
   py::list Plan(const std::vector<size_t>& seats, const Array<double>& moves, const Array<int64_t>& choices) {
     const Alone alone(turn_, kWhat);
     if (moves.ndim() != 2 || choices.ndim() != 2)
-      ThrowIfError(absl::InvalidArgumentError("actions: each must be a row"));
+      ThrowIfError(
+          absl::InvalidArgumentError("actions: must be a two-dimensional array with one row for each run"));
     if (known_.size() >= kMostKnown) known_.clear();
     std::map<std::pair<size_t, Setting>, bool> missing;
     for (size_t i = 0; i < seats.size(); ++i) {
       Seat& at = seats_.at(seats[i]);
-      if (at.run == nullptr || at.moves) ThrowIfError(absl::FailedPreconditionError("no episode goes on"));
+      if (at.run == nullptr || at.moves)
+        ThrowIfError(
+            absl::FailedPreconditionError("no episode is waiting for an action; call reset() first"));
       at.wanted = Wanted(at.values, static_cast<py::ssize_t>(i), moves, choices);
       for (size_t object : Changed(at)) {
         auto key = std::make_pair(object, Of(object, at.wanted));
@@ -120,7 +123,8 @@ class Fleet {
       std::vector<std::shared_ptr<const Applying>> changes;
       for (size_t object : Changed(at)) {
         const auto known = known_.find({object, Of(object, at.wanted)});
-        if (known == known_.end()) ThrowIfError(absl::FailedPreconditionError("plan() comes before start()"));
+        if (known == known_.end())
+          ThrowIfError(absl::FailedPreconditionError("start() requires a call of plan() before it"));
         changes.push_back(known->second);
       }
       if (!changes.empty()) {
@@ -186,7 +190,8 @@ class Fleet {
   void RequireRows(const Array<T>& rows, py::ssize_t wide) const {
     const auto seats = static_cast<py::ssize_t>(seats_.size());
     if (rows.ndim() != 2 || rows.shape(1) != wide || rows.shape(0) < seats)
-      ThrowIfError(absl::InvalidArgumentError("a row for each run is needed"));
+      ThrowIfError(
+          absl::InvalidArgumentError("rows: must be a two-dimensional array with one row for each run"));
   }
 
   // Returns the parameters after applying a row of actions.
@@ -195,7 +200,8 @@ class Fleet {
     const auto numbers = static_cast<py::ssize_t>(knobs_.low.size());
     if (moves.shape(1) != numbers || row >= moves.shape(0) || row >= choices.shape(0) ||
         numbers + choices.shape(1) != static_cast<py::ssize_t>(values.size()))
-      ThrowIfError(absl::InvalidArgumentError("actions: of another shape than the action space"));
+      ThrowIfError(
+          absl::InvalidArgumentError("actions: their shape differs from the shape of the action space"));
     Setting wanted = values;
     if (numbers > 0) Move(moves.data(row, 0), wanted);
     for (py::ssize_t place = 0; place < choices.shape(1); ++place)
@@ -206,7 +212,8 @@ class Fleet {
   void Move(const double* action, Setting& values) const {
     std::vector<double> by(knobs_.low.size());
     for (size_t i = 0; i < by.size(); ++i) {
-      if (std::isnan(action[i])) ThrowIfError(absl::InvalidArgumentError("actions: nan is no number"));
+      if (std::isnan(action[i]))
+        ThrowIfError(absl::InvalidArgumentError("actions: is nan; it must be a number"));
       by[i] = std::clamp(action[i], -1.0, 1.0) * step_;
     }
     knobs_.Move(by, absl::MakeSpan(values).subspan(0, by.size()));

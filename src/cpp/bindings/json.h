@@ -1,5 +1,5 @@
 // Reads values produced by a JSON or YAML parser (dict, list, str, int, float, bool, None). Raises
-// InvalidSpecError with the path if a value has a different type than in the API.
+// InvalidSpecError with the path of the value if its type differs from the type in the API.
 #ifndef KUEUE_BINDINGS_JSON_H_
 #define KUEUE_BINDINGS_JSON_H_
 
@@ -9,22 +9,23 @@
 
 namespace kueue::python {
 
-// Returns a cached Python string for a literal. Field names are looked up frequently.
+// Returns a cached Python string for a literal. Field names are looked up too often to create their strings
+// each time.
 py::handle Interned(const char* literal);
 
-// Raises InvalidSpecError "where: what" unless the condition holds.
+// Raises InvalidSpecError with the message "where: what" if `holds` is false.
 void Require(bool holds, const std::string& where, const char* what);
 
-// Return the value of a key, or a null handle if it is absent or null. `where` is the path of the dict
-// itself. The handles are borrowed from `dict`.
+// Return the value of a key, or a null handle if the key is absent or its value is null. `where` is the path
+// of the dict itself. The handles are borrowed from `dict`.
 py::handle Get(const py::handle& dict, const char* key);
 py::handle GetDict(const py::handle& dict, const char* key, const std::string& where);
 py::handle GetList(const py::handle& dict, const char* key, const std::string& where);
 // Empty if the key is absent.
 std::string GetText(const py::handle& dict, const char* key, const std::string& where);
 
-// Calls read(item, path of the item) for each item of the list under the key, if present. Each item must be
-// an object.
+// Calls read(item, path of the item) for each item of the list that is the value of the key. Does nothing if
+// the key is absent. Each item must be an object.
 template <typename Read>
 void ForEachObject(const py::handle& dict, const char* key, const std::string& where, Read read) {
   const py::handle list = GetList(dict, key, where);
@@ -37,8 +38,9 @@ void ForEachObject(const py::handle& dict, const char* key, const std::string& w
   }
 }
 
-// Appends an injective text of the value: keys are sorted and strings are prefixed with their length. Keys
-// with the values null, "" or [] are treated as absent, since Kueue omits them when it writes objects.
+// Appends a text of the value that is equal only for equal values. Keys are sorted, and strings are prefixed
+// with their length. Keys with the values null, "" or [] are treated as absent, since Kueue omits them when
+// it writes objects.
 void AppendCanonical(std::string* text, const py::handle& value);
 
 }  // namespace kueue::python

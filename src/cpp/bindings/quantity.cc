@@ -136,16 +136,17 @@ void BindIntegers(py::class_<Quantity>& quantity) {
 
 Quantity FromTextOrInteger(const py::object& value) {
   if (!PyUnicode_Check(value.ptr()) && !PyLong_Check(value.ptr())) {
-    ThrowIfError(absl::InvalidArgumentError(
-        absl::StrCat("a quantity is a text or an integer, not ", Py_TYPE(value.ptr())->tp_name)));
+    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(
+        "quantity: is of type ", Py_TYPE(value.ptr())->tp_name, "; it must be a string or an integer")));
   }
   try {
     return Parse(py::cast<std::string>(py::str(value)));
   } catch (const py::cast_error&) {
-    ThrowIfError(absl::InvalidArgumentError("a quantity is a text in Unicode"));
+    ThrowIfError(
+        absl::InvalidArgumentError("quantity: is not valid Unicode; it must be a string without surrogates"));
     throw;
   } catch (const py::error_already_set&) {  // Python limits integer conversion to a few thousand digits.
-    ThrowIfError(absl::InvalidArgumentError("the integer of a quantity has too many digits"));
+    ThrowIfError(absl::InvalidArgumentError("quantity: the integer has too many digits"));
     throw;
   }
 }

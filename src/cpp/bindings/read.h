@@ -21,20 +21,21 @@ CohortSpec ReadCohort(const py::handle& object);
 LocalQueueSpec ReadLocalQueue(const py::handle& object);
 AdmissionCheckSpec ReadCheck(const py::handle& object);
 LimitRange ReadLimitRange(const py::handle& object);
-// Parses JSON; empty: none.
+// Parses the JSON text. An empty text contains no updates.
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
-// Stores type and status of each condition except Ready in `node`.
+// Stores the type and the status of each condition except Ready in `node`.
 void NoteConditions(const std::map<std::string, std::string>& statuses, Node& node);
 
-// A Pod of the cluster, and the requests of its containers.
+// A Pod of the cluster: its name, its state and its pod template.
 struct PodObject {
   std::string ns, name;
   ClusterPod pod;
   PodTemplate spec;
 };
 PodObject ReadPod(const py::handle& object);
-// Reads from a pod's annotations the workload of the pod, and whether a topology assignment placed the pod.
+// Stores in `pod` two facts from its annotations: the key of its workload, and whether a topology assignment
+// placed the pod.
 void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
                         ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
@@ -43,10 +44,10 @@ WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);
 
-// Converts an object of any kind, determined by the name of its class, to a function that applies it to an
-// engine. The matching deletions are in DeleteObject().
+// Returns a function that applies the object to an engine. The name of the object's class determines its
+// kind. DeleteObject() deletes objects of the same kinds.
 std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed);
-// Appends the object's name to `queues` if it is a ClusterQueue.
+// Appends the object's name to `queues` if the object is a ClusterQueue.
 void AddIfQueue(const py::handle& object, std::vector<std::string>& queues);
 void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name);
 
@@ -60,7 +61,7 @@ std::vector<std::string> Texts(const py::handle& sequence);
 Quantity ReadQuantity(const py::handle& value, const std::string& where);
 ResourceList ReadResources(const py::handle& dict, const std::string& where);
 std::optional<int64_t> OptionalInt(const py::handle& value);
-Time TimeOf(const py::handle& value);  // of a Timestamp, or of Seconds (kueuepy.objects.times)
+Time TimeOf(const py::handle& value);  // `value` is a Timestamp or Seconds (kueuepy.objects.times).
 std::optional<Time> OptionalTime(const py::handle& value);
 
 }  // namespace kueue::python

@@ -1,4 +1,4 @@
-// Tables of a run as NumPy columns that share its memory, and its metrics as plain data.
+// Tables of a simulation as NumPy arrays that share its memory, and its metrics as plain data.
 #ifndef KUEUE_BINDINGS_RUN_TABLES_H_
 #define KUEUE_BINDINGS_RUN_TABLES_H_
 
@@ -9,7 +9,8 @@
 
 namespace kueue::python {
 
-// Return arrays by name, or pairs of codes and names. The arrays are read-only and keep the run alive.
+// Return a dict from the name of each column to an array, or to a pair (codes, names). The arrays are
+// read-only and keep the simulation alive.
 using SharedRun = std::shared_ptr<Simulation>;
 py::dict JobColumnsOf(const SharedRun& run);
 py::dict RunColumnsOf(const SharedRun& run);
@@ -21,10 +22,10 @@ py::dict ConsumedColumnsOf(const SharedRun& run);
 py::dict CycleColumnsOf(const SharedRun& run);
 
 py::dict FiguresOf(const Simulation& run);
-// Returns for each code of the column `flavors` the tuples (pod set, resource, flavor, amount) of the
-// admission.
+// Returns, for each code in the column `flavors`, the admission as tuples (pod set, resource, flavor,
+// amount).
 py::list AssignedOf(const Simulation& run);
-// Returns tuples (time, period, times, rows of the jobs).
+// Returns a tuple (time, period, count, rows of the jobs) for each preemption loop.
 py::list LoopsOf(const Simulation& run);
 
 }  // namespace kueue::python

@@ -22,8 +22,8 @@ absl::Span<const T> ReadColumn(const py::dict& columns, const char* name, size_t
   if (!columns.contains(name)) return {};
   const auto array = columns[name].cast<py::array_t<T, py::array::c_style>>();
   if (static_cast<size_t>(array.size()) != size) {
-    ThrowIfError(
-        absl::InvalidArgumentError(absl::StrCat("column ", name, " has another length than submit")));
+    ThrowIfError(absl::InvalidArgumentError(
+        absl::StrCat("column ", name, ": is of length ", array.size(), "; it must be ", size, " long")));
   }
   kept.push_back(array);
   return {array.data(), size};
@@ -31,7 +31,8 @@ absl::Span<const T> ReadColumn(const py::dict& columns, const char* name, size_t
 
 Draws ReadDraws(const py::handle& values) {
   auto draws = values.cast<std::vector<Time>>();
-  if (draws.empty()) ThrowIfError(absl::InvalidArgumentError("no draws"));
+  if (draws.empty())
+    ThrowIfError(absl::InvalidArgumentError("draws: is empty; it must contain at least one value"));
   return Draws(std::move(draws));
 }
 
@@ -185,7 +186,9 @@ class VirtualRun {
     for (const py::handle& item : known) {
       const auto pair = item.cast<std::pair<int32_t, std::string>>();
       const WorkloadId workload = simulation_->engine().state().FindWorkload(pair.second);
-      if (workload == kNoId) ThrowIfError(absl::NotFoundError("no such workload: " + pair.second));
+      if (workload == kNoId)
+        ThrowIfError(
+            absl::NotFoundError(absl::StrCat("Workload \"", pair.second, "\": there is no such workload")));
       RequireJob(pair.first);
       simulation_->Adopt(pair.first, workload);
     }
@@ -225,7 +228,7 @@ class VirtualRun {
   auto ReadFinal(Make make) {
     const Alone alone(turn_, kWhat, is_over_);
     if (!simulation_->closed())
-      ThrowIfError(absl::FailedPreconditionError("this Simulation goes on; close() ends it"));
+      ThrowIfError(absl::FailedPreconditionError("this Simulation is not closed; call close() first"));
     return make(simulation_);
   }
   const std::shared_ptr<Simulation>& simulation() const { return simulation_; }
@@ -237,12 +240,13 @@ class VirtualRun {
   void RequireOpen() const {
     if (simulation_->closed()) {
       ThrowIfError(absl::FailedPreconditionError(
-          "this Simulation was closed, and cannot go on; result() gives what came of it without closing it"));
+          "this Simulation is closed and cannot continue; result() returns results without closing it"));
     }
   }
   void RequireJob(int32_t job) const {
     if (job < 0 || job >= simulation_->columns().size())
-      ThrowIfError(absl::InvalidArgumentError("there is no such job"));
+      ThrowIfError(
+          absl::InvalidArgumentError(absl::StrCat("job: is ", job, "; it must be an index of a job")));
   }
   std::shared_ptr<JobColumns> ReadJobs(const py::list& shapes, const py::dict& columns) {
     auto jobs = std::make_shared<JobColumns>();
@@ -280,13 +284,15 @@ class VirtualRun {
   static void RequireWhole(const JobColumns& jobs, size_t size, size_t shapes) {
     for (int32_t shape : jobs.shape) {
       if (shape < 0 || static_cast<size_t>(shape) >= shapes) {
-        ThrowIfError(absl::InvalidArgumentError("a job names a shape that does not exist"));
+        ThrowIfError(absl::InvalidArgumentError(
+            absl::StrCat("shape: is ", shape, "; it must be an index of a shape")));
       }
     }
     if (jobs.runtime.size() != size || jobs.shape.size() != size ||
         (!jobs.names.empty() && jobs.names.size() != size) ||
         (!jobs.uids.empty() && jobs.uids.size() != size))
-      ThrowIfError(absl::InvalidArgumentError("submit, runtime and shape must be given for each job"));
+      ThrowIfError(absl::InvalidArgumentError(
+          "jobs: submit, runtime, shape, names and uids must each have one value per job"));
   }
   // Shares one template between all pod sets that are the same Python object.
   std::shared_ptr<const WorkloadSpec> WithSharedTemplates(const py::handle& object, WorkloadSpec spec) {

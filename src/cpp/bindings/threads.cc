@@ -90,7 +90,7 @@ void Turn::Enter(const char* what, bool again, bool waits) {
     ++depth_;
     return;
   }
-  const char* why = IsMe(holder) ? " is in the midst of another call of the same thread"
+  const char* why = IsMe(holder) ? " is in use by another call of the same thread; try again after that call"
                     : IsOfThisProcess(holder)
                         ? " is in use by another thread; use it in one thread at a time, "
                           "or fork() it for each"

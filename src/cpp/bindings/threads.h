@@ -37,11 +37,12 @@ class Turn {
   // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
-  // Returns whether the right was held, when this process was forked, by a thread that does not exist in it.
+  // Returns whether another thread held the right when this process was forked. That thread does not exist in
+  // this process.
   bool IsLost() const;
 
  private:
-  std::atomic<uint64_t> holder_{0};  // Fork count and thread; 0: none.
+  std::atomic<uint64_t> holder_{0};  // Fork count and thread of the holder; 0 if there is none.
   int depth_ = 0;
 };
 

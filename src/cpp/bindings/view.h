@@ -26,13 +26,15 @@ py::object ConditionOf(SharedEngine& shared, Serial serial, const std::string& t
 py::dict ConditionsOf(SharedEngine& shared, Serial serial);
 // Returns (ClusterQueue, ((pod set, count, {resource: (flavor, amount)}), ...)) or None.
 py::object AdmissionOf(SharedEngine& shared, Serial serial);
-// Returns {ClusterQueue: (keys in order, inadmissible keys)} of queues with pending workloads.
+// Returns {ClusterQueue: (keys in order, inadmissible keys)} for the queues with pending workloads.
 py::dict QueuesOf(SharedEngine& shared);
-// Returns {ClusterQueue: {flavor/resource: amount}} of all queues or of the active ones.
+// Returns {ClusterQueue: {flavor/resource: amount}} for all queues or, if `active` is true, for the active
+// queues.
 py::dict UsageOf(SharedEngine& shared, bool active);
-// Returns {ClusterQueue: precise weighted share} of queues with a nonzero share.
+// Returns {ClusterQueue: precise weighted share} for the queues with a nonzero share.
 py::dict SharesOf(SharedEngine& shared);
-// Returns {namespace/LocalQueue: {resource, or "penalty:" and resource: nano units as a string}}.
+// Returns {namespace/LocalQueue: {key: amount in nano units, as a string}}. A key is a resource name for
+// consumed usage, and "penalty:" plus a resource name for pending penalties.
 py::dict ConsumedOf(SharedEngine& shared);
 
 }  // namespace kueue::python

@@ -10,7 +10,8 @@
 
 namespace kueue {
 
-// Return the path of a claim of a pod set, and of a request within a claim's path.
+// ClaimPath() returns the field path of a claim of a pod set. RequestPath() returns the field path of a
+// request in a claim.
 std::string ClaimPath(size_t pod_set, size_t claim);
 std::string RequestPath(const std::string& claim_path, size_t request);
 
@@ -26,7 +27,8 @@ const ResourceClaimTemplate* FindTemplate(const DeviceContext& context, const st
 // compile.
 FieldErrors CompileSelectors(const DeviceSelectors& selectors, const std::string& path,
                              const std::string& what, std::vector<std::string>* expressions);
-// Does the same for a device class, which must exist; the name may be empty. Returns at most one error.
+// Same as above, for the selectors of a device class. Returns an error if the class does not exist, and at
+// most one error in total. Does nothing if the name is empty.
 FieldErrors CompileClass(const DeviceContext& context, const std::string& device_class,
                          const std::string& request_path, std::vector<std::string>* expressions);
 
@@ -35,8 +37,8 @@ FieldErrors CompileClass(const DeviceContext& context, const std::string& device
 FieldErrors CheckSelectors(const DeviceContext& context, const ResourceClaimTemplate& spec,
                            const std::string& claim_path);
 
-// Appends to `matched` the devices of a source that match a request, from complete pools only
-// (pkg/dra/counters.go:matchDevicesForSource). The pointers are owned by `context.objects`.
+// Appends to `matched` the devices of a source that match a request. Devices of incomplete pools are ignored
+// (pkg/dra/counters.go:matchDevicesForSource). `context.objects` owns the devices.
 FieldErrors MatchSource(const DeviceContext& context, const DeviceSource& source,
                         const std::vector<std::string>& of_class, const std::vector<std::string>& of_request,
                         const std::string& request_path, std::vector<const Device*>* matched);

@@ -14,7 +14,7 @@
 
 namespace kueue {
 
-// Input of the functions below. The referenced objects must outlive it.
+// Input of the functions below. The referenced objects must outlive the context.
 struct DeviceContext {
   const DeviceObjects& objects;
   const Config& config;
@@ -26,7 +26,7 @@ struct DevicePodSet {
   const PodTemplate* pod;
 };
 
-// A source of a device class, and the logical resource that it charges.
+// A source of a device class, and the logical resource that the source charges.
 struct ClassSource {
   const DeviceSource* source;
   const std::string* logical;
@@ -38,7 +38,7 @@ const std::string* LogicalResource(const Config& config, const std::string& devi
 std::vector<ClassSource> CountersOf(const Config& config, const std::string& device_class);
 std::vector<ClassSource> CapacitiesOf(const Config& config, const std::string& device_class);
 // Returns whether amounts of the resource are printed in bytes, like memory. This is the case if a counter or
-// a capacity is charged to it (pkg/resources/resource_formatter.go).
+// a capacity is charged to the resource (pkg/resources/resource_formatter.go).
 bool IsChargedBySource(const Config& config, absl::string_view resource);
 
 // Returns whether this is a name of an extended resource
@@ -55,11 +55,11 @@ struct DeviceOutcome {
 DeviceOutcome ResolveDevices(const DeviceContext& context, const std::string& ns,
                              const std::vector<DevicePodSet>& pod_sets);
 
-// Returns an injective text of the input that determines the outcome, other than device objects and
-// configuration.
+// Returns a cache key for ResolveDevices(). Equal keys imply equal outcomes as long as the device objects and
+// the configuration do not change.
 std::string CountingKey(const std::string& ns, const std::vector<DevicePodSet>& pod_sets);
 
-// Steps of ResolveDevices(). Each adds to the charges or returns errors.
+// Steps of ResolveDevices(). Each step adds to the charges or returns errors.
 FieldErrors CountClaims(const DeviceContext& context, const std::string& ns,
                         const std::vector<DevicePodSet>& pod_sets, DeviceCharges* charges);
 FieldErrors CountExtendedResources(const DeviceContext& context, const std::vector<DevicePodSet>& pod_sets,

@@ -1,4 +1,5 @@
-// Comparisons of object fields, for changes that Kueue ignores unless specific fields differ.
+// Comparisons of an object before and after a change. Kueue ignores some changes unless specific fields
+// differ.
 #ifndef KUEUE_ENGINE_CHANGES_H_
 #define KUEUE_ENGINE_CHANGES_H_
 

@@ -27,7 +27,7 @@ struct WorkloadStatus {
     std::optional<int64_t> count;
     std::map<std::string, std::string> flavors;
     std::map<std::string, int64_t> usage;
-    std::vector<std::string> levels;  // Levels of the topology assignment; empty: none.
+    std::vector<std::string> levels;  // Levels of the topology assignment; empty if there is none.
     // Pairs of level values and number of pods.
     std::vector<std::pair<std::vector<std::string>, int32_t>> domains;
     DelayedTopology delayed = DelayedTopology::kNone;
@@ -40,7 +40,7 @@ struct WorkloadStatus {
     PodSetUpdates pod_set_updates;
   };
   std::vector<ConditionRecord> conditions;
-  std::string cluster_queue;  // ClusterQueue of the admission; empty: none.
+  std::string cluster_queue;  // ClusterQueue of the admission; empty if there is none.
   std::vector<PodSetRecord> pod_sets;
   std::vector<CheckRecord> checks;
   std::optional<int64_t> requeue_count;
@@ -63,7 +63,7 @@ class Engine {
   void SetStopDelay(Time delay) { state_.stop_delay = delay; }
   void SetNow(Time now) { state_.now = now > state_.now ? now : state_.now; }
 
-  // Create or replace objects. `changed` tells whether the spec differs from the one applied before.
+  // Create or replace objects. `changed` is true if the spec differs from the previously applied spec.
   void ApplyFlavor(ResourceFlavor spec);
   void DeleteFlavor(const std::string& name);
   void ApplyClusterQueue(ClusterQueueSpec spec, bool changed);
@@ -77,8 +77,8 @@ class Engine {
   void ApplyCheck(AdmissionCheckSpec spec);
   void DeleteCheck(const std::string& name);
   void ApplyTopology(const std::string& name, std::vector<std::string> levels);
-  // `ready_since` is the transition time of the condition Ready. By default, it is kept if the condition has
-  // not changed, and otherwise set to the current time.
+  // `ready_since` is the transition time of the condition Ready. If it is omitted, the previous time is kept
+  // if the condition has not changed; otherwise the current time is used.
   void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
   void DeleteNode(const std::string& name);
   // Creates or replaces a pod of the cluster.
@@ -89,7 +89,7 @@ class Engine {
   void DeleteLimitRange(const std::string& ns, const std::string& name);
   void ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class);
   void DeleteRuntimeClass(const std::string& name);
-  // Without `created`, the creation time is the time at which the class is first applied.
+  // If `created` is omitted, the creation time is the time at which the class is first applied.
   void ApplyDeviceClass(const std::string& name, DeviceClass device_class, std::optional<Time> created);
   void DeleteDeviceClass(const std::string& name);
   void ApplyResourceClaimTemplate(const std::string& ns, const std::string& name, ResourceClaimTemplate spec);
@@ -99,7 +99,8 @@ class Engine {
 
   // Creates a workload. Its key must not exist. The returned id is valid until the workload is removed.
   WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
-  // Handles a write of the workload. `changed` tells whether the spec differs.
+  // Handles an update of the workload's API object. `changed` is true if the spec differs from the previous
+  // spec.
   void Update(WorkloadId id, WorkloadObject object, bool changed = true);
   // Finishes the workload with reason Succeeded, Failed or FailedToStart. An empty message is replaced by the
   // default message of the reason.
@@ -116,15 +117,16 @@ class Engine {
   void SetPodsReady(WorkloadId id, bool ready);
   // Sets the time at which the job stops if the workload is evicted. Until then the workload keeps its quota.
   void SetJobStop(WorkloadId id, Time at);
-  // Makes the workload the one that its queue tries first, because it waits for its preemption victims. Kueue
-  // keeps this in memory only. Does nothing if the workload is not in a queue.
+  // Marks the workload as the preemptor of its queue. The queue tries it first, because it waits for its
+  // preemption victims to stop. Kueue keeps this mark in memory only. Does nothing if the workload is not in
+  // a queue.
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
   // Runs the controllers until nothing changes; see kueue::Settle.
   void Settle(bool all_devices = false);
-  // Retries the notified trees and runs one scheduling cycle if an active queue has a head. A blocked cycle
-  // continues instead once all pods are ready.
+  // Retries the notified trees and runs one scheduling cycle if an active queue has a head. If a cycle is
+  // blocked, continues that cycle instead, as soon as all pods are ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
   // Returns the entry that a cycle would produce for this workload alone. The workload may be pending or not
   // in a queue.
@@ -135,9 +137,9 @@ class Engine {
   void HoldRetries(bool hold) { state_.holds_retries = hold; }
   // Returns the notified trees: "Cohort NAME", or "ClusterQueue NAME" for a queue without a cohort.
   std::vector<std::string> NotifiedTrees() const;
-  // Requeues the inadmissible workloads of those of the trees that were notified.
+  // Requeues the inadmissible workloads of the given trees. Trees that were not notified are skipped.
   void Retry(const std::set<std::string>& trees);
-  // Releases the quota of evicted workloads and requeues them, as a settle would.
+  // Releases the quota of evicted workloads and requeues them, as Settle() would.
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);
 
  private:

@@ -9,7 +9,7 @@
 namespace kueue {
 
 // Returns a fingerprint. If two states of one engine, possibly saved and loaded, have equal fingerprints, the
-// same cycles follow as long as the time stands still and no object changes. The fingerprint covers pending
+// same cycles follow as long as neither the time nor an object changes. The fingerprint covers pending
 // workloads with their scan progress, quota reservations with their times, and conditions. It ignores
 // counters that only increase, the configuration, and the objects. If `root` is given, it covers only the
 // tree of this root or of this ClusterQueue without a cohort.

@@ -7,16 +7,16 @@
 
 namespace kueue {
 
-// Returns whether LocalQueue usage orders the queue, according to the configuration and the queue's
-// admissionScope.
+// Returns whether the workloads of the queue are ordered by the usage of their LocalQueues. This depends on
+// the configuration and on the queue's admissionScope.
 bool UsesAdmissionFairSharing(const State& state, NodeId queue);
 
-// Returns the weighted usage of a LocalQueue, including pending penalties, divided by its weight. Infinite if
-// the weight is 0.
+// Returns the weighted usage of a LocalQueue, including pending penalties, divided by its weight. Returns
+// infinity if the weight is 0.
 inline double LocalQueueUsage(const State& state, LocalQueueId queue) {
   return state.ledger_usage[static_cast<size_t>(queue)];
 }
-// Recomputes the usage of the LocalQueue. Call after its weight or its ledger entry changed.
+// Recomputes the usage of the LocalQueue. Must be called after its weight or its ledger entry has changed.
 void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 
 // Returns whether the LocalQueue has a pending entry penalty. Returns false if it is stopped.
@@ -28,8 +28,8 @@ void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);
 // Adds the pending penalty to the consumed usage when the workload is admitted.
 void SettlePenalty(State& state, WorkloadId id);
-// Samples every LocalQueue whose sample is due: decays its usage towards its current usage and reorders its
-// ClusterQueue.
+// Samples every LocalQueue whose next sample is due: updates its decayed usage from its current usage, and
+// reorders the workloads of its ClusterQueue.
 void Sample(State& state);
 
 }  // namespace kueue

@@ -1,5 +1,5 @@
-// Dominant resource share: the usage of a node above its quota. Mirrors pkg/cache/scheduler/fair_sharing.go
-// (kueue ff69552e79).
+// Dominant resource share of a node, which measures how much of the lendable quota the node borrows. Mirrors
+// pkg/cache/scheduler/fair_sharing.go (kueue ff69552e79).
 #ifndef KUEUE_FAIRNESS_SHARE_H_
 #define KUEUE_FAIRNESS_SHARE_H_
 
@@ -22,7 +22,8 @@ struct Share {
   bool IsZeroWeightBorrowing() const { return weight == 0 && ratio != 0; }
   // Returns ratio / weight, or infinity if a node with weight 0 borrows.
   double Weighted() const;
-  // Returns the value of status.fairSharing.weightedShare: rounded up, INT64_MAX for infinity.
+  // Returns Weighted() in the form of status.fairSharing.weightedShare: rounded up, with INT64_MAX for
+  // infinity.
   int64_t Rounded() const;
 };
 

@@ -26,18 +26,20 @@ struct Head {
 
 class Tournament {
  public:
-  // One head per queue; a later head of the same queue replaces an earlier one. The references must outlive
-  // the tournament.
+  // Uses at most one head per queue; a later head of the same queue replaces an earlier head. The references
+  // must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return !by_queue_.empty(); }
   // Returns the index of the next head at the current usage, and removes it. Cohort trees, and ClusterQueues
-  // without a cohort, share no quota; Kueue processes them in the random order of a Go map, which matters
-  // only if they share nodes. Here, the next tree is that of the first remaining head. Heads that fit come
-  // first, then heads are ordered by queue time and by queue name.
+  // without a cohort, share no quota; Kueue processes them in the random order of a Go map. This order
+  // matters only if trees share nodes of a topology. Here, the next tree is the tree of the first remaining
+  // head. For this purpose, heads that fit come first, and heads are then ordered by queue time and by queue
+  // name.
   size_t Pop();
 
  private:
-  struct AncestorShares {  // Shares of the nodes on the path from one head's queue to the root, by parent.
+  // Shares of the nodes on the path from the queue of one head to the root, each stored with its parent.
+  struct AncestorShares {
     std::vector<std::pair<NodeId, Share>> at;
   };
   bool IsLeft(size_t index) const;

@@ -25,7 +25,7 @@ struct AssignmentSubject {
   const NominationMapping* pinned;  // Null: all flavors may be assigned.
 };
 
-// Indexes of the pod sets of a class that must get the same flavors. Most pod sets are a group of their own.
+// Indexes of the pod sets of a class that must get the same flavors. Most groups contain a single pod set.
 using PodSetGroup = absl::InlinedVector<int, 1>;
 std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls);
 
@@ -58,7 +58,8 @@ class FlavorAssigner {
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
   // Returns whether every pod set of the group got its flavors, so that the next group can be assigned.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
-  // Searches a flavor for each requested resource of the group; stops at the first resource without one.
+  // Searches for a flavor for each requested resource of the group. Stops at the first resource for which
+  // there is none.
   void FindFlavors(const Group& group, const Requests& requests, const Amounts& assumed,
                    PodSetAssignment& found);
   // Splits the flavors chosen for a group into the assignments of its pod sets.
@@ -68,19 +69,19 @@ class FlavorAssigner {
   // Returns the requests for resources of the resource group. The result is `requests` itself, or a filtered
   // copy in `some`.
   const Requests& OfResourceGroup(const Requests& requests, int resource_group, Requests& some) const;
-  // Searches a flavor for the resources of the resource group and adds the result to `found`. Returns whether
-  // a flavor was found; otherwise `found` contains only the refusals.
+  // Searches for a flavor for the resources of the resource group and adds the result to `found`. Returns
+  // whether a flavor was found; otherwise `found` contains only the refusals.
   bool FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
                   const Amounts& assumed, PodSetAssignment& found);
-  // Evaluates the flavor of `attempt` for the group. Adds to `choices` a choice for each resource that fits.
+  // Evaluates the flavor of `attempt` for the group. For each resource that fits, adds a choice to `choices`.
   GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
                          FlavorAttempt& attempt, Choices& choices, Refusals& refusals);
   GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
                          Refusals& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
-  // Return what the replaced slice holds: the usage of a resource, its pod set at an index, or its pod set by
-  // name.
+  // Return parts of the admission of the replaced slice: the usage of a resource, the pod set at an index, or
+  // the pod set with a name.
   int64_t ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const;
   const PodSetAdmission* ReplacedAt(int pod_set) const;
   const PodSetAdmission* ReplacedNamed(const std::string& name) const;
@@ -88,8 +89,8 @@ class FlavorAssigner {
   bool IsBetter(GranularMode a, GranularMode b) const;
   std::optional<Refusal> WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
                                        const LabelKeys* group_keys);
-  // Returns whether a pod set without requests inherits the choice: flavors of its group that have a
-  // topology.
+  // Returns whether a pod set without requests inherits the choice from its group. Only flavors with a
+  // topology are inherited.
   bool Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const;
   void TakeAdmitted(PodSetAssignment& result) const;
   static void Rescale(PodSetAssignment& result, int64_t before);
@@ -110,12 +111,13 @@ class FlavorAssigner {
   const NominationMapping* pinned_;
 };
 
-// Returns the severity of a reason for not fitting. Among alternative flavors the least severe reason is
-// reported, among requirements the most severe one.
+// Returns the severity of a reason for not fitting. Among alternative flavors, the least severe reason is
+// reported; among requirements that must all be met, the most severe reason is reported.
 int Severity(Reason reason);
 inline Reason MostSevere(Reason a, Reason b) { return Severity(a) >= Severity(b) ? a : b; }
 
-// Returns whether preemption is considered for a request that fits in a subtree of at most `height`. Mirrors
+// Returns whether preemption is considered for a request of `wanted`. `height` is the result of
+// Quota::LowestSubtreeThatFits() for the request. Mirrors
 // pkg/scheduler/flavorassigner/flavorassigner.go:fitsResourceQuota, canPreemptWhileBorrowing.
 bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
                          const Quota::Height& height);

@@ -22,7 +22,7 @@ struct FlavorChoice {
   int tried;   // Index of the flavor at which the scan stopped; -1 if it reached the last flavor.
 };
 
-// A flavor that was evaluated, and its worst result over the requested resources.
+// A flavor that was evaluated, and the worst of its results for the requested resources.
 struct FlavorAttempt {
   FlavorId flavor;
   int group;  // Index of the resource group.
@@ -68,7 +68,7 @@ using Amounts = absl::InlinedVector<FlavorResourceAmount, 2>;
 
 struct Assignment {
   absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // In the order of their groups.
-  Amounts usage;                                      // Usage to charge, minus that of a replaced slice.
+  Amounts usage;                                      // Usage to charge, minus the usage of a replaced slice.
   int borrowing = 0;                                  // Highest borrowing level of all flavors.
   Mode mode = Mode::kNoFit;
   Reason no_fit_reason = Reason::kEmpty;
@@ -82,7 +82,7 @@ struct Assignment {
     return nullptr;
   }
   // Returns a message with the refusals of all pod sets; null if there are none. Returns `before` itself if
-  // it has the same content.
+  // its content would be the same.
   Message Facts(ClassId cls, const Message& before) const;
   // Returns whether the scan for a resource stopped before the last flavor.
   bool HasPendingFlavors() const;

@@ -1,4 +1,4 @@
-// Whether a pod set may use a flavor, judged by taints, node labels and topology. Mirrors
+// Checks whether the taints, node labels and topology of a flavor allow a pod set to use the flavor. Mirrors
 // pkg/scheduler/flavorassigner/flavorassigner.go:checkFlavorForPodSets (kueue ff69552e79).
 #ifndef KUEUE_FLAVOR_ELIGIBILITY_H_
 #define KUEUE_FLAVOR_ELIGIBILITY_H_
@@ -18,8 +18,8 @@ namespace kueue {
 // Properties of a queue and a flavor that affect the topology of a pod set.
 struct TopologyMatch {
   bool enabled = true;        // Feature gate TopologyAwareScheduling.
-  bool implied = false;       // Topology requested implicitly by a queue whose flavors all have a topology.
-  bool asks_of_group = true;  // The pods request a resource of the flavor's resource group.
+  bool implied = false;       // The queue requests a topology implicitly, because all its flavors have one.
+  bool asks_of_group = true;  // The pods request at least one resource of the flavor's resource group.
   const std::vector<std::string>* levels = nullptr;  // Levels of the flavor's topology; null: unknown.
 };
 
@@ -39,9 +39,9 @@ inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);
 
-// Returns the first reason why the pod set may not use the flavor, or nullopt if it may. Ignores node
-// selectors of the pod set whose key is not a label key of the flavor or, if `group_keys` is given, not in
-// `group_keys`.
+// Returns the first reason why the pod set may not use the flavor, or nullopt if it may. Checks only the node
+// selectors of the pod set whose key is in `group_keys` or, if `group_keys` is null, is a label key of the
+// flavor.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 // Returns all reasons.

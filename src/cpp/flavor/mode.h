@@ -32,8 +32,8 @@ struct GranularMode {
 inline constexpr GranularMode kWorstMode{PreemptionMode::kNoFit, INT_MAX};
 inline constexpr GranularMode kBestMode{PreemptionMode::kFit, 0};
 
-// Returns whether `a` is preferred over `b`. Equal modes are not, so the earlier flavor is kept. A flavor
-// without preemption candidates comes last unless `without_candidates_compete` is set (rule
+// Returns whether `a` is preferred over `b`. Returns false for equal modes, so that the earlier flavor is
+// kept. A flavor without preemption candidates comes last unless `without_candidates_compete` is set (rule
 // flavors_without_candidates_compete).
 bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility,
                  bool without_candidates_compete = false);

@@ -1,4 +1,4 @@
-// Interface that the flavor assigner uses to find out whether preemption could help.
+// Interface through which the flavor assigner asks whether preemption could help.
 #ifndef KUEUE_FLAVOR_ORACLE_H_
 #define KUEUE_FLAVOR_ORACLE_H_
 

@@ -1,4 +1,4 @@
-// Topology placement of a workload's pod sets, after flavors were assigned by quota. Mirrors
+// Topology placement of a workload's pod sets, after the flavors have been assigned by quota. Mirrors
 // pkg/scheduler/flavorassigner/tas_flavorassigner.go and
 // pkg/cache/scheduler/clusterqueue_snapshot.go:FindTopologyAssignmentsForWorkload (kueue ff69552e79).
 #ifndef KUEUE_FLAVOR_PLACER_H_
@@ -25,8 +25,8 @@ struct TopologyAnswer {
   std::shared_ptr<const PlacementFailure> failure;
 };
 
-// Returns the workload's admission of the pod set with this name, or null. The workload's admission owns the
-// result.
+// Returns the entry for the pod set with this name in the workload's admission, or null if there is none. The
+// admission owns the entry.
 const PodSetAdmission* AdmittedAs(const Workload& workload, const std::string& pod_set);
 
 class Placer {
@@ -43,27 +43,28 @@ class Placer {
   TopologyMatch MatchOf(NodeId queue, int resource_group, FlavorId flavor, ClassId cls, int pod_set);
   bool HasTree(FlavorId flavor) const { return state_.topology.made.capacity.Find(flavor) != nullptr; }
 
-  // Returns the pod sets to place, for an assignment whose flavors are chosen. Marks in the assignment the
-  // pod sets whose placement waits for a provisioning check and those with an invalid request. `replaced` is
+  // Returns the pod sets to place, for an assignment whose flavors are chosen. Pod sets whose placement waits
+  // for a provisioning check and pod sets with an invalid request are marked in the assignment. `replaced` is
   // the elastic slice that the workload replaces, or kNoId.
   TopologyDemands DemandsOf(Assignment& assignment, NodeId queue, WorkloadId workload) const;
 
   // Places the pod sets. If a pod set cannot be placed, the answers for the pod sets before it contain
-  // placements. With `as_if_empty`, ignores the topology usage of all workloads.
+  // placements. If `as_if_empty` is true, ignores the topology usage of all workloads.
   std::vector<TopologyAnswer> Find(const TopologyDemands& demands, WorkloadId workload, bool as_if_empty,
                                    WorkloadId replaced);
   bool Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced);
 
-  // Returns the failure to report, or null if all pod sets are placed. Of several failures, returns the first
-  // by pod set name.
+  // Returns the failure to report, or null if all pod sets are placed. If there are several failures, returns
+  // the first by pod set name.
   const TopologyAnswer* FailureIn(const std::vector<TopologyAnswer>& answers, ClassId cls) const;
   // Stores the placements and their usage in the assignment.
   void Apply(const std::vector<TopologyAnswer>& answers, Assignment& assignment, WorkloadId workload) const;
-  // Returns the usage beyond that already charged for the workload's admission.
+  // Returns the usage that exceeds the usage already charged for the workload's admission.
   std::vector<TopologyUsage> NetUsage(const Assignment& assignment, WorkloadId workload) const;
   // Returns whether the pods of each domain currently fit, checking each domain separately.
   bool HasRoom(const std::vector<TopologyUsage>& usage) const;
-  // Returns the query for a pod set and, if not null, its leader. Sets `failure` if the request is invalid.
+  // Returns the query for a pod set and, if `leader` is not null, its leader. Sets `failure` if the request
+  // is invalid.
   PlacementQuery Asked(const TopologyDemand& demand, const TopologyDemand* leader, WorkloadId workload,
                        std::shared_ptr<const PlacementFailure>& failure) {
     return QueryFor(demand, leader, {workload, false, kNoId, {}}, failure);
@@ -82,7 +83,8 @@ class Placer {
     WorkloadId replaced;
     std::vector<TopologyAnswer> answers;
   };
-  // Returns the query for a pod set and, if not null, its leader. Sets `failure` if the request is invalid.
+  // Returns the query for a pod set and, if `leader` is not null, its leader. Sets `failure` if the request
+  // is invalid.
   PlacementQuery QueryFor(const TopologyDemand& demand, const TopologyDemand* leader, const Search& search,
                           std::shared_ptr<const PlacementFailure>& failure);
   int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload,
@@ -96,8 +98,8 @@ class Placer {
                                    Search& search);
   void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
   std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
-  // Returns the resource of which each pod uses one unit in addition to its requests, or kNoId. Applies to
-  // pods of the workload that is being placed.
+  // Returns the resource of which each pod of the workload being placed uses one unit in addition to its
+  // requests, or kNoId if there is none.
   ResourceId SlotResource() const;
   void Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId workload);
   void AssumeFromOthers(FlavorId flavor);

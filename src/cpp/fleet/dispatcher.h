@@ -31,8 +31,9 @@ struct DispatcherOptions {
   Time worker_lost_timeout = 900 * kSecond;
   // Minimum time between opening two gates of one workload, in nanoseconds.
   Time gate_timeout = 300 * kSecond;
-  bool is_virtual_time = false;  // A round ends at its deadline, not only after it.
-  // Workloads with the same name that others created on workers are treated as copies.
+  // A round is over as soon as the time reaches its deadline; if false, only after the deadline.
+  bool is_virtual_time = false;
+  // A workload on a worker with the same name counts as a copy even if another actor created it.
   bool finds_by_name = false;
 };
 
@@ -42,8 +43,8 @@ struct CheckClusters {
   std::vector<int32_t> clusters;
 };
 
-// A worker cluster, identified by its index in a list of these. A cluster without an engine is never
-// connected.
+// A worker cluster, identified by its index in the list of worker clusters. A cluster without an engine is
+// never connected.
 struct WorkerCluster {
   std::string name;
   Engine* engine = nullptr;
@@ -65,12 +66,12 @@ struct Local {
   WorkloadId id = kNoId;
   Serial serial = kNoId;
   std::string key;
-  // Index of its check in Dispatcher::checks(); kNoId: none, or the check is Rejected.
+  // Index of its check in Dispatcher::checks(); kNoId if it has no check or the check is Rejected.
   int32_t config = kNoId;
-  bool gone = false;          // Deleted, and reconciled since.
+  bool gone = false;          // The workload was deleted, and was reconciled after the deletion.
   std::vector<Copy> copies;   // Sorted by cluster.
   std::optional<Time> round;  // Start of the current round of the incremental dispatcher.
-  std::optional<Time> again;  // Next time at which a reconciliation may give another result.
+  std::optional<Time> again;  // Next time at which a reconciliation may have a different result.
   int32_t rounds = 0;         // Number of rounds of the incremental dispatcher so far.
 };
 
@@ -113,7 +114,7 @@ class Dispatcher {
   // connected.
   void RefreshChecks();
 
-  // Returns the workload reconciled last, or null if it has no MultiKueue check.
+  // Returns the workload that was reconciled last, or null if that workload has no MultiKueue check.
   const Local* looked() const { return looked_; }
   // Returns null if the workload was never reconciled.
   const Local* Find(Serial serial) const;
@@ -189,7 +190,8 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
-  // By check and cluster: position in the configuration, or kNoId if the configuration lacks the cluster.
+  // By check, then by cluster: position of the cluster in the check's configuration, or kNoId if it is not
+  // there.
   std::vector<std::vector<int32_t>> ranks_;
   std::vector<CheckId> check_ids_;  // On the manager.
   Engine* manager_ = nullptr;
@@ -197,8 +199,8 @@ class Dispatcher {
   DispatchListener* listener_ = nullptr;
   External external_;
   const Local* looked_ = nullptr;
-  std::map<Serial, Local> locals_;  // Ordered, so that runs are reproducible.
-  // Specs of copies by the spec from which they were created. Both are kept alive.
+  std::map<Serial, Local> locals_;  // Ordered, so that simulations are reproducible.
+  // Specs of copies, keyed by the spec from which each copy was created. The map keeps both specs alive.
   using Made = std::pair<std::shared_ptr<const WorkloadSpec>, std::shared_ptr<const WorkloadSpec>>;
   absl::flat_hash_map<const WorkloadSpec*, Made> specs_;
 };

@@ -24,22 +24,23 @@ struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
   std::vector<std::string> names;  // Names of the workers, by number.
-  std::vector<Time> sync;          // By worker: delay until the manager observes a change there.
+  std::vector<Time> sync;          // By worker: delay until the manager observes a change on the worker.
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
 };
 
 enum class CopyOutcome : int32_t { kWon, kLost, kEvicted, kWithdrawn, kPresent };
 
-// One row for each copy that was removed or exists at the end. Times are seconds after the start; NaN: never.
+// One row for each copy that was removed or exists at the end. Times are seconds after the start; NaN means
+// never.
 struct CopyTable {
   std::vector<int32_t> job, cluster;
   std::vector<double> made, reserved, admitted, removed;
   std::vector<int32_t> outcome;
   std::vector<int32_t> preempted;      // Number of evictions caused by the copy's preemptions.
-  std::vector<double> preempted_lost;  // Work lost by these evictions, in seconds.
+  std::vector<double> preempted_lost;  // Work lost through these evictions, in seconds.
   std::vector<double> held;            // Time for which the copy held quota, in seconds.
-  std::vector<int32_t> assigned;       // Last admission: a code of the worker's recorder.
+  std::vector<int32_t> assigned;       // Code of the last admission in the worker's recorder.
 };
 
 // Result of a job of the manager, over all its copies.
@@ -51,7 +52,7 @@ struct Fate {
   int32_t copies = 0, starts = 0, retries = 0, rounds = 0;
   int32_t cluster = kNoId;    // Cluster where the job runs or ran last.
   Time due = -1, again = -1;  // Times at which reconciliations are scheduled.
-  Time retried_since = -1;    // Detection of dispatch loops: time of the first counted retry.
+  Time retried_since = -1;    // Time of the first counted retry, used to detect dispatch loops.
   int32_t retries_since = 0;
   bool runs = false, changed = false, loops = false;
 };
@@ -61,15 +62,16 @@ class FleetRun : public RunListener, public DispatchListener {
   using External =
       std::function<std::optional<std::vector<int32_t>>(const FleetRun&, int32_t job, std::vector<int32_t>)>;
 
-  // `sites` are the manager followed by the workers in order. This object must be their only user.
+  // `sites` contains the manager, followed by the workers in the order of their numbers. This object must be
+  // their only user.
   FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options);
   FleetRun(const FleetRun& other);
   FleetRun& operator=(const FleetRun&) = delete;
   ~FleetRun() override = default;
 
-  // Runs for about `work` units of work, but not beyond `until`. Returns whether anything is left.
+  // Simulates about `work` units of work, but not beyond `until`. Returns whether any events are left.
   bool Run(int64_t work, Time until = INT64_MAX);
-  // Processes the events of one time. Returns whether there were any events.
+  // Processes all events at the time of the next event. Returns false if there is no event up to `until`.
   bool RunMoment(Time until = INT64_MAX);
   void Close();
   // Sets the function that selects clusters for the dispatcher kExternal.
@@ -150,7 +152,7 @@ class FleetRun : public RunListener, public DispatchListener {
   // By site: whether the site may have decisions to make, and whether it is being processed at the current
   // time.
   std::vector<uint8_t> awake_, entered_;
-  // Sites that are processed at the current time, and those of them that have scheduled events.
+  // Sites that are processed at the current time, and the subset of these sites that has scheduled events.
   std::vector<size_t> present_, due_;
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
   std::vector<Time> next_;         // By site: time of its next scheduled event.

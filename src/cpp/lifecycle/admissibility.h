@@ -12,7 +12,7 @@ namespace kueue {
 struct Inadmissibility {
   enum class Kind : uint8_t {
     kNone,
-    kFailedChecks,  // Done by the scheduler only: an admission check is Retry or Rejected.
+    kFailedChecks,  // An admission check is Retry or Rejected. Only the scheduler checks this.
     kNamespaceMissing,
     kNamespaceMismatch,
     kResources,
@@ -29,9 +29,9 @@ struct Inadmissibility {
 
 inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
-// Which pod templates are validated. The scheduler uses those in the queue, with defaults filled in. The
-// workload controller uses those of the API, so it does not detect errors caused by the defaults of a
-// LimitRange.
+// The pod templates to validate. The scheduler validates the templates in the queue, which have defaults
+// filled in. The workload controller validates the templates of the API object, so it does not detect errors
+// caused by the defaults of a LimitRange.
 enum class PodTemplates : uint8_t { kAdjusted, kAsWritten };
 
 Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,

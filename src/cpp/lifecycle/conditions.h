@@ -30,8 +30,8 @@ bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& mess
 
 bool HasAllChecksReady(const Workload& workload);
 bool HasCheckIn(const Workload& workload, CheckState check_state);
-// Returns the checks that a workload of the queue needs: those for the flavors of its admission or, without
-// one, those that apply to all flavors.
+// Returns the checks that a workload of the queue needs: the checks for the flavors of its admission or, if
+// it has no admission, the checks that apply to all flavors.
 std::vector<CheckId> RequiredChecks(const State& state, NodeId queue, const Workload& workload);
 bool HasAllRequiredChecks(const State& state, NodeId queue, const Workload& workload);
 

@@ -8,9 +8,10 @@
 
 namespace kueue {
 
-// Runs both controllers on every workload that may need it, in the order of `namespace/name`, until a round
-// changes nothing. Handles timeouts, backoffs and limits that expired by State::now. With `all_devices`,
-// reconciles every pending workload with devices, even if nothing changed for it.
+// Runs both controllers on every workload that may need them, in the order of `namespace/name`, and repeats
+// this until nothing changes. Handles timeouts, backoffs and limits that have expired at State::now. If
+// `all_devices` is true, reconciles every pending workload with devices, even if nothing changed for that
+// workload.
 void Settle(State& state, bool all_devices = false);
 
 // Runs the workload controller for one workload. Returns whether anything changed.
@@ -28,7 +29,7 @@ void ReleaseWaitingCycle(State& state);
 
 // Completes an eviction whose job has stopped: releases the quota and requeues the workload.
 void ReleaseEvicted(State& state, WorkloadId id);
-// Returns a workload that held quota to pending: removes its charge and, unless a backoff is running,
+// Makes a workload that held quota pending again: removes its charge and, unless a backoff is running,
 // enqueues it.
 void ReturnToPending(State& state, WorkloadId id);
 // Removes a finished, deactivated or deleted workload from its queue and its charges, and schedules a retry

@@ -1,5 +1,5 @@
-// Workloads that request devices. Only the workload controller, not the event handlers, puts such workloads
-// into their queues, with the devices counted at each reconciliation. Mirrors
+// Workloads that request devices. Only the workload controller, not the event handlers, queues such
+// workloads. It counts their devices at each reconciliation. Mirrors
 // pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
 // pkg/dra/extended_resources.go:NeedsDRAReconcile (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_DEVICES_H_
@@ -16,14 +16,15 @@ bool NeedsDevices(const State& state, const Workload& workload);
 // Same as above, for the given pod templates, which may have defaults filled in.
 bool NeedsDevices(const State& state, const Workload& workload, const std::vector<PodTemplate>& templates);
 
-// Returns the current charge of the workload for its devices, or why it is refused. Never null.
+// Returns the current charge of the workload for its devices, or the reason for the refusal. Never returns
+// null.
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload);
 // Returns the charge of a pod set from the last count, or null if there is none. EditDevices() invalidates
 // the pointer.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
-// Result of the first steps of reconciling a pending workload. `is_over` ends the reconciliation; `changed`
-// tells whether anything changed.
+// Result of the first steps of reconciling a pending workload. If `is_over` is true, the reconciliation ends.
+// `changed` is true if anything changed.
 struct DeviceLook {
   bool is_over = false;
   bool changed = false;
@@ -36,14 +37,16 @@ void CountForQuestion(State& state, WorkloadId id);
 // Returns whether the message is one that LookAtDevices() writes.
 bool IsDeviceRefusal(const Message& message);
 
-// Copies the workload's entry, which other workloads may share, or adds one, and returns a reference to it.
-// The next call for the same workload invalidates the reference.
+// Returns a reference to an entry that belongs to this workload alone. Copies the current entry, because
+// other workloads may share it, or adds an entry if there is none. The next call for the same workload
+// invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
 // Records an event that would requeue or move a workload without devices.
 void NoteChange(Workload& workload);
-// Removes the known devices of a workload that left its queue and the list of its LocalQueue.
+// Removes the known devices of a workload that is no longer in its queue nor in the list of its LocalQueue.
 void ForgetDevices(Workload& workload);
-// NoteSpec() records a change of the spec. TakeNoteOfSpec() returns whether one was recorded, and resets it.
+// NoteSpec() records a change of the spec. TakeNoteOfSpec() returns whether a change was recorded, and clears
+// the record.
 void NoteSpec(const State& state, Workload& workload);
 bool TakeNoteOfSpec(Workload& workload);
 // Removes the workload from the list of its LocalQueue.

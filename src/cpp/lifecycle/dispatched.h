@@ -7,12 +7,13 @@
 
 namespace kueue {
 
-// Returns the id of a reason that may not be an enumerator of Reason.
+// Returns the id of the reason with this name. The reason need not be an enumerator of Reason.
 Reason InternReason(State& state, const char* name);
 
 // Returns whether a closed preemption gate forbids the workload to preempt.
 bool HasClosedPreemptionGate(const State& state, const Workload& workload);
-// Opens a preemption gate. If it was the last closed gate, the workload is retried if it is pending.
+// Opens a preemption gate. If it was the last closed gate and the workload is pending, the workload is
+// retried.
 void OpenPreemptionGate(State& state, WorkloadId id, const std::string& gate);
 // Records that a closed gate prevents preemption. Returns whether this is new.
 bool BlockOnPreemptionGates(State& state, WorkloadId id);

@@ -11,18 +11,18 @@
 
 namespace kueue {
 
-// Creates or replaces a node; null deletes it.
+// Creates or replaces a node. If `now` is null, deletes the node.
 void ChangeNode(State& state, const std::string& name, std::shared_ptr<const Node> now);
-// Creates or replaces a pod; nullopt deletes it. `key` is `namespace/name`.
+// Creates or replaces a pod. If `now` is nullopt, deletes the pod. `key` is `namespace/name`.
 void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> now);
 // Deletes the pods of a workload whose job has ended.
 void RemovePodsOf(State& state, const Workload& workload);
 
 // Updates the list of failed nodes of each workload that has pods on the node.
 void ReconcileNode(State& state, const std::string& name);
-// Reconciles nodes that have not been ready for too long by State::now.
+// Reconciles the nodes that, at State::now, have exceeded the allowed time without being ready.
 void ReconcileWaitingNodes(State& state);
-// Schedules retries for capacity that pods outside of topology assignments released. Takes effect at
+// Schedules retries for capacity released by pods without a topology assignment. The retries take effect at
 // multiples of 10 s.
 void NoticeFreedNodes(State& state);
 // Schedules a retry for all active queues.

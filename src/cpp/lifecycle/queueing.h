@@ -1,5 +1,5 @@
-// Kueue's queue manager: adds workloads to queues and removes them on every change of a workload or a queue.
-// Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+// Kueue's queue manager: adds workloads to queues, and removes them, on every change of a workload or a
+// queue. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_QUEUEING_H_
 #define KUEUE_LIFECYCLE_QUEUEING_H_
 
@@ -17,11 +17,12 @@ enum class RequeueReason : uint8_t {
   kPreemptionGated,
 };
 
-// Sets the workload's equivalence class, with its total requests, and its priority.
+// Sets the workload's priority and its equivalence class, which includes its total requests.
 void Classify(State& state, WorkloadId id);
 // Classifies a hypothetical workload. A new class is added at the end and is not shared with other workloads.
 void ClassifyHypothetical(State& state, WorkloadId id);
-// Gives a workload that was never queued a class for the lifetime of this object, without leaving a trace.
+// Assigns an equivalence class to a workload that was never queued. The destructor removes the class and
+// leaves no other changes.
 class TemporaryClass {
  public:
   TemporaryClass(State& state, WorkloadId id);
@@ -36,11 +37,11 @@ class TemporaryClass {
   const int64_t priority_;
   const size_t classes_;
 };
-// Like Classify(), but the workload may be in a queue and keeps its place there.
+// Like Classify(), but the workload may be in a queue and keeps its position there.
 void Reclassify(State& state, WorkloadId id);
 
 // Adds the workload to its queue or updates it there. Does nothing if it may not be queued or its queue is
-// unknown. `changed` tells whether its spec, its reclaimable pods, or its Evicted or Requeued condition
+// unknown. `changed` is true if its spec, its reclaimable pods, or its Evicted or Requeued condition has
 // changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Same as AddOrUpdate(), with the given charge for devices, which the workload controller has just counted.
@@ -50,12 +51,12 @@ bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);
-// Requeues the head of a cycle. Returns whether it is active afterwards.
+// Requeues a head that a cycle has processed. Returns whether the workload is active afterwards.
 bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
 // Adds every admissible workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
-// Removes the workloads of the LocalQueue from its ClusterQueue. Scan progress is kept if the LocalQueue only
-// moves to another ClusterQueue.
+// Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to
+// another ClusterQueue; its workloads then keep their scan progress.
 enum class Progress : uint8_t { kForgotten, kKept };
 void RemoveFromLocalQueue(State& state, LocalQueueId queue, Progress progress);
 // Requeues the inadmissible workloads of all trees that were notified since the last call.

@@ -11,7 +11,7 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
 // Sets the Requeued condition and handles the write. Returns whether anything changed.
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
-// Whether the reconciliation continues after a step, stops because of a change, or stops to wait.
+// What the reconciliation does after a step: it continues, stops because of a change, or stops to wait.
 enum class Outcome { kGoOn, kChanged, kWait };
 
 // Applies the retry delay requested by a check in state Retry. Returns whether anything changed.

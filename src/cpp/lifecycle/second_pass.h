@@ -1,6 +1,6 @@
-// Second scheduling pass of workloads with a quota reservation: a topology assignment was delayed by
-// admission checks, or a node failed. Mirrors pkg/workload/workload.go:NeedsSecondPass and
-// pkg/cache/queue/{second_pass_queue,manager}.go (kueue ff69552e79).
+// Second scheduling pass of workloads with a quota reservation. It computes topology assignments that were
+// delayed by admission checks, and replaces failed nodes. Mirrors pkg/workload/workload.go:NeedsSecondPass
+// and pkg/cache/queue/{second_pass_queue,manager}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_SECOND_PASS_H_
 #define KUEUE_LIFECYCLE_SECOND_PASS_H_
 
@@ -20,7 +20,7 @@ bool NeedsSecondPass(const State& state, const Workload& workload);
 // Requests a second pass if one is needed and none is requested yet. The delay doubles with each iteration.
 // Returns whether a pass was requested.
 bool QueueSecondPass(State& state, WorkloadId id, int iteration);
-// Requests another pass after a failed one, for the workload as that pass saw it.
+// Requests another pass after a failed pass. The new pass uses the same snapshot of the workload.
 void RepeatSecondPass(State& state, SecondPass pass);
 void ForgetSecondPass(State& state, WorkloadId id);
 // Removes and returns the passes that are due, at most one for each workload.

@@ -9,8 +9,8 @@
 
 namespace kueue {
 
-// Why the workload cannot be queued, as seen by the workload controller; kNone if it can. Mirrors
-// getQueueBlocker.
+// The reason why the workload controller does not let the workload be queued; kNone if it may be queued.
+// Mirrors getQueueBlocker.
 struct QueueBlocker {
   enum class Kind : uint8_t {
     kNone,
@@ -31,11 +31,11 @@ QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
 // Updates QuotaReserved for the workload's admission gate. Returns whether anything changed.
 bool ReconcileGate(State& state, WorkloadId id);
-// Writes into the QuotaReserved condition why the workload is pending, unless the scheduler does so. Returns
-// whether anything changed.
+// Writes the reason why the workload is pending to the QuotaReserved condition, unless the scheduler writes
+// it. Returns whether anything changed.
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
-// Returns whether a reason does not come from a scheduling attempt, so that bypassing the workload may
-// overwrite it (shouldCheckEquivalenceHash).
+// Returns whether a reason was written without a scheduling attempt, so that it may be overwritten when the
+// workload is bypassed (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason);
 
 }  // namespace kueue

@@ -1,4 +1,5 @@
-// Decision-relevant parts of Kueue's Configuration (API group config.kueue.x-k8s.io) and its feature gates.
+// The parts of Kueue's Configuration that affect decisions (API group config.kueue.x-k8s.io) and its feature
+// gates.
 #ifndef KUEUE_MODEL_CONFIG_H_
 #define KUEUE_MODEL_CONFIG_H_
 
@@ -132,7 +133,7 @@ struct WaitForPodsReady {
 struct Config {
   FeatureGates gates;
   ReleaseRules rules;
-  // Fair sharing is enabled iff this has a value.
+  // Fair sharing is enabled if and only if this has a value.
   std::optional<std::vector<FairSharingStrategy>> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;

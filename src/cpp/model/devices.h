@@ -17,8 +17,8 @@
 
 namespace kueue {
 
-// A source of a mapping in Configuration.resources.deviceClassMappings. It charges a counter or a capacity
-// instead of a number of devices.
+// A source of a mapping in Configuration.resources.deviceClassMappings. The source charges a counter or a
+// capacity instead of a number of devices.
 struct DeviceSource {
   bool is_capacity = false;
   std::string name, driver;
@@ -27,10 +27,10 @@ struct DeviceSource {
 struct DeviceClassMapping {
   std::string name;  // Logical resource charged for devices of these classes.
   std::vector<std::string> device_class_names;
-  std::vector<DeviceSource> sources;  // Empty: the number of devices is charged.
+  std::vector<DeviceSource> sources;  // If empty, the number of devices is charged.
 };
 
-// CEL expressions. An entry without a value is a selector of a kind other than CEL.
+// CEL expressions. An entry without a value is a selector that is not a CEL expression.
 using DeviceSelectors = std::vector<std::optional<std::string>>;
 
 struct DeviceClass {
@@ -41,7 +41,7 @@ struct DeviceClass {
 
 struct DeviceRequest {
   bool first_available = false;
-  bool exactly = false;  // `exactly` is set, so that the fields below have values.
+  bool exactly = false;  // The request sets `exactly`, so the fields below have values.
   std::string device_class_name;
   DeviceSelectors selectors;
   std::string allocation_mode;
@@ -122,14 +122,16 @@ bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 
 // Queue manager's view of a workload with devices.
 struct DeviceQueueing {
-  std::shared_ptr<const DeviceCharges> charges;  // Charges from the last successful computation; null: none.
-  // The workload is in the list of its LocalQueue, from which a new ClusterQueue enqueues workloads.
+  // Charges from the last successful computation; null if there was none.
+  std::shared_ptr<const DeviceCharges> charges;
+  // The workload is in the list of its LocalQueue. When a ClusterQueue is created, the workloads of these
+  // lists are enqueued.
   bool listed = false;
-  bool changed = false;  // The spec, reclaimable pods or conditions changed after it was enqueued.
+  bool changed = false;  // The spec, reclaimable pods or conditions changed after the workload was enqueued.
   // The copy in the queue lacks the condition Requeued=False, which the API object still has.
   bool ignores_requeued = false;
-  // The spec changed since the Admitted condition, which records the generation of the spec, was last
-  // written.
+  // The spec has changed since the Admitted condition was last written. That condition records the generation
+  // of the spec.
   bool respecified = false;
 };
 

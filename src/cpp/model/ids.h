@@ -1,4 +1,4 @@
-// Dense integer ids. Every name is interned once; the rules work on integers only.
+// Dense integer ids. Every name is interned once; the scheduling rules use only integers.
 #ifndef KUEUE_MODEL_IDS_H_
 #define KUEUE_MODEL_IDS_H_
 

@@ -1,4 +1,5 @@
-// Facts from which the text of a condition is rendered on demand (text/text.h). The rules contain no prose.
+// Facts from which the text of a condition is rendered on demand (text/text.h). The scheduling rules
+// themselves contain no texts.
 #ifndef KUEUE_MODEL_MESSAGE_H_
 #define KUEUE_MODEL_MESSAGE_H_
 
@@ -16,8 +17,8 @@
 namespace kueue {
 
 enum class RefusalKind : uint8_t {
-  kExceedsCapacity,     // More than the queue can ever use.
-  kShortOfQuota,        // More than is available now.
+  kExceedsCapacity,     // The request exceeds what the queue can ever use.
+  kShortOfQuota,        // The request exceeds the quota available now.
   kUndeclaredResource,  // No resource group of the queue covers the resource.
   kFlavorNotFound,
   kUntoleratedTaint,
@@ -29,9 +30,9 @@ enum class RefusalKind : uint8_t {
   kInvalidSelector,
   kTopologyUnknown,       // The flavor's topology has no tree.
   kTopologyLevelMissing,  // The topology lacks a requested level.
-  kPlacement,             // No domain fits, independently of quota; see `placement`.
-  // All kinds from here on are errors, which end the search. kNoTopologyFlavor: none of the assigned flavors
-  // has a topology. kManyTopologyFlavors: several of them have one; `text` contains their names.
+  kPlacement,             // The pods fit in no domain, whatever the quota; see `placement`.
+  // This kind and all later kinds are errors, which end the search. kNoTopologyFlavor: none of the assigned
+  // flavors has a topology. kManyTopologyFlavors: several of them have one; `text` contains their names.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
   // No flavor of the queue has a topology.
@@ -46,12 +47,11 @@ struct Refusal {
   RefusalKind kind;
   FlavorId flavor = kNoId;
   ResourceId resource = kNoId;
-  // kExceedsCapacity: usage of earlier pod sets, requested amount, largest amount possible.
-  // kShortOfQuota: missing amount, total requested amount, available amount.
+  // The meaning depends on the kind. kExceedsCapacity: usage of earlier pod sets, requested amount, largest
+  // possible amount. kShortOfQuota: missing amount, total requested amount, available amount.
   // kUntoleratedTaint: index of the taint in the flavor's current taints.
   Amount first, second, third;
-  // kUntoleratedTaint: the taint when the refusal was recorded; kReplacedSliceFlavor: name of the other
-  // flavor.
+  // kUntoleratedTaint: the taint at the time of the refusal. kReplacedSliceFlavor: name of the other flavor.
   std::string text;
   std::shared_ptr<const PlacementFailure> placement = nullptr;
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
@@ -79,7 +79,7 @@ enum class Sentence : uint8_t {
   kDeactivated,
   kGated,  // Names: the gate.
   kGateCleared,
-  kLocalQueueMissing,  // Names of this and the next three: the queue.
+  kLocalQueueMissing,  // Names of this sentence and the next three: the queue.
   kLocalQueueInactive,
   kClusterQueueMissing,
   kClusterQueueInactive,
@@ -96,7 +96,7 @@ enum class Sentence : uint8_t {
   kDeferredFit,
   kOverlappingTargets,
   kNoLongerFits,
-  kLocalQueueTerminating,  // Names of this and the next three: the queue.
+  kLocalQueueTerminating,  // Names of this sentence and the next three: the queue.
   kLocalQueueStopped,
   kClusterQueueTerminating,
   kClusterQueueStopped,
@@ -144,7 +144,8 @@ struct Said {
   Sentence sentence;
   std::vector<std::string> names;  // Values inserted into the sentence.
 };
-// Why a workload was not admitted, by pod set, and the number of pending preemptions it waits for.
+// The reasons why a workload was not admitted, by pod set, and the number of pending preemptions that the
+// workload waits for.
 struct Refused {
   ClassId cls;
   absl::InlinedVector<PodSetRefusals, 1> pod_sets;
@@ -154,7 +155,7 @@ bool operator==(const Refused& a, const Refused& b);
 struct ReservedIn {
   NodeId cluster_queue;
 };
-// Text of a condition that a new reservation set to False: the old text after "Previously: ".
+// Text of a condition that a new quota reservation set to False: "Previously: ", followed by the old text.
 struct Previously {
   Message before;
 };
@@ -165,7 +166,7 @@ enum class PreemptionReason : uint8_t {
   kInCohortFairSharing,
   kInCohortReclaimWhileBorrowing,
 };
-// Eviction because the workload was deactivated. `why` is the reason for the deactivation, or null if
+// An eviction because the workload was deactivated. `why` is the reason for the deactivation, or null if
 // unknown.
 struct DeactivatedDueTo {
   Message why;

@@ -1,4 +1,4 @@
-// Decision-relevant parts of a pod template.
+// The parts of a pod template that affect decisions.
 #ifndef KUEUE_MODEL_POD_H_
 #define KUEUE_MODEL_POD_H_
 
@@ -13,10 +13,11 @@ namespace kueue {
 
 using ResourceList = std::map<std::string, Quantity>;
 
-// A container. Also used for the resources of a pod as a whole.
+// A container. Also used for pod-level resources.
 struct Container {
   ResourceList requests, limits;
-  bool restarts_always = false;  // Restart policy Always: on an init container, marks a sidecar.
+  // Whether the restart policy is Always. An init container with this policy is a sidecar.
+  bool restarts_always = false;
 };
 
 struct Toleration {
@@ -37,7 +38,8 @@ struct PreferredSchedulingTerm {
   NodeSelectorTerm preference;
 };
 
-// A claim of a pod, created from a ResourceClaimTemplate or naming an existing ResourceClaim.
+// A device claim of a pod. It is either created from a ResourceClaimTemplate or refers to an existing
+// ResourceClaim.
 struct PodResourceClaim {
   std::optional<std::string> template_name, claim_name;
 };
@@ -55,8 +57,8 @@ struct PodTemplate {
   std::vector<NodeSelectorTerm> affinity_terms;
   std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
   std::vector<PodResourceClaim> resource_claims;
-  // Injective text of the remaining fields that determine whether the scheduler treats two pods as equal.
-  // Adjust never changes these fields. See SpecShape.
+  // The remaining fields that determine whether the scheduler treats two pods as equal, as a text that is
+  // equal only for equal fields. Adjust() never changes these fields. See SpecShape.
   std::string shape;
 };
 

@@ -6,9 +6,9 @@
 
 namespace kueue {
 
-// Function that Poll() calls from time to time, on the thread doing the work. It may throw, which aborts the
-// work at that point. There is one listener per process; set it before any work begins. Pass null for no
-// listener.
+// Function that Poll() calls from time to time, on the thread that does the work. The function may throw,
+// which aborts the work at that point. There is one listener per process; set it before any work begins. Pass
+// null for no listener.
 using Listener = void (*)();
 void SetListener(Listener listener);
 

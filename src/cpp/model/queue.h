@@ -67,7 +67,7 @@ enum class StopPolicy { kNone, kHold, kHoldAndDrain };
 
 struct CheckRule {
   std::string name;
-  std::vector<std::string> on_flavors;  // Empty: all flavors of the queue.
+  std::vector<std::string> on_flavors;  // If empty, the check applies to all flavors of the queue.
 };
 
 struct ClusterQueueSpec {
@@ -75,7 +75,7 @@ struct ClusterQueueSpec {
   std::string cohort;  // Empty: none.
   std::vector<ResourceGroup> resource_groups;
   QueueingStrategy queueing_strategy = QueueingStrategy::kBestEffortFIFO;
-  // Absent: matches no namespace, so no workload is admitted.
+  // If absent, the selector matches no namespace, so no workload is admitted.
   std::optional<LabelSelector> namespace_selector;
   FlavorFungibility flavor_fungibility;
   Preemption preemption;

@@ -34,8 +34,8 @@ struct Node {
   ResourceAmounts allocatable;
   NodeReadiness ready = NodeReadiness::kMissing;
   Time ready_since = 0;  // Last transition time of the condition Ready.
-  // Other properties whose change wakes up workloads: type and status of each condition except Ready, and the
-  // times at which taints were added.
+  // Other properties of the node. If they change, workloads are retried. They are the type and the status of
+  // each condition except Ready, and the times at which taints were added.
   std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
   // Returns whether the condition Ready is present and is not True.
@@ -54,13 +54,13 @@ struct TopologyRequest {
   std::optional<std::string> required, preferred;
   std::optional<bool> unconstrained;
   std::vector<TopologyLayer> layers;  // Outermost first. Both API forms of slices are converted to layers.
-  // False if the request holds only what job integrations add for ranks and groups.
+  // False if the request contains only the fields that job integrations add for pod ranks and groups.
   bool is_explicit = false;
   bool IsSliceOnly() const { return !required && !preferred && !layers.empty(); }
 };
 
-// Number of pods in a domain. The domain is a hostname if that is the lowest level; otherwise it is
-// identified by all its level values.
+// Number of pods in a domain. If the lowest level is the hostname, the domain is identified by its hostname,
+// otherwise by all its level values.
 struct DomainCount {
   DomainId domain;
   int32_t count;
@@ -77,8 +77,8 @@ inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b)
   return a.levels == b.levels && a.domains == b.domains;
 }
 
-// Why a pod set could not be placed, as data. text/text.h renders it. The comments below list the fields that
-// each kind uses.
+// The reason why a pod set could not be placed, in structured form. text/text.h renders it as a text. The
+// comments below list the fields that each kind uses.
 struct PlacementFailure {
   enum class Kind : uint8_t {
     kSliceSizeMissing,

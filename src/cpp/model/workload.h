@@ -36,9 +36,10 @@ struct WorkloadSpec {
   std::string job_uid;         // Label kueue.x-k8s.io/job-uid.
   bool elastic = false;        // Annotation kueue.x-k8s.io/elastic-job.
   std::string admission_gate;  // Annotation kueue.x-k8s.io/admission-gated-by.
-  std::string replaces;  // Annotation of a slice of an elastic job: `namespace/name` of the replaced slice.
-  int64_t priority = 0;  // spec.priority
-  int64_t priority_boost = 0;  // Annotation read if the feature gate PriorityBoost is on.
+  // Annotation on a slice of an elastic job: `namespace/name` of the slice that it replaces.
+  std::string replaces;
+  int64_t priority = 0;        // spec.priority
+  int64_t priority_boost = 0;  // Annotation that is read only if the feature gate PriorityBoost is on.
   std::string priority_class;  // `group/kind/name` of the reference.
   std::vector<std::string> preemption_gates;
   bool active = true;
@@ -46,7 +47,7 @@ struct WorkloadSpec {
   std::vector<PodSetSpec> pod_sets;
 };
 
-// A workload as submitted.
+// A workload at the time of its submission.
 struct WorkloadObject {
   std::string name, uid;
   std::optional<Time> created;
@@ -64,7 +65,7 @@ struct Condition {
   Time transition;
 };
 
-// Sorted by the hash of the resource name (ResourceOrder), ascending.
+// Requests by resource, sorted by the hash of the resource name (ResourceOrder) in ascending order.
 using Requests = absl::InlinedVector<std::pair<ResourceId, int64_t>, 3>;
 
 // Total requests of one pod set, over all counted pods.
@@ -73,7 +74,7 @@ struct PodSetTotals {
   Requests requests;
 };
 
-// Whether topology assignment is delayed until the admission checks are ready.
+// State of a topology assignment that is delayed until the admission checks are ready.
 enum class DelayedTopology : uint8_t { kNone, kPending, kReady };
 
 struct PodSetAdmission {
@@ -81,11 +82,11 @@ struct PodSetAdmission {
   int64_t count = 0;
   struct Resource {
     ResourceId resource;
-    FlavorId flavor;  // kNoId: recorded without a flavor.
+    FlavorId flavor;  // kNoId if it was recorded without a flavor.
     int64_t usage;    // Total of all pods.
   };
   std::vector<Resource> resources;
-  std::shared_ptr<const TopologyAssignment> topology;  // Null: none, or not assigned yet.
+  std::shared_ptr<const TopologyAssignment> topology;  // Null if there is none or it is not assigned yet.
   DelayedTopology delayed = DelayedTopology::kNone;
 };
 
@@ -98,7 +99,7 @@ struct Admission {
 // Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps it in the queue's
 // internal state, not in the API object.
 struct ScanProgress {
-  // By pod set; -1: all flavors were tried.
+  // By pod set. The position -1 means that all flavors were tried.
   std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;
   int64_t generation = 0;
   int64_t cycle = 0;
@@ -107,7 +108,7 @@ struct ScanProgress {
 
 enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
 
-// Changes that a ready check makes to a pod set.
+// Changes to a pod set that an admission check makes when it is ready.
 struct PodSetUpdate {
   std::string name;
   std::map<std::string, std::string> labels, annotations, node_selector;
@@ -133,9 +134,9 @@ struct WorkloadCheck {
 // Where the job of a workload runs (MultiKueue).
 enum class JobPlace : uint8_t {
   kHere,       // In this cluster.
-  kElsewhere,  // Workload of a manager: the job runs on a worker.
-  kNone,       // Copy on a worker: the manager has not created the job yet.
-  kCopied      // Copy on a worker: the manager has created the job.
+  kElsewhere,  // The workload is on a manager; the job runs on a worker.
+  kNone,       // The workload is a copy on a worker; the manager has not created the job there yet.
+  kCopied      // The workload is a copy on a worker; the manager has created the job there.
 };
 
 // An open preemption gate. Gates that are not listed are closed.
@@ -149,7 +150,7 @@ struct OpenGate {
 struct Dispatched {
   JobPlace job = JobPlace::kHere;
   bool suspended = true;  // The job is suspended.
-  bool active = false;    // The job has active pods; on the manager, as last copied from the worker.
+  bool active = false;    // The job has active pods. On the manager: the value last copied from the worker.
   std::vector<int32_t> nominated;
   int32_t cluster = kNoId;  // status.clusterName
   std::vector<OpenGate> open_gates;
@@ -162,9 +163,11 @@ struct StatusDetails {
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
-  bool pods_ready = false;                     // Readiness of the job's pods, reported at the next settle.
-  std::vector<std::string> unhealthy_nodes;    // Failed nodes that hold pods of the topology assignment.
-  // Time at which the job of an evicted workload stops; absent: State::stop_delay after the eviction.
+  // Whether the job's pods are ready. Reported at the next settle.
+  bool pods_ready = false;
+  std::vector<std::string> unhealthy_nodes;  // Failed nodes that hold pods of the topology assignment.
+  // Time at which the job of an evicted workload stops. If absent, it stops State::stop_delay after the
+  // eviction.
   std::optional<Time> job_stops_at;
   Dispatched dispatched;
 };
@@ -205,13 +208,14 @@ struct Workload {
   NodeId queued = kNoId;  // Queue in which the workload is pending.
   QueuePlace place = QueuePlace::kNowhere;
   bool owned_by_single_pod = false;
-  bool deleted = false;      // Deleted, but a blocked cycle may still refer to it.
-  bool evaluated = false;    // Has been the head of a cycle since its last change.
-  int32_t dirty_place = -1;  // Index in State::dirty; -1: not in it.
+  bool deleted = false;      // The workload is deleted, but a blocked cycle may still refer to it.
+  bool evaluated = false;    // The workload has been the head of a cycle since its last change.
+  int32_t dirty_place = -1;  // Index in State::dirty; -1 if it is not in this list.
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
-  std::shared_ptr<const TopologyCharge> topology_usage;  // Charged in addition to `usage`; null: none.
-  // Null: no devices were counted since the workload became pending.
+  // Charged in addition to `usage`; null if there is none.
+  std::shared_ptr<const TopologyCharge> topology_usage;
+  // Null if no devices were counted since the workload became pending.
   std::shared_ptr<const DeviceQueueing> devices;
 
   std::string Key() const { return spec->ns + "/" + name; }

@@ -12,7 +12,7 @@ namespace kueue {
 
 class WorkloadTable {
  public:
-  // Number of slots, free ones included: an upper bound of all WorkloadIds.
+  // Number of slots, including free slots. Every WorkloadId is less than this number.
   size_t size() const { return places_.size(); }
   Workload& operator[](size_t place) { return places_[place]; }
   const Workload& operator[](size_t place) const { return places_[place]; }
@@ -53,7 +53,7 @@ class WorkloadTable {
   void FreePlace(WorkloadId id);
 
   std::vector<Workload> places_;
-  std::vector<WorkloadId> free_;  // Used as a stack: the last slot is reused first.
+  std::vector<WorkloadId> free_;  // Used as a stack: the slot that was freed last is reused first.
   std::vector<Listed> roll_;      // Sorted by serial number. Entries of removed workloads may remain.
   Serial next_ = 0;
   size_t living_ = 0;

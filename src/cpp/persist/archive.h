@@ -1,5 +1,5 @@
-// Serializes any value of the core, field by field. A record is an array of its fields. The field names of
-// each kind of record are written once, so that later versions can add fields.
+// Serializes any value of the core, field by field. A record is written as an array of its fields. The field
+// names of each kind of record are written once, so that later versions can add fields.
 #ifndef KUEUE_PERSIST_ARCHIVE_H_
 #define KUEUE_PERSIST_ARCHIVE_H_
 
@@ -25,8 +25,8 @@
 
 namespace kueue {
 
-// Specialized for values that are not written field by field, with `Write(writer, value)` and `Read(reader,
-// &value)`.
+// Specializations define `Write(writer, value)` and `Read(reader, &value)` for values that are not written
+// field by field.
 template <typename T>
 struct Codec;
 
@@ -34,7 +34,8 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration may have values without an enumerator, whose meaning is stored in the state.
+// Whether an enumeration may have values that are not enumerators. The meaning of such values is stored in
+// the state.
 template <typename T>
 inline constexpr bool kIsOpen = false;
 
@@ -73,7 +74,7 @@ class ArchiveWriter {
     });
   }
 
-  // Writes the target of a pointer into a pool and the number of the pool entry in place of the pointer.
+  // Writes the target of a pointer to a pool. The index of the pool entry is written in place of the pointer.
   // Equal targets share one entry. Objects that a pool entry refers to precede it in the pool.
   template <typename T>
   void WriteShared(const std::shared_ptr<const T>& pointer) {
@@ -235,7 +236,8 @@ class ArchiveReader {
     pool_[number].kind = &KindOf<T>();
   }
 
-  // Returns for each field of the written record its index in the current record.
+  // Returns, for each field of the written record, the index of the field in the current version of the
+  // record.
   const std::vector<size_t>& OrderOf(const std::string& name, const char* fields) {
     const auto known = orders_.find(name);
     if (known != orders_.end()) return known->second;
@@ -262,7 +264,7 @@ class ArchiveReader {
   std::string unknown_;
   std::map<std::string, std::vector<size_t>> orders_;
   std::vector<Shared> pool_;
-  size_t limit_;  // Number of entries that may be referred to.
+  size_t limit_;  // Number of pool entries to which the current value may refer.
   int depth_ = 0;
 };
 
@@ -286,7 +288,7 @@ struct ListCodec {
     archive.out().Array(list.size());
     for (const typename List::value_type& item : list) archive.Write(item);
   }
-  // Grows with the data read, so that a wrong size cannot cause a large allocation.
+  // The list grows as items are read, so a wrong size cannot cause a large allocation.
   template <typename Archive>
   static void Read(Archive& archive, List* list) {
     list->clear();

@@ -26,7 +26,7 @@ struct Codec<Amount> {
   }
 };
 
-// Written as its upper and lower half.
+// Written as its upper and its lower 64 bits.
 template <>
 struct Codec<Int128> {
   template <typename Archive>
@@ -70,10 +70,11 @@ struct Codec<Quantity> {
   }
 
  private:
-  static constexpr size_t kMost = 1000;  // Limit of the exponent; products of quantities stay far below it.
+  // Limit of the number of digits and of the exponent. Products of quantities stay far below it.
+  static constexpr size_t kMost = 1000;
 };
 
-// Written by Kueue's names, so that releases can add gates.
+// Gates are written under their names in Kueue, so that later versions can add gates.
 template <>
 struct Codec<FeatureGates> {
   template <typename Archive>
@@ -143,7 +144,7 @@ struct Codec<WorkloadRun> {
   }
 };
 
-// Written as the index of the alternative, and the record.
+// Written as [index of the alternative, record].
 template <>
 struct Codec<MessageBody> {
   template <typename Archive>

@@ -17,7 +17,7 @@ size_t EntriesOf(const State& state);
 // ids. If `may_end` is set, a listener may abort the call (see Poll()); the state is then unusable.
 void Compact(State& state, bool may_end = false);
 
-// Returns a copy of the names only, for callers that still have old ids.
+// Returns a state that contains only a copy of the names, for callers that still use old ids.
 State NamesOf(const State& state);
 
 }  // namespace kueue

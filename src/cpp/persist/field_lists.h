@@ -186,7 +186,7 @@ class FieldLists {
                second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
-  // Caches are not saved. Saved states use their original names.
+  // Caches are not saved. In saved states, these types keep their original names.
   static std::string NameOf(const TopologyCaches&) { return "TopologyShortCuts"; }
   static const char* FieldsOf(const TopologyCaches&) { return ""; }
   template <typename Use>
@@ -201,7 +201,7 @@ class FieldLists {
     use();
   }
 
-  // Not saved; answers are computed again.
+  // Not saved. A loaded state computes the answers again.
   static std::string NameOf(const SelectorMemoRef&) { return "SelectorMemo"; }
   static const char* FieldsOf(const SelectorMemoRef&) { return ""; }
   template <typename Use>

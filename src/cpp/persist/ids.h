@@ -41,7 +41,7 @@ template <typename T>
 struct Ids {  // Default: a record, whose fields are visited.
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
-    static_assert(!std::is_same_v<T, int32_t>, "say with KUEUE_IDS what this number is");
+    static_assert(!std::is_same_v<T, int32_t>, "declare the meaning of this number with KUEUE_IDS");
     if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) {
       FieldLists::Visit(value, [&use](auto&... fields) {
         (Ids<std::remove_const_t<std::remove_reference_t<decltype(fields)>>>::Walk(use, fields), ...);
@@ -128,8 +128,9 @@ struct Ids<MessageBody> {
   }
 };
 
-// Meaning of a field: a value whose own ids are visited; a number that is not an id; or ids of one kind, as a
-// single id, a list, the first elements of pairs, or the keys of a container.
+// The types below declare the meaning of a field. Plain: a value whose own ids are visited. Number: a number
+// that is not an id. Of: ids of one kind, as a single id, a list, the first elements of pairs, or the keys of
+// a container.
 namespace field {
 
 template <typename V>
@@ -185,7 +186,7 @@ using Workload = Of<IdKind::kWorkload>;
 using Reason = Of<IdKind::kReason>;
 using Domain = Of<IdKind::kDomain>;
 
-// Visits the values of a map and its keys, which are ids of another kind.
+// Visits the values of a map as `Value` and its keys as `Key`.
 template <typename Key, typename Value>
 struct Map {
   template <typename Use, typename V>
@@ -200,7 +201,8 @@ struct Fields {
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
     FieldLists::Visit(value, [&use](auto&... fields) {
-      static_assert(sizeof...(fields) == sizeof...(Kinds), "say of each field what it is");
+      static_assert(sizeof...(fields) == sizeof...(Kinds),
+                    "KUEUE_IDS must declare the meaning of each field");
       (Kinds::Walk(use, fields), ...);
     });
   }

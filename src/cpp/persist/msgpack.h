@@ -52,8 +52,8 @@ class MsgpackReader {
   double Double();
   absl::string_view Text();
   absl::string_view Binary();
-  // Consumes the header of an array with this size (less than 16) if it is next. Returns whether it consumed
-  // the header.
+  // Consumes the header of an array with this size (less than 16) if that header is the next value. Returns
+  // whether it consumed the header.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
   // Returns the number of items that follow. It never exceeds the number of bytes left, since each item takes
   // at least one byte.

@@ -10,16 +10,16 @@
 
 namespace kueue {
 
-// Returns MessagePack: ["kueuepy-state", version, list of [kind of record, its fields], pool of shared
-// objects, state]. Removed objects are omitted and ids are canonical (persist/compact.h), so the bytes depend
-// only on the present contents and not on the history.
+// Returns the state as MessagePack: ["kueuepy-state", version, list of [kind of record, its fields], pool of
+// shared objects, state]. Removed objects are omitted and ids are canonical (persist/compact.h), so the bytes
+// depend only on the present contents and not on the history.
 std::string SaveState(const State& state);
 
 // Loads a saved state. Returns InvalidArgument if the text was not written by SaveState(), and
 // FailedPrecondition if its version is unknown. Safe for arbitrary input.
 absl::StatusOr<State> LoadState(absl::string_view text);
 
-// Returns a description of the first id in the state that refers to nothing, or an empty string.
+// Returns a description of the first id in the state that refers to no object, or an empty string.
 std::string BrokenReference(const State& state);
 
 }  // namespace kueue

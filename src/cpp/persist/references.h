@@ -13,7 +13,7 @@ class ReferenceCheck {
  protected:
   explicit ReferenceCheck(const State& state) : state_(state) {}
 
-  // Keeps `what` as the error if it is the first condition that does not hold.
+  // Keeps `what` as the error if `holds` is false and there is no earlier error.
   void Expect(bool holds, const char* what);
   static bool In(int32_t id, size_t size) { return id >= 0 && static_cast<size_t>(id) < size; }
   static bool InOrNone(int32_t id, size_t size) { return id == kNoId || In(id, size); }
@@ -36,8 +36,8 @@ class ReferenceCheck {
   std::string broken_;
 };
 
-// Returns the first invalid reference among the workload table, the queues and the workloads; empty if there
-// is none.
+// Returns the first invalid reference in the workload table, the queues and the workloads; empty if there is
+// none.
 std::string BrokenWorkloadReference(const State& state);
 
 }  // namespace kueue

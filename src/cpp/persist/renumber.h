@@ -22,7 +22,7 @@ inline int32_t KeyOf(int32_t key) { return key; }
 
 inline size_t Index(int32_t id) { return static_cast<size_t>(id); }
 
-// Ids that are referred to.
+// The ids to which a state refers.
 class Marks {
  public:
   void operator()(IdKind kind, int32_t id) {
@@ -58,10 +58,10 @@ class Marks {
   absl::flat_hash_set<const void*> seen_;
 };
 
-// New number of each id, by kind; kNoId: the id is dropped.
+// New number of each id, by kind; kNoId if the id is dropped.
 class Renumbering {
  public:
-  // Sets the new order of the ids of a kind, of which there are `size`.
+  // Sets the new order of the ids of a kind. Ids less than `size` that are not in `order` are dropped.
   void Set(IdKind kind, const std::vector<int32_t>& order, size_t size) {
     std::vector<int32_t>& now = now_[static_cast<size_t>(kind)];
     now.assign(size, kNoId);

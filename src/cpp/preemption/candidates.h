@@ -11,21 +11,24 @@
 
 namespace kueue {
 
-// Rule by which a candidate may be preempted.
+// The rule that permits the preemption of a candidate.
 enum class Variant : uint8_t { kWithinQueue, kHierarchical, kWithoutBorrowing, kWhileBorrowing };
 
 struct Candidate {
   WorkloadId workload;
   Variant variant;
   bool evicted;
-  NodeId common_ancestor;  // Cohort under which the candidate was found; kNoId: in the preemptor's own queue.
+  // Cohort under which the candidate was found; kNoId if it is in the preemptor's own queue.
+  NodeId common_ancestor;
   int64_t priority;
-  Time reserved;       // Time of the quota reservation; the current time if there is none.
-  double queue_usage;  // Usage of the LocalQueue with admission fair sharing; negative: not used.
+  Time reserved;  // Time of the quota reservation; the current time if there is none.
+  // Usage of the LocalQueue under admission fair sharing; negative if usage is not compared.
+  double queue_usage;
 };
 
-// Order of candidates (CandidatesOrdering): evicted workloads first; other queues before the preemptor's own;
-// within one queue, by higher LocalQueue usage, then lower priority, later reservation and UID.
+// Order of candidates (CandidatesOrdering). Evicted workloads come first. Workloads of other queues precede
+// those of the preemptor's own queue. Within one queue, workloads of LocalQueues with higher usage come
+// first. Remaining ties are broken by lower priority, later quota reservation, and UID.
 class CandidateOrder {
  public:
   CandidateOrder(const State& state, NodeId queue, bool by_usage = true)
@@ -51,8 +54,7 @@ class CandidateList {
   size_t size() const { return items_.size(); }
   // Returns the i-th candidate in order. The reference is invalidated by the next non-const call.
   const Candidate& At(size_t i, const CandidateOrder& order);
-  // Sorts all candidates, starting from the order in which they were added by queue. The algorithm tolerates
-  // an inconsistent comparison.
+  // Sorts all candidates at once. The result is defined even if `order` is not transitive.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:
@@ -68,8 +70,8 @@ struct TreeCandidates {
   NodeId root;
   std::vector<FlavorResourceId> contested;
   CandidateList list;
-  // Queues that use more than their own quota, and all Cohorts above them below the root, at the usage of
-  // `epoch`.
+  // Queues that use more than their own quota, and the Cohorts between these queues and the root, without the
+  // root. Valid for the usage at `epoch`.
   std::vector<NodeId> exceeding;
   std::vector<bool> exceeds;  // By node.
   int64_t epoch = -1;
@@ -83,15 +85,15 @@ struct CandidateScratch {
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
-// Returns whether the workload is assigned one of the flavors of the flavor resources, whatever the amount.
+// Returns whether the workload's charged usage contains one of the flavor resources, whatever the amount.
 bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
 // Returns whether the node uses more than its own quota of any of the flavor resources.
 inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
   return std::any_of(frs.begin(), frs.end(),
                      [&](FlavorResourceId fr) { return quota.IsBorrowing(node, fr); });
 }
-// Returns whether this holds for the node and for all Cohorts between it and `ancestor` (kNoId: up to the
-// root).
+// Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
+// If `ancestor` is kNoId, all Cohorts up to the root must satisfy this.
 bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
                       const std::vector<FlavorResourceId>& frs);
 // Returns a candidate with the fields that CandidateOrder compares.

@@ -15,12 +15,12 @@ void Discharge(State& state, WorkloadId id);
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
-// Returns whether the request fits now. Without `borrow`, it must also stay within the queue's nominal quota.
-// Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
+// Returns whether the request fits now. If `borrow` is false, it must also stay within the queue's nominal
+// quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Removes targets that are not needed, going backwards from the last but one. The last target takes the
-// position of a removed one, so the order may change. Mirrors fillBackWorkloads.
+// Removes targets that are not needed, from the second-to-last target back to the first. The last target
+// takes the position of a removed target, so the order may change. Mirrors fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
 }  // namespace kueue

@@ -19,35 +19,36 @@ struct Target {
   PreemptionReason reason;
 };
 
-// Search for targets so that `request` fits in `queue`, given that the flavor resources in `contested` are
-// insufficient.
+// A search for targets whose preemption makes `request` fit in `queue`. The flavor resources in `contested`
+// lack quota.
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
   std::vector<FlavorResourceId> contested;
   Amounts request;
-  // Pod sets that must be placed as well; null: none.
+  // Pod sets that must be placed as well; null if there are none.
   const TopologyDemands* topology = nullptr;
   Placer* placer = nullptr;
   WorkloadId replaced = kNoId;
 };
 
-// A comparison of shares by a fair sharing strategy, which decides whether the candidate may be preempted.
+// A comparison of shares by a fair sharing strategy. Its result decides whether the candidate may be
+// preempted.
 struct FairComparison {
   WorkloadId candidate;
   FairSharingStrategy strategy;
   NodeId ours, theirs;  // The compared nodes: children of the lowest common ancestor.
-  Share our_share;      // Share including the request.
-  Share their_share;    // Share with the candidate.
-  Share final_share;    // Share without the candidate; used by LessThanOrEqualToFinalShare.
+  Share our_share;      // Share of `ours` including the request.
+  Share their_share;    // Share of `theirs` with the candidate.
+  Share final_share;    // Share of `theirs` without the candidate; used by LessThanOrEqualToFinalShare.
   bool holds;
 };
 
 // Record of a search, for explanations.
 struct SearchTrace {
   std::vector<FairComparison> comparisons;  // With fair sharing.
-  // Without fair sharing: candidates of other queues that may be preempted, and those that may not because
-  // the preemptor would have to borrow.
+  // Without fair sharing: candidates of other queues that may be preempted, and candidates that may not be
+  // preempted because the preemptor would have to borrow.
   std::vector<WorkloadId> allowed, needing_to_borrow;
 };
 
@@ -66,7 +67,8 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Excludes workloads from the candidates, while a recomputation treats them as already preempted.
+  // Excludes these workloads from the candidates. Used while a recomputation treats them as already
+  // preempted.
   void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
     already_preempted_ = std::move(already_preempted);
     Forget();
@@ -81,8 +83,8 @@ class Preemptor : public PreemptionOracle {
     scratch_.trees.clear();
     Forget();
   }
-  // Drops remembered results. Must be called after usage changed, because a repeated search returns the
-  // remembered targets.
+  // Drops the remembered result. Must be called after usage has changed; otherwise a repeated search would
+  // return outdated targets.
   void Forget() {
     remembered_ = false;
     ++scratch_.epoch;

@@ -10,10 +10,10 @@
 
 namespace kueue {
 
-// Stored as limbs of nine decimal digits, least significant first; the lowest `fraction_` limbs are behind
-// the decimal point. One limb covers the range down to nano, so rounding to nano or to whole units drops
-// whole limbs and no operation has to rescale. The representation is normalized (no leading zero limb, no
-// trailing zero limb behind the point, no negative zero), so equal numbers have equal members.
+// Stored as limbs of nine decimal digits, least significant first; the lowest `fraction_` limbs are after the
+// decimal point. The first limb after the point holds the digits from 10^-1 to 10^-9 (nano), so rounding to
+// nano or to whole units only drops whole limbs. The representation is normalized (no leading zero limb, no
+// trailing zero limb after the point, no negative zero), so equal numbers have equal members.
 class Decimal {
  public:
   Decimal() = default;
@@ -43,7 +43,7 @@ class Decimal {
   // returns false. The number must be an integer.
   bool DivideExactly(uint32_t divisor);
 
-  // Rounds away from zero to 9 * `limbs` digits behind the decimal point.
+  // Rounds away from zero to 9 * `limbs` digits after the decimal point.
   void RoundAwayFromZero(int limbs);
 
   // Rounds away from zero to an integer and clamps it to the range of int64.
@@ -56,7 +56,7 @@ class Decimal {
   };
   Digits ToDigits() const;
 
-  // Returns the number of limbs. Time and memory of a product grow with it.
+  // Returns the number of limbs. The time and memory that a product needs grow with the number of limbs.
   size_t size() const { return limbs_.size(); }
 
   friend bool operator==(const Decimal& a, const Decimal& b) {

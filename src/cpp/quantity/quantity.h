@@ -32,9 +32,9 @@ class Quantity {
       : value_(std::move(value)), format_(format) {}
 
   // Parses a quantity as Go's parser does, including "." and "Gi" (both zero). The stricter pattern of the
-  // API schema is not checked here. More than nine digits behind the decimal point are rounded away from
-  // zero. With a binary suffix, the absolute value is capped at 2^63-1. Returns InvalidArgument if the text
-  // is not a quantity or exceeds the limits above.
+  // API schema is not checked here. A value with more than nine digits after the decimal point is rounded
+  // away from zero. With a binary suffix, the absolute value is capped at 2^63-1. Returns InvalidArgument if
+  // the text is not a quantity or exceeds the limits above.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
   const Decimal& value() const { return value_; }

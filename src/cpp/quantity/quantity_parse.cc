@@ -141,7 +141,7 @@ absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
   const std::optional<Parts> parts = Split(text);
   if (!parts) return Refuse(text, "is not a number with a suffix; write one as 2, 1.5, 500m or 64Gi");
   const std::optional<Scale> scale = ReadSuffix(parts->suffix);
-  if (!scale) return Refuse(text, "\"", parts->suffix, "\" is no suffix; it must be one of ", kSuffixes);
+  if (!scale) return Refuse(text, "\"", parts->suffix, "\" is not a suffix; it must be one of ", kSuffixes);
   if (absl::Status status = CheckLimits(text, *parts, *scale); !status.ok()) return status;
 
   Decimal magnitude = ReadMagnitude(*parts, *scale);

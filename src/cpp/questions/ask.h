@@ -28,7 +28,8 @@ class HypotheticalWorkload {
   const WorkloadId id_;
 };
 
-// Start of the flavor scan: where the next cycle would continue it, or at the first flavor.
+// Where the flavor scan starts: at the position where the next cycle would continue it, or at the first
+// flavor.
 enum class Search : uint8_t { kGoesOn, kAnew };
 
 // Returns whether the next cycle would continue a flavor scan that an earlier cycle began.
@@ -41,9 +42,9 @@ Entry Nominated(State& state, WorkloadId id, Search search);
 // workload can be rendered only while the workload exists.
 DecisionRecord Answer(State& state, WorkloadId id, Search search = Search::kGoesOn);
 
-// Returns a count of the pod set that would be admitted although one more pod would not. With `preempting`,
-// counts that need preemption are accepted too. Returns INT32_MAX if every count would be admitted. `pod_set`
-// must be a valid index.
+// Returns a number of pods for which the pod set would be admitted, while it would not be admitted with one
+// more pod. If `preempting` is true, admission may require preemption. Returns INT32_MAX if every count would
+// be admitted. `pod_set` must be a valid index.
 int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting);
 
 }  // namespace kueue

@@ -14,20 +14,20 @@ namespace kueue {
 
 enum class Verdict : uint8_t { kPending, kPreempting, kAdmitted };
 
-// A preemption target, and the queue whose quota it frees.
+// A preemption target, and the queue whose quota its preemption frees.
 struct TargetRecord {
   std::string workload;
   PreemptionReason reason;
   NodeId queue;
 };
 
-// Decision about one head of a cycle. Identifies the workload by its key, since it may be removed before the
-// record is read.
+// Decision about one head of a cycle. The record identifies the workload by its key, because the workload may
+// be removed before the record is read.
 struct DecisionRecord {
   std::string workload;
   NodeId queue = kNoId;
   Verdict verdict = Verdict::kPending;
-  bool admitted = false;  // With kAdmitted: all admission checks are ready.
+  bool admitted = false;  // For kAdmitted: whether all admission checks are ready.
   int borrowing = 0;
   int32_t reason = 0;  // An id in State::reasons.
   Message message;
@@ -36,11 +36,12 @@ struct DecisionRecord {
   std::vector<std::pair<int, FlavorAttempt>> attempts;  // By pod set.
 };
 
-// Create a record from an entry: Decided() after its cycle, Asked() from a nomination that changed nothing.
+// Create a record from an entry. Decided() is for entries of a completed cycle, Asked() for entries of a
+// nomination that changed nothing.
 DecisionRecord Decided(const State& state, const Entry& entry);
 DecisionRecord Asked(const State& state, const Entry& entry);
 
-// Why no cycle considers a workload; kNone: there is no obstacle.
+// The reason why no cycle considers a workload; kNone if there is no such reason.
 struct Obstacle {
   enum class Kind : uint8_t {
     kNone,
@@ -58,7 +59,7 @@ struct Obstacle {
   Kind kind = Kind::kNone;
   std::string queue;  // Name of the queue, for the kinds that refer to one.
   Reason reason = Reason::kEmpty;
-  Message message;  // `reason` and `message` as the workload's controller writes them.
+  Message message;  // `reason` and `message` have the values that the workload controller writes.
 
   bool IsNone() const { return kind == Kind::kNone; }
 };

@@ -19,9 +19,10 @@ namespace kueue {
 struct NodeFacts {
   NodeId node;
   Amount nominal, subtree, usage;
-  Amount guaranteed;  // Never lent to the parent.
+  Amount guaranteed;  // Quota that is never lent to the parent.
   Amount borrowing_limit, lending_limit;
-  // Available to the node, including all that its ancestors would lend. Negative if quota is over-admitted.
+  // Quota available to the node, including everything that its ancestors would lend. Negative if quota is
+  // over-admitted.
   Amount available;
 };
 
@@ -30,13 +31,13 @@ struct NodeFacts {
 struct QuotaUserFacts {
   NodeId node;
   NodeId meets;    // Lowest common ancestor of this node and the explained queue.
-  Amount nominal;  // For a Cohort: including all descendants.
+  Amount nominal;  // For a Cohort: the total including all descendants.
   Amount usage;
   Amount borrowed;  // Usage above `nominal`.
-  Amount lends;     // Part of the lendable quota that the node does not use.
+  Amount lends;     // Unused part of the quota that the node may lend.
 };
 
-// Which number limits the capacity on the path to the root.
+// The setting that limits the capacity on the path to the root.
 enum class Limit : uint8_t { kQuota, kBorrowingLimit };
 
 // A node whose quota or borrowingLimit is too small for a request, and the missing amount.
@@ -61,7 +62,7 @@ struct FlavorResourceFacts {
   // be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
   std::vector<QuotaUserFacts> quota_users;  // Nodes that use the flavor resource or lend it.
-  // Workloads whose removal alone would be sufficient; limited to a few.
+  // A few workloads for each of which its removal alone would be sufficient.
   std::vector<WorkloadId> sufficient_alone;
   bool IsShort() const { return asked > available; }
 };
@@ -87,7 +88,7 @@ struct PodSetFacts {
   std::vector<FlavorFacts> flavors;
 };
 
-// Why a workload that uses a contested flavor resource is or is not preempted.
+// The reason why a workload that uses a contested flavor resource is, or is not, preempted.
 enum class CandidateVerdict : uint8_t {
   kTaken,
   kNotNeeded,    // May be preempted, but the request fits without it.
@@ -95,7 +96,7 @@ enum class CandidateVerdict : uint8_t {
   kQueueNever,   // withinClusterQueue is Never.
   kCohortNever,  // reclaimWithinCohort is Never.
   kPriority,     // The policy requires a lower priority.
-  kNotNewer,     // Equal priority, and not newer.
+  kNotNewer,     // The candidate has the same priority and is not newer.
   kQueueIsNotBorrowing,
   kCohortIsNotBorrowing,
   kShare,  // No fair sharing strategy permits the preemption.
@@ -119,7 +120,7 @@ struct CandidateFacts {
 struct ShareFacts {
   NodeId node;
   Share share;
-  Amount borrowed, lendable;  // Of the dominant resource.
+  Amount borrowed, lendable;  // Amounts of the dominant resource.
 };
 
 struct Facts {
@@ -129,14 +130,16 @@ struct Facts {
   std::optional<Entry> next;  // Result of the next cycle, if a flavor scan is in progress.
   std::vector<PodSetFacts> pod_sets;
   std::vector<FlavorResourceId> contested;
-  std::vector<CandidateFacts> candidates;  // Targets first, in order, then at most kMostCandidates others.
-  std::vector<int> counts;                 // Number of all candidates by verdict.
-  std::vector<ShareFacts> shares;          // Ordered from the queue upwards, without the root.
+  // The targets in order, followed by at most kMostCandidates others.
+  std::vector<CandidateFacts> candidates;
+  // Number of candidates by verdict, including candidates that are not listed.
+  std::vector<int> counts;
+  std::vector<ShareFacts> shares;  // Ordered from the queue upwards, without the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 
 // Explains a pending workload: the decision that a cycle would make, and its reasons. Leaves no visible
-// changes. For a workload that was never queued, keep a TemporaryClass as long as the facts are read.
+// changes. If the workload was never queued, a TemporaryClass must exist as long as the facts are read.
 Facts ExplainWaiting(State& state, WorkloadId id);
 // Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id);
@@ -144,14 +147,15 @@ Facts ExplainHolding(State& state, WorkloadId id);
 // Returns the path, users and limits of one flavor resource for a request of `asked` in the queue.
 FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
                                           Amount asked);
-// Explains for each workload that uses a contested flavor resource whether it is preempted. Fills in
+// Explains, for each workload that uses a contested flavor resource, why it is or is not preempted. Fills in
 // `contested`, `candidates` and `counts`.
 void ExplainPreemption(State& state, Facts& facts);
 // Return the shares of a queue and of its ancestor Cohorts except the root, or of all active queues and all
 // Cohorts.
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
-// Returns the workload that preempted this one last, or kNoId if there is none or it is unknown.
+// Returns the workload that most recently preempted this workload, or kNoId if there is none or it is
+// unknown.
 WorkloadId PreemptorOf(const State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -22,7 +22,7 @@ struct DomainFacts {
   int level;
   int32_t pods, pods_if_empty;  // `pods_if_empty` ignores the usage of pods placed by topology assignments.
   std::vector<PlacementFailure::Excluded>
-      excluded;  // Leaves in the domain that fit no pod, by the first reason.
+      excluded;  // Number of leaves in the domain in which no pod fits, by the first reason.
 };
 inline constexpr size_t kMostDomains = 1000;
 
@@ -33,25 +33,25 @@ struct PlaceFacts {
   FlavorId flavor = kNoId;
   int32_t count = 0;  // Number of workers.
   bool implied = false;
-  // Request of the workers; null: none. The workload's spec owns the request.
+  // Request of the workers; null if there is none. The workload's spec owns the request.
   const TopologyRequest* request = nullptr;
   PlacementParameters parameters;  // Valid unless `unresolved`.
   bool unresolved = false;         // The request is invalid for this topology.
-  // Failure in the current and in the empty tree; null: the pods fit.
+  // Failure in the current tree and in the empty tree; null if the pods fit.
   std::shared_ptr<const PlacementFailure> failure, if_empty;
   std::vector<DomainCount> workers, leaders;  // Current placement, if the pods fit.
   int32_t largest = 0, largest_if_empty = 0;  // Largest number of workers that would fit, in whole slices.
   int32_t most_on_a_node = 0;  // Largest number of workers that would fit in a single empty leaf.
-  // From the highest level down to the requested one. Sorted by decreasing number of pods within each level,
-  // and limited to kMostDomains per level.
+  // Domains from the highest level down to the requested level. Within each level, they are sorted by
+  // decreasing number of pods and limited to kMostDomains.
   std::vector<DomainFacts> domains;
-  int32_t nearest = kNoId;  // With a required level: the domain in which most pods fit.
-  // Workloads whose removal alone would be sufficient; limited to a few.
+  int32_t nearest = kNoId;  // If a level is required: the domain in which the largest number of pods fits.
+  // A few workloads for each of which its removal alone would be sufficient.
   std::vector<WorkloadId> sufficient_alone;
 };
 
-// Explains the pod sets of one workload one after another. Each is placed in addition to those passed to
-// Assume(). All references must outlive this object.
+// Explains the pod sets of one workload one after another. Each pod set is placed in addition to the pod sets
+// passed to Assume(). All references must outlive this object.
 class PlaceExplainer {
  public:
   PlaceExplainer(State& state, Placer& placer, WorkloadId workload)
@@ -62,11 +62,11 @@ class PlaceExplainer {
 
   // `leader` is null or has the same flavor.
   PlaceFacts Explain(const TopologyDemand& workers, const TopologyDemand* leader);
-  // Treats the pods as placed for all later pod sets.
+  // Treats the pods as placed when later pod sets are explained.
   void Assume(const PlaceFacts& facts);
 
  private:
-  // Computes the current placement or the reason why there is none.
+  // Computes the current placement, or the reason why the pods cannot be placed.
   void SetPlace(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
   // Computes the pods per domain, the numbers of pods that would fit, and the workloads whose removal is
   // sufficient.
@@ -91,8 +91,9 @@ struct LeafUse {
 // Sorted by leaf, then by order of submission.
 std::vector<LeafUse> LeafUses(State& state, FlavorId flavor);
 
-// Returns for each domain of the flavor's tree the number of pods with these requests that fit. The pods have
-// the flavor's tolerations and no other requirements. `requests` do not include the resource `pods`.
+// Returns, for each domain of the flavor's tree, the number of pods with these requests that fit in the
+// domain. The pods have the flavor's tolerations and no other requirements. `requests` do not include the
+// resource `pods`.
 std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty);
 
 }  // namespace kueue

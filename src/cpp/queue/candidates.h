@@ -15,7 +15,7 @@ namespace kueue {
 // the set may also contain queues without a head.
 class HeadCandidates {
  public:
-  // Resets the set to all queues. Call when the set of queues changed.
+  // Resets the set to all queues. Must be called when a queue was added or removed.
   void Forget() { place_.clear(); }
 
   void Add(NodeId queue) {
@@ -24,7 +24,7 @@ class HeadCandidates {
     words_[place / 64] |= uint64_t{1} << (place % 64);
   }
 
-  // Returns whether Take would visit the queue.
+  // Returns whether Take() would visit the queue.
   bool Has(NodeId queue) const {
     if (place_.empty()) return true;
     const auto place = static_cast<uint32_t>(place_[static_cast<size_t>(queue)]);
@@ -37,8 +37,8 @@ class HeadCandidates {
            std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
   }
 
-  // Calls `look` for each candidate in the order of `queues`, which must be all ClusterQueues. Removes the
-  // candidates for which `look` returns false.
+  // Calls `look` for each candidate in the order of `queues`, which must contain all ClusterQueues. Removes
+  // the candidates for which `look` returns false.
   template <typename Look>
   void Take(const std::vector<NodeId>& queues, Look look) {
     if (place_.empty()) AddAll(queues);

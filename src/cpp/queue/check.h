@@ -1,4 +1,4 @@
-// Invariants of a PendingQueue, recomputed from scratch.
+// Checks of the invariants of a PendingQueue, which are recomputed from scratch.
 #ifndef KUEUE_QUEUE_CHECK_H_
 #define KUEUE_QUEUE_CHECK_H_
 

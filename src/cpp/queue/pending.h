@@ -19,12 +19,12 @@
 namespace kueue {
 
 // Workloads are grouped into buckets by equivalence class and LocalQueue. When a class becomes inadmissible
-// or a queue is requeued, whole runs are moved instead of single workloads. With admission fair sharing, a
-// separate heap determines the next workload.
+// or inadmissible workloads are requeued, all workloads of a bucket are moved together. With admission fair
+// sharing, a separate heap determines the next workload.
 class PendingQueue {
  public:
-  // The workload table, and the usage of each LocalQueue, by which workloads are ordered with admission fair
-  // sharing.
+  // The workload table, and the usage of each LocalQueue. Admission fair sharing orders workloads by this
+  // usage.
   struct Tables {
     WorkloadTable& workloads;
     const std::vector<double>& usage;
@@ -38,40 +38,43 @@ class PendingQueue {
   void Erase(Tables tables, WorkloadId workload);
   // Restores the heap order after an active workload was replaced by an equal one.
   void Touch(Tables tables, WorkloadId workload);
-  // Calls `change`, which changes the fields that order an active workload, and moves the workload
-  // accordingly.
+  // Calls `change` and then moves the active workload to its new position. `change` may change the fields
+  // that determine this position.
   void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
   // Returns whether the workload is inadmissible, i.e. waits to be requeued. It must be in this queue.
   bool IsInadmissible(const WorkloadTable& workloads, WorkloadId workload) const;
 
-  // Makes the first active workload the one in flight and returns it; returns kNoId if there is none. If
-  // usage orders the queue, the workloads of the LocalQueue with the lowest usage come first. The sticky
-  // workload comes next, then the order is by priority, time and UID. A change of usage takes effect at the
-  // next Reorder(), or in this call if `has_pending_penalty` returns true for a LocalQueue of this queue.
+  // Makes the first active workload the workload in flight and returns it. Returns kNoId if there is no
+  // active workload. If the queue is ordered by usage, workloads of LocalQueues with lower usage come first.
+  // Among the others, the sticky workload comes first, and the order is then by priority, time and UID. A
+  // change of usage takes effect at the next Reorder(), or in this call if `has_pending_penalty` returns true
+  // for a LocalQueue of this queue.
   WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty);
   // Reorders the active workloads by the current usage of their LocalQueues.
   void Reorder(Tables tables);
 
-  // Makes all active workloads of the class inadmissible, and also those that are added before the next
-  // QueueInadmissible().
+  // Makes all active workloads of the class inadmissible. The same applies to workloads of the class that are
+  // added before the next QueueInadmissible().
   void MarkInadmissible(Tables tables, ClassId cls, Reason reason);
-  // Returns the reason for which the class was marked inadmissible, or nullptr if it is not. The next
-  // non-const call invalidates the pointer.
+  // Returns the reason for which the class was marked inadmissible, or nullptr if the class is not marked.
+  // The next non-const call invalidates the pointer.
   const Reason* InadmissibleReason(ClassId cls) const;
   // Makes inadmissible workloads active again if `may_requeue` is true for their LocalQueue and, for delayed
   // workloads, `expired` is true for their backoff.
   void QueueInadmissible(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_requeue,
                          absl::FunctionRef<bool(WorkloadId)> expired);
 
-  // Returns active and inadmissible workloads and the workload in flight, in the current queue order.
+  // Returns the active workloads, the inadmissible workloads and the workload in flight, in the current queue
+  // order.
   std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const std::vector<double>& usage) const;
-  // PositionOf() returns the number of those workloads that precede `id`, which must be in this queue.
-  // First() returns the first of them, or kNoId if there is none. Both inspect buckets, not every workload.
+  // PositionOf() returns the number of workloads that precede `id` in Ordered(). `id` must be in this queue.
+  // First() returns the first workload of Ordered(), or kNoId if there is none. Both functions inspect
+  // buckets, not every workload.
   int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
   WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
   // Returns the active workloads in heap order. This order affects the next heads after usage has changed.
-  // Empty unless usage orders the queue.
+  // Empty unless the queue is ordered by usage.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // Returns the numbers of active and inadmissible workloads by class. The workload in flight counts as
   // active.
@@ -91,11 +94,12 @@ class PendingQueue {
   // The workload that waits for its preemption victims to stop. If `sticky`, it precedes all other workloads.
   WorkloadId preemptor = kNoId;
   bool sticky = false;
-  // Whether LocalQueue usage orders the workloads, as the ClusterQueue specified when it was created.
+  // Whether the workloads are ordered by the usage of their LocalQueues. Set when the ClusterQueue is
+  // created; later changes of its spec do not affect it.
   bool by_usage = false;
   // `pop_cycle` is the number of pops that returned a workload. `queue_inadmissible_cycle` is the value of
   // `pop_cycle` when inadmissible workloads were last requeued. Kueue also counts unsuccessful pops, but uses
-  // the numbers only to check whether workloads were requeued since the pop of the workload in flight.
+  // these numbers only to check whether workloads were requeued after the workload in flight was popped.
   int64_t pop_cycle = 0;
   int64_t queue_inadmissible_cycle = -1;
 
@@ -133,7 +137,7 @@ class PendingQueue {
   absl::btree_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;  // Buckets of a class are adjacent.
   // Buckets with active workloads: a binary heap ordered by their first workload.
   std::vector<int32_t> heads_;
-  UsageHeap heap_;                             // Active workloads, if usage orders the queue.
+  UsageHeap heap_;                             // Active workloads, if the queue is ordered by usage.
   std::vector<int32_t> inadmissible_buckets_;  // Buckets that may contain inadmissible workloads.
   std::vector<WorkloadId> delayed_;
   absl::flat_hash_map<ClassId, Reason> inadmissible_classes_;

@@ -1,4 +1,4 @@
-// Quotas and usage of every node of the forest, with one dense table per fact. Mirrors
+// Quotas and usage of every node of the forest, with one dense table for each kind of value. Mirrors
 // pkg/cache/scheduler/resource_node.go (kueue ff69552e79).
 #ifndef KUEUE_QUOTA_QUOTA_H_
 #define KUEUE_QUOTA_QUOTA_H_
@@ -48,7 +48,7 @@ class Quota {
   void ClearNode(NodeId node);
   void SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
                 Amount lending_limit);
-  // Recomputes subtree quotas, local quotas, potentials, and the usage of every Cohort from that of its
+  // Recomputes subtree quotas, local quotas, potentials, and the usage of every Cohort from the usage of its
   // queues.
   void Rebuild();
 
@@ -78,13 +78,14 @@ class Quota {
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
     return Max(Amount(0), local_(node, fr) - usage_(node, fr));
   }
-  // Amount that the node may still use, including all that its ancestors would lend. Negative if quota is
-  // over-admitted.
+  // Amount that the node may still use, including everything that its ancestors would lend. Negative if quota
+  // is over-admitted.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
     return Max(Amount(0), RawAvailable(queue, fr));
   }
-  // Returns whether `amount` more would exceed the nominal quota of a queue or the subtree quota of a Cohort.
+  // Returns whether additional usage of `amount` would exceed the nominal quota of a queue or the subtree
+  // quota of a Cohort.
   bool IsBorrowingWith(NodeId node, FlavorResourceId fr, Amount amount) const {
     return usage_(node, fr) + amount > subtree_(node, fr);
   }
@@ -94,11 +95,12 @@ class Quota {
     int height;
     bool smaller_than_tree;  // The subtree is smaller than the whole tree.
   };
-  // Returns the height of the lowest subtree around `queue` in whose quota `amount` more fits. Mirrors
+  // Returns the height of the lowest subtree that contains `queue` and whose quota has space for `amount`
+  // more. Mirrors
   // pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
   Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 
-  // Adds usage to a queue, or removes it. Usage above the local quota propagates to the parent.
+  // Add usage to a queue, or remove usage from it. Usage above the local quota propagates to the parent.
   void Add(NodeId queue, FlavorResourceId fr, Amount amount);
   void Remove(NodeId queue, FlavorResourceId fr, Amount amount);
 
@@ -111,8 +113,8 @@ class Quota {
   // Returns whether a trial is active.
   bool IsOnTrial() const { return open_ > 0; }
 
-  // Returns whether `added` more would make the usage of the queue or of one of its ancestors exceed the
-  // range of Amount.
+  // Returns whether additional usage of `added` would make the usage of the queue or of one of its ancestors
+  // exceed the range of Amount.
   bool WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const;
 
  private:

@@ -23,12 +23,13 @@ struct Entry {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
   bool is_preemptor = false;
-  // Iteration of a second pass, for a workload with a quota reservation; 0: not a second pass.
+  // For a workload with a quota reservation: the iteration of its second pass. 0 if this is not a second
+  // pass.
   int second_pass = 0;
-  // Has an assignment. If false, `inadmissibility` tells why no assignment was computed.
+  // Whether the entry has an assignment. If not, `inadmissibility` contains the reason.
   bool nominated = false;
   Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
-  bool decided = false;  // Decided in this run of the cycle, not before it was blocked.
+  bool decided = false;  // Decided by this call of Run(), not before the cycle was blocked.
   Assignment assignment;
   std::vector<Target> targets;
   WorkloadId replaced = kNoId;  // Elastic slice that the workload replaces, or kNoId.
@@ -49,8 +50,8 @@ struct CycleResult {
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
-// Takes one head from each active queue and runs the cycle. Copies the entries decided in this run to `keep`
-// if that is not null.
+// Takes one head from each active queue and runs the cycle. Run() copies the entries that it decides to
+// `keep` if `keep` is not null.
 class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
@@ -89,9 +90,9 @@ class Cycle {
   void NominateEntry(Entry& entry);
   bool Refuses(Entry& entry);
   void GetAssignments(Entry& entry, const NominationMapping* pinned);
-  // Returns whether the result for the entry depends only on its class.
+  // Returns whether the result for the entry depends only on its equivalence class.
   bool IsToldByClass(const Entry& entry) const;
-  // Reuses the known refusal of the entry's class if it is still valid. Returns whether it did.
+  // Reuses the known refusal of the entry's class if it is still valid. Returns whether a refusal was reused.
   bool Recall(Entry& entry) const;
   // Stores the refusal if it depends only on objects and usage.
   void KeepRefusal(const Entry& entry);
@@ -130,7 +131,7 @@ class Cycle {
 
   State& state_;  // State on which decisions are computed.
   State& live_;   // State to which decisions are applied. Differs from `state_` only in a resumed cycle.
-  WaitingCycle waiting_;                // In a resumed cycle: where it was blocked.
+  WaitingCycle waiting_;                // In a resumed cycle: the point at which it was blocked.
   std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
   const int passed_ = 0;                // Number of workloads admitted before the cycle was blocked.
   bool waits_ = false;
@@ -142,9 +143,9 @@ class Cycle {
   // The second passes of this cycle, in the order of the first entries.
   std::vector<SecondPass> second_passes_;
   // Current failed nodes and admissions of the workloads in `second_passes_`. They are saved here while the
-  // workloads have the values recorded in their passes.
+  // workloads temporarily have the values recorded in their passes.
   std::vector<SecondPass> as_is_;
-  // Victims of this cycle, by the root of their tree. Victims of other trees free no quota here.
+  // Victims of this cycle, by the root of their tree. Victims in one tree free no quota in another tree.
   absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
   absl::flat_hash_set<WorkloadId> is_preempted_;
   std::vector<WorkloadId> all_preempted_;
@@ -153,7 +154,8 @@ class Cycle {
   // so the first `written_` of these admissions were written by the time of the last eviction.
   std::vector<WorkloadId> assigned_again_;
   size_t written_ = 0;
-  // Evictions of those workloads by the index of the preempting entry. They are applied after the admissions.
+  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. They are
+  // applied after the admissions.
   std::vector<std::pair<size_t, Target>> late_;
   CycleResult result_;
 };

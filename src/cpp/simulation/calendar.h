@@ -11,8 +11,8 @@
 
 namespace kueue {
 
-// Kinds of events, in the order in which events at the same time are processed. Jobs arrive after kAnswer and
-// before kTimer.
+// Kinds of events, in the order in which events at the same time are processed. Arrivals of jobs are
+// processed after kAnswer and before kTimer.
 enum class Happening : uint8_t {
   kEnd,
   kFreed,

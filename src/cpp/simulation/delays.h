@@ -1,4 +1,4 @@
-// Random delays in a run: answers of admission checks, pod startup, node failures.
+// Random delays in a simulation: answers of admission checks, pod startup, node failures.
 #ifndef KUEUE_SIMULATION_DELAYS_H_
 #define KUEUE_SIMULATION_DELAYS_H_
 
@@ -13,15 +13,15 @@
 
 namespace kueue {
 
-// Values drawn before the run. The n-th run of a job always uses the same value, so the values are equal for
-// all policies, whatever their numbers of evictions.
+// Random values drawn before the simulation. The n-th execution of a job always uses the same value, so all
+// policies see the same values, whatever their numbers of evictions.
 class Draws {
  public:
   explicit Draws(std::vector<Time> values) : values_(std::move(values)) {}
   Time Of(int32_t row, int32_t run) const { return values_[Place(row, run)]; }
   Time At(int64_t number) const { return values_[static_cast<size_t>(number) % values_.size()]; }
-  // Returns the index of the value for a job's run. Uses a 64-bit mixing function with equal results on all
-  // platforms.
+  // Returns the index of the value for an execution of a job. Uses a 64-bit mixing function that gives the
+  // same results on all platforms.
   size_t Place(int32_t row, int32_t run) const;
 
  private:
@@ -34,7 +34,7 @@ struct Provisioning {
   Draws delay;
   Draws fails;  // The check fails if the value is less than `failing`.
   Time failing = 0;
-  // Changes applied when the check becomes Ready for the first time, e.g. added nodes.
+  // Changes that are applied when the check becomes Ready for the first time, such as adding nodes.
   std::vector<std::function<void(Engine&)>> capacity;
   std::vector<std::string> queues;  // ClusterQueues changed by `capacity`.
 };

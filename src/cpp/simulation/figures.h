@@ -1,4 +1,4 @@
-// Integrals over time from which the metrics of a run are computed.
+// Integrals over time from which the metrics of a simulation are computed.
 #ifndef KUEUE_SIMULATION_FIGURES_H_
 #define KUEUE_SIMULATION_FIGURES_H_
 
@@ -13,8 +13,8 @@
 
 namespace kueue {
 
-// Integral over time of a piecewise constant value, from the start of the window on. The unit is amount times
-// nanoseconds.
+// Integral over time of a piecewise constant value, beginning at the start of the metrics window. The unit is
+// amount times nanoseconds.
 class Integral {
  public:
   void Set(double value, Time now, Time from) {
@@ -36,7 +36,7 @@ class Integral {
     const Time since = last_ > from ? last_ : from;
     return now > since ? total_ + value_ * static_cast<double>(now - since) : total_;
   }
-  // Returns the largest nonnegative value that held for a positive time.
+  // Returns the largest value, or 0 if all values are negative. Values that lasted for 0 ns are ignored.
   double most() const { return most_; }
 
  private:
@@ -47,8 +47,8 @@ class Integral {
 struct CellFigures {
   CellUse use;
   double asked = 0;  // Amount requested by pending jobs.
-  // The queue's portion, by fair sharing weight, of the quota that the tree has in addition to its queues'
-  // nominal quotas.
+  // The queue's part of the quota that the tree has in addition to the nominal quotas of its queues. The
+  // parts are proportional to the fair sharing weights.
   double extra = 0;
   int32_t tree = -1;  // Index in Figures::trees().
   bool recorded = false;
@@ -57,8 +57,9 @@ struct CellFigures {
 
 struct QueueFigures {
   int32_t waiting = 0, recorded_waiting = 0;
-  Integral waits;           // Number of pending jobs.
-  Integral blocked;         // Used amount divided by entitled amount, while jobs are pending; otherwise 0.
+  Integral waits;  // Number of pending jobs.
+  // The used amount divided by the entitled amount while jobs are pending, otherwise 0.
+  Integral blocked;
   Integral somebody_waits;  // The value is 1 while jobs are pending, otherwise 0.
   double recorded_blocked = -1;
   std::vector<std::pair<FlavorResourceId, CellFigures>> cells;
@@ -91,12 +92,12 @@ class Figures {
  public:
   explicit Figures(Time from) : from_(from) {}
 
-  // Adds `by` pending jobs with these requests to a queue; a negative number removes them.
+  // Adds `by` pending jobs with these requests to a queue; a negative number removes jobs.
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
             int by);
   // Records an eviction. Call only for jobs that count in the metrics.
   void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
-  // Records the end of a run with the usage of the workload.
+  // Records the end of a job's run. The usage is that of the workload.
   void Spend(const Workload& workload, const Broken& broken);
   // Updates the metrics of a queue after a change, and passes changed values to the recorder.
   void Look(const State& state, NodeId queue, Recorder& recorder);
@@ -104,9 +105,9 @@ class Figures {
   void EndMoment(Time now, Recorder& recorder);
   // Recomputes the entitlements of all queues and trees after a change of quotas.
   void Rebuild(const State& state);
-  // Ends the submission phase: no job arrives after this time.
+  // Ends the submission phase. No job arrives after `now`.
   void EndSubmissions(Time now);
-  // Extends all integrals to this time.
+  // Extends all integrals to `now`.
   void Close(Time now);
 
   const std::vector<QueueFigures>& queues() const { return queues_; }

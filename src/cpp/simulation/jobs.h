@@ -1,4 +1,4 @@
-// Jobs of a run: their input and their results.
+// Jobs of a simulation: their input columns and their results.
 #ifndef KUEUE_SIMULATION_JOBS_H_
 #define KUEUE_SIMULATION_JOBS_H_
 
@@ -19,8 +19,9 @@ using Times = absl::Span<const int64_t>;
 // Value in the column `created` if the creationTimestamp equals the submission time.
 constexpr Time kAtSubmission = INT64_MIN;
 
-// Columns of jobs in the order of submission. The arrays are owned by the caller and must outlive the run, or
-// by this object once jobs were appended. Optional columns may be empty. Times are nanoseconds.
+// Columns of jobs in the order of submission. The caller owns the arrays, and they must outlive the
+// simulation. Once jobs have been appended, this object owns the arrays. Optional columns may be empty. Times
+// are nanoseconds.
 struct JobColumns {
   JobColumns() = default;
   // Copies owned columns. Columns that are not owned are shared with the copy.
@@ -32,20 +33,22 @@ struct JobColumns {
   void Append(JobColumns more);
 
   Times submit;
-  Times runtime;                      // Runtime with all pods and without evictions; -1: unlimited.
-  absl::Span<const int32_t> shape;    // Index in `shapes`.
-  absl::Span<const int32_t> row;      // Number used for names, UIDs and tables; empty: the index of the job.
-  Times created;                      // Optional: creationTimestamp; otherwise the submission time.
-  Times every, cost, restore, grace;  // Optional: run model of the job; -1: that of the run.
+  Times runtime;                    // Runtime with all pods and without evictions; -1 if unlimited.
+  absl::Span<const int32_t> shape;  // Index in `shapes`.
+  // Row number, used for names, UIDs and tables. If empty, the index of the job.
+  absl::Span<const int32_t> row;
+  Times created;  // Optional: creationTimestamp. Default: the submission time.
+  // Optional: run model of the job. -1 means the value of SimulationOptions::model.
+  Times every, cost, restore, grace;
   absl::Span<const uint8_t> elastic;  // Optional: whether the runtime is extended if fewer pods are admitted.
   absl::Span<const uint8_t> known;    // Optional: whether the engine already has the workload.
   absl::Span<const int32_t> cluster;  // In a fleet: number of the cluster to which the job is submitted.
 
   // Workload specs without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;
-  // By index; if empty, names are generated from `prefix` and the row number.
+  // Names by index. If empty, names are generated from `prefix` and the row number.
   std::vector<std::string> names;
-  std::vector<std::string> uids;  // By index. UIDs that are not given here are generated from the row number.
+  std::vector<std::string> uids;  // UIDs by index. Missing UIDs are generated from the row number.
   std::string prefix = "j";
   int digits = 7, uid_digits = 12;
 
@@ -71,7 +74,7 @@ struct JobColumns {
   Owned owned_;
 };
 
-// The columns of a run. Copies of a run share the columns until jobs are added to one of them.
+// The columns of a simulation. Copies of a simulation share the columns until jobs are added to one copy.
 class RunColumns {
  public:
   explicit RunColumns(std::shared_ptr<const JobColumns> given) : read_(std::move(given)) {}
@@ -84,7 +87,7 @@ class RunColumns {
 
  private:
   std::shared_ptr<const JobColumns> read_;
-  std::shared_ptr<JobColumns> own_;  // Same object as `read_` once jobs were added.
+  std::shared_ptr<JobColumns> own_;  // Same object as `read_` once jobs have been added.
 };
 
 enum class JobState : uint8_t { kToCome, kWaiting, kRunning, kFinished, kDeactivated };
@@ -99,17 +102,17 @@ struct Job {
   int32_t preemptor = -1;                // Last preemptor.
   int32_t outcome_reason = 0, rule = 0;  // Reason of the last eviction, and of the preemption.
   JobState state = JobState::kToCome;
-  bool borrowed = false;  // The last admission borrowed.
-  bool promised = false;  // Its own queue had enough unused nominal quota when the job was submitted.
-  bool losing = false;    // Evicted, but still holds quota.
-  Time done = 0;          // Progress that is kept.
+  bool borrowed = false;  // The last admission borrowed quota.
+  bool promised = false;  // The job's own queue had enough unused nominal quota when the job was submitted.
+  bool losing = false;    // The job is evicted, but still holds quota.
+  Time done = 0;          // Progress that has been kept so far.
   Time wanted = 0;        // Runtime with the admitted number of pods.
   Time startup = 0;       // Restore time plus pod startup of the current run.
   Time reserved = -1;     // Time of the quota reservation; -1: none.
   Time started = -1;      // Time of the admission; -1: not admitted.
   Time first_start = -1, end = -1;
   Time held = 0, lost = 0, overhead = 0;
-  Broken last;  // Accounting of the current run after its eviction.
+  Broken last;  // Breakdown of the current run after its eviction.
 };
 
 }  // namespace kueue

@@ -1,4 +1,5 @@
-// Integer parameters that can be changed during a run, within bounds and optionally with constant sums.
+// Integer parameters that can be changed during a simulation. The changes respect bounds and, optionally,
+// keep the sums of groups of parameters constant.
 #ifndef KUEUE_SIMULATION_KNOBS_H_
 #define KUEUE_SIMULATION_KNOBS_H_
 
@@ -11,12 +12,13 @@ namespace kueue {
 
 struct Knobs {
   std::vector<int64_t> low, high;
-  // Number of the sum to which each parameter belongs, starting at 0; empty: no constant sums.
+  // Index of the group to which each parameter belongs, starting at 0. The sum of each group stays constant.
+  // Empty if no sum has to stay constant.
   std::vector<int32_t> sums;
 
-  // Adds `by` to `values` and clamps the results to the bounds. The values must be within the bounds before.
-  // Rounding keeps the sums constant: remainders are assigned to the parameters with the largest fractional
-  // parts, ties to the first.
+  // Adds `by` to `values` and clamps the results to the bounds. The values must be within the bounds before
+  // the call. The results are rounded such that the sums stay constant: remainders are assigned to the
+  // parameters with the largest fractional parts. Ties are broken in favor of the first parameter.
   void Move(absl::Span<const double> by, absl::Span<int64_t> values) const;
 };
 

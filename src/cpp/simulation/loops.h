@@ -1,4 +1,5 @@
-// Detection of preemption loops: the same workloads evict each other repeatedly without time advancing.
+// Detection of preemption loops: the same workloads evict each other repeatedly while the simulated time does
+// not advance.
 #ifndef KUEUE_SIMULATION_LOOPS_H_
 #define KUEUE_SIMULATION_LOOPS_H_
 
@@ -19,8 +20,8 @@ struct LoopFound {
 };
 
 // Observes the cycles at one simulated time. After kPatience cycles with evictions, the fingerprint of each
-// tree with evictions is compared with a stored one (Brent's algorithm: the stored one is replaced after 1,
-// 2, 4, ... cycles). This finds the shortest period, whatever preceded the loop.
+// tree with evictions is compared with a stored fingerprint (Brent's algorithm: the stored fingerprint is
+// replaced after 1, 2, 4, ... cycles). This finds the shortest period, whatever preceded the loop.
 class LoopWatch {
  public:
   // Number of cycles with evictions before detection starts.
@@ -40,7 +41,7 @@ class LoopWatch {
     uint64_t kept = 0;
     int64_t power = 1, since = 0;
     bool begun = false;
-    std::vector<WorkloadId> moved;  // Since the fingerprint was stored.
+    std::vector<WorkloadId> moved;  // Workloads moved since the fingerprint was stored.
   };
   int64_t evicting_cycles_ = 0;
   bool evicted_ = false;

@@ -22,18 +22,18 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   // Runs `work` for each of the pieces 0 to `pieces` - 1, on up to `threads` threads including the caller's.
-  // Threads are created on demand. Exceptions are rethrown when all pieces are done; of several, that of the
-  // first piece.
+  // Threads are created on demand. After all pieces are done, rethrows the exception of the first piece that
+  // failed, if any.
   void Do(int threads, size_t pieces, const std::function<void(size_t)>& work);
 
  private:
-  // State shared by the threads. It has shared ownership, so that a forked child process can abandon it: the
-  // threads do not exist there.
+  // State shared by the threads. Ownership is shared, so that a forked child process can abandon the state.
+  // The threads do not exist in the child.
   struct Shared {
     std::mutex mutex;
     std::condition_variable begins, is_done;
     size_t round = 0;
-    size_t wanted = 0, busy = 0;  // Threads of this round other than the caller's.
+    size_t wanted = 0, busy = 0;  // Numbers of threads in this round, without the caller's thread.
     bool ends = false;
     const std::function<void(size_t)>* work = nullptr;
     size_t pieces = 0;

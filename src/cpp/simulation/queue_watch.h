@@ -1,4 +1,4 @@
-// State of a run by queue, for callers that decide while the run is in progress.
+// State of a simulation by queue, for callers that make decisions during the simulation.
 #ifndef KUEUE_SIMULATION_QUEUE_WATCH_H_
 #define KUEUE_SIMULATION_QUEUE_WATCH_H_
 
@@ -12,10 +12,12 @@
 namespace kueue {
 
 struct QueueView {
-  int64_t waiting = 0;      // Jobs without quota.
-  int64_t top_waiting = 0;  // Jobs without quota whose priority is the highest pending priority of the queue.
-  Time oldest = -1;         // Submission time of the job that has been pending longest; -1: none.
-  // Fractions of the tree's quota, for the flavor resource of which the queue uses the largest fraction.
+  int64_t waiting = 0;  // Jobs without quota.
+  // Jobs without quota that have the highest priority among the pending jobs of the queue.
+  int64_t top_waiting = 0;
+  Time oldest = -1;  // Submission time of the job that has been pending longest; -1: none.
+  // Fractions of the tree's quota of one flavor resource: the one of which the queue uses the largest
+  // fraction.
   double used = 0, nominal = 0, borrowed = 0;
   double share = 0;       // Weighted share, as compared by fair sharing.
   int64_t arrivals = 0;   // So far.
@@ -23,15 +25,15 @@ struct QueueView {
   Time waited = 0;        // Total time without quota of all arrived jobs until now, in nanoseconds.
 };
 
-// Reads the state of a run at increasing times. The cost depends on the number of pending and running jobs,
-// not on the number of arrived jobs.
+// Reads the state of a simulation at increasing times. The cost depends on the number of pending and running
+// jobs, not on the number of arrived jobs.
 class QueueWatch {
  public:
   // `queues` are the names of the ClusterQueues. The view of a queue that does not exist is empty.
   explicit QueueWatch(std::vector<std::string> queues);
 
-  // Returns the views at `now`, which must not be before the run's current time or the previous call. The
-  // reference is invalidated by the next call.
+  // Returns the views at `now`, which must not be before the simulation's current time or before the time of
+  // the previous call. The reference is invalidated by the next call.
   const std::vector<QueueView>& Look(const Simulation& run, Time now);
   const std::vector<QueueView>& views() const { return views_; }
 
@@ -48,13 +50,13 @@ class QueueWatch {
   std::vector<QueueView> views_;
   std::vector<Done> done_;
   std::vector<size_t> place_of_;  // By node.
-  std::vector<int64_t> top_;      // Highest pending priority, by position of the queue.
+  std::vector<int64_t> top_;      // Highest priority of the pending jobs, by position of the queue.
   std::vector<int32_t> open_;     // Arrived jobs that are not finished, in the order of submission.
   size_t next_ = 0;               // Index of the first job that had not arrived at the last call.
 };
 
-// Returns the work lost so far, as nanoseconds of the total nominal quota, for the flavor resource with the
-// largest loss.
+// Returns the work lost so far, divided by the total nominal quota, in nanoseconds. Returns the value of the
+// flavor resource for which it is largest.
 double LostPart(const Simulation& run);
 
 }  // namespace kueue

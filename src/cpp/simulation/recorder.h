@@ -1,4 +1,4 @@
-// Tables of a run, stored as growing columns.
+// Tables of a simulation, stored as growing columns.
 #ifndef KUEUE_SIMULATION_RECORDER_H_
 #define KUEUE_SIMULATION_RECORDER_H_
 
@@ -50,7 +50,7 @@ struct IdleTable {
   std::vector<double> idle;
 };
 
-// Used amount of a ClusterQueue divided by its entitled amount; -1 while no jobs are pending.
+// The used amount of a ClusterQueue divided by its entitled amount; -1 while no jobs are pending.
 struct BlockedTable {
   std::vector<double> seconds;
   std::vector<int32_t> cluster_queue;
@@ -63,14 +63,14 @@ struct CycleTable {
   std::vector<int32_t> heads, admitted, evicted;
 };
 
-// Decayed usage; cores for cpu, units for other resources.
+// Decayed usage of LocalQueues, in cores for cpu and in units for all other resources.
 struct ConsumedTable {
   std::vector<double> seconds;
   std::vector<int32_t> local_queue, resource;
   std::vector<double> consumed;
 };
 
-// Admission of a job: tuples of pod set, resource, flavor and amount.
+// The admission of a job as tuples (pod set, resource, flavor, amount).
 using Assigned = std::vector<std::tuple<std::string, ResourceId, FlavorId, int64_t>>;
 
 struct CellUse {
@@ -84,7 +84,7 @@ class Recorder {
  public:
   Recorder(Recording what, Time start) : what_(what), start_(start) {}
 
-  // Reserves memory for `jobs` jobs that run once each, in queues with one flavor resource.
+  // Reserves enough memory for `jobs` jobs that each run once, in queues with one flavor resource.
   void Reserve(size_t jobs);
 
   double Seconds(Time at) const { return static_cast<double>(at - start_) / 1e9; }
@@ -97,9 +97,9 @@ class Recorder {
   void Idle(Time now, NodeId tree, FlavorResourceId cell, double idle);
   void Block(Time now, NodeId queue, double blocked);
   void Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted);
-  // Records the decayed usage of each LocalQueue under admission fair sharing if it changed.
+  // Records the decayed usage of each LocalQueue under admission fair sharing if the usage has changed.
   void Consume(const State& state);
-  // Returns the code of an admission; -1 if runs are not recorded.
+  // Returns the code of an admission, or -1 if the runs of jobs are not recorded.
   int32_t AssignedOf(const Admission& admission);
   int32_t CodeOf(NodeId queue);
 

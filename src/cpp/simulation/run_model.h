@@ -10,7 +10,7 @@ enum class OnEviction : uint8_t { kRestart, kCheckpoint, kResume };
 
 struct RunModel {
   OnEviction on_eviction = OnEviction::kRestart;
-  Time every = 0;    // Progress between checkpoints.
+  Time every = 0;    // Progress between two checkpoints.
   Time cost = 0;     // Duration of a checkpoint, during which quota is held without progress.
   Time restore = 0;  // Duration of the restore at the start of each run after an eviction.
   Time grace = 0;    // Time for which an evicted job keeps its quota.
@@ -23,10 +23,11 @@ struct Broken {
   Time lost = 0;      // Progress that is lost.
 };
 
-// Returns the length of a run with `left` remaining work that starts with a restore of length `restore`.
-// There is no checkpoint at the end.
+// Returns the length of a run that starts with a restore of length `restore` and has `left` work remaining.
+// The run has no checkpoint at its end.
 Time LengthOfRun(const RunModel& model, Time left, Time restore);
-// Returns the breakdown of a run evicted after `held` that started with a restore of length `restore`.
+// Returns the breakdown of a run that started with a restore of length `restore` and was evicted after
+// `held`.
 Broken BreakRun(const RunModel& model, Time held, Time restore);
 
 }  // namespace kueue

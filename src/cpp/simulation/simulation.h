@@ -21,8 +21,8 @@
 
 namespace kueue {
 
-// Duration of a scheduling cycle. If zero, cycles run until one changes nothing; otherwise a cycle takes
-// `cycle` plus `per_head` for each head.
+// Duration of a scheduling cycle. If both values are zero, cycles take no time and are repeated until a cycle
+// changes nothing. Otherwise, a cycle takes `cycle` plus `per_head` for each head.
 struct Clock {
   Time cycle = 0, per_head = 0;
   bool IsZero() const { return cycle == 0 && per_head == 0; }
@@ -30,8 +30,8 @@ struct Clock {
 
 enum class OnLoop : uint8_t { kHold, kStop, kRaise };
 
-// Observer of the jobs of a run, called after the run has processed an event. Changes without an event of
-// their own, e.g. a new priority, are reported as kCreated.
+// Observer of the jobs of a simulation. It is called after the simulation has processed an event. Changes
+// that have no event kind of their own, such as a new priority, are reported as kCreated.
 class RunListener {
  public:
   virtual ~RunListener() = default;
@@ -44,13 +44,14 @@ struct SimulationOptions {
   Delays delays;
   std::vector<TimedChange> changes;  // Sorted by time.
   Time until = INT64_MAX;            // End of the simulation.
-  Time warmup = 0;                   // Duration after the start for which metrics are not collected.
+  Time warmup = 0;                   // Period after the start during which no metrics are collected.
   OnLoop on_loop = OnLoop::kHold;
   Recording record;
-  std::optional<Time> start;  // Default: the first submission or change.
+  std::optional<Time> start;  // Default: the time of the first submission or change.
   int32_t site = kNoId;       // In a fleet: number of this cluster; kManager is the manager.
-  // Run like Kueue's scheduler performance test: without controllers, and a cycle that admits and evicts no
-  // workload ends the processing of the current time. Otherwise, a cycle that changes nothing ends it.
+  // If true, behaves like Kueue's scheduler performance test: no controllers run, and the processing of the
+  // current time ends after a cycle that admits and evicts no workload. If false, it ends after a cycle that
+  // changes nothing.
   bool as_performance_test = false;
 };
 
@@ -61,7 +62,7 @@ struct SimulationStats {
   Time end = 0;  // Time of the last arrival or completion.
 };
 
-// A tree with a preemption loop. Its heads are held back until its state changes.
+// A tree with a preemption loop. No cycle takes heads from the tree until its state changes.
 struct Loop {
   Time at = 0;  // Time at which the loop was first detected.
   int64_t period = 0, times = 0;
@@ -82,30 +83,31 @@ struct Arrival {
   bool operator<(const Arrival& other) const { return at != other.at ? at > other.at : job > other.job; }
 };
 
-// Result of advancing a run: no events are left (kNothing), the current time is not finished (kOn), or it is
-// finished (kOver).
+// Result of advancing a simulation: no events are left (kNothing), the processing of the current time is
+// unfinished (kOn), or it is finished (kOver).
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
 class Simulation {
  public:
-  // Starts a run from the engine's state. `jobs` must be sorted by submission time.
+  // Starts a simulation from the engine's state. `jobs` must be sorted by submission time.
   Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options);
 
-  // Runs for about `work` units of work (heads of cycles, and events), but not beyond `until`. Returns
-  // whether anything is left. A run without an end time stops if jobs are evicted repeatedly without
-  // progress; see fruitless().
+  // Simulates about `work` units of work, but not beyond `until`. Each head of a cycle and each event is one
+  // unit. Returns whether any events are left. A simulation without an end time stops if jobs are evicted
+  // repeatedly without progress; see fruitless().
   bool Run(int64_t work, Time until = INT64_MAX);
-  // Runs until the events of one time are processed, for about `work` units of work.
+  // Processes all events at the time of the next event, but stops after about `work` units of work.
   Went RunMoment(int64_t work, Time until = INT64_MAX);
-  // Schedules a change, at the current time or later.
+  // Schedules a change. Its time must not be before the current time.
   void Plan(TimedChange change);
-  // Adds jobs in any order. They and their shapes get the next numbers.
+  // Adds jobs, which need not be sorted. The jobs and their shapes get the next free numbers.
   void Extend(JobColumns jobs);
-  // Assign a workload that the engine already has: NoteAsks() to a shape, Adopt() to a job.
+  // For workloads that the engine already has: NoteAsks() stores the total requests of a shape, taken from
+  // the workload. Adopt() makes the workload that of a job.
   void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
-  // Extends all metrics to the current time and records unfinished runs. The simulation cannot continue
-  // afterwards.
+  // Extends all metrics to the current time and records the unfinished runs of jobs. The simulation cannot
+  // continue afterwards.
   void Close();
   bool closed() const { return closed_; }
 
@@ -125,7 +127,7 @@ class Simulation {
   // Returns the number of consecutive evictions after which Run() stopped because no job makes progress, or
   // 0.
   int64_t fruitless() const { return is_endless_ ? fruitless_ : 0; }
-  // Returns the job of a workload, or -1 if the workload is not a job.
+  // Returns the job of a workload, or -1 if the workload belongs to no job.
   int32_t JobOf(WorkloadId workload) const;
   // Returns the total requests of the pods of a shape, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
@@ -139,7 +141,7 @@ class Simulation {
     return options_.site == kNoId || columns_->cluster[static_cast<size_t>(job)] == options_.site;
   }
 
-  // site.cc: a run as one cluster of a fleet, which controls when it advances.
+  // site.cc: a simulation as one cluster of a fleet. The fleet controls when the simulation advances.
   Engine& engine() { return engine_; }
   void Follow(RunListener* listener) { listener_ = listener; }
   // Returns the time of the next scheduled event.
@@ -155,9 +157,10 @@ class Simulation {
   // Settles and runs a cycle. Returns whether another cycle is needed.
   bool Decide();
   void EndMoment();
-  // Handle the creation of a job's copy, its deletion, and the creation of its job on the worker.
+  // Handle three changes on a worker: the creation of a copy, its deletion, and the creation of the copy's
+  // job.
   void AddCopy(int32_t job, WorkloadId workload, const Job& before);
-  // Returns the final record of the job, whose runs have ended.
+  // Returns the final record of the job. All its runs have ended.
   Job RemoveCopy(int32_t job);
   void StartCopy(int32_t job);
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
@@ -225,19 +228,19 @@ class Simulation {
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
-  int32_t next_ = 0;              // First of the jobs present at the start that has not arrived.
+  int32_t next_ = 0;              // Of the jobs present at the start, the first that has not arrived.
   int32_t given_;                 // Number of jobs present at the start.
   std::vector<Arrival> later_;    // A heap of added jobs that have not arrived.
   std::vector<int32_t> arrived_;  // All jobs that have arrived.
   Time start_;
-  bool frees_by_hand_;  // Evicted jobs keep their quota until the run releases it.
+  bool frees_by_hand_;  // Evicted jobs keep their quota until the simulation releases it.
 
   bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false, closed_ = false;
   bool is_endless_ = false;
-  int64_t fruitless_ = 0;     // Evictions since a job last arrived, completed or kept any progress.
+  int64_t fruitless_ = 0;     // Number of evictions since a job last arrived, completed or kept any progress.
   Time fruitless_since_ = 0;  // Time of the first of these evictions.
-  int64_t holding_ = 0;       // Jobs that hold quota.
-  int64_t ending_ = 0;        // Jobs that hold quota and have a finite runtime.
+  int64_t holding_ = 0;       // Number of jobs that hold quota.
+  int64_t ending_ = 0;        // Number of jobs that hold quota and have a finite runtime.
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
   Time busy_until_ = 0;
   Time entered_ = INT64_MIN;  // Time entered last.

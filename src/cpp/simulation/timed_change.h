@@ -1,4 +1,4 @@
-// Changes during a run: of objects, and of individual jobs.
+// Changes of objects and of individual jobs during a simulation.
 #ifndef KUEUE_SIMULATION_TIMED_CHANGE_H_
 #define KUEUE_SIMULATION_TIMED_CHANGE_H_
 

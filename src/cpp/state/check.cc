@@ -53,7 +53,7 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
     if (parent != kNoId) {
       const std::vector<NodeId>& siblings =
           is_queue ? forest.ChildQueues(parent) : forest.ChildCohorts(parent);
-      expect(forest.Exists(parent) && !forest.IsClusterQueue(parent), node, "its parent is no Cohort");
+      expect(forest.Exists(parent) && !forest.IsClusterQueue(parent), node, "its parent is not a Cohort");
       expect(IsListed(siblings, node), node, "is not a child of its parent, once");
     }
     if (is_queue)

@@ -1,4 +1,5 @@
-// Invariants of a State, recomputed from scratch. Builds with KUEUE_CHECK verify them after every change.
+// Checks of the invariants of a State, which are recomputed from scratch. Builds with KUEUE_CHECK verify them
+// after every change.
 #ifndef KUEUE_STATE_CHECK_H_
 #define KUEUE_STATE_CHECK_H_
 
@@ -13,7 +14,8 @@ namespace kueue {
 // cover:
 // - the forest: children, roots, heights and order follow from the parents;
 // - the tables: quotas follow from the specs, usage follows from the admissions of the workloads, bottom up;
-// - the workloads: each is in exactly one queue place, and its charges, conditions and class are consistent;
+// - the workloads: each has exactly one place in the queues, and its charges, conditions and class are
+//   consistent;
 // - the topologies: free capacity follows from nodes and pods, usage follows from topology assignments;
 // - the queues: the checks of Inspect() (queue/check.h), and each queue holds the expected workloads.
 std::vector<std::string> Check(const State& state);

@@ -1,5 +1,5 @@
-// Whether a workload requests devices. Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and
-// pkg/workload/workload.go:HasDRA (kueue ff69552e79).
+// Functions that determine whether a workload requests devices. Mirrors
+// pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue ff69552e79).
 #ifndef KUEUE_STATE_DEVICES_H_
 #define KUEUE_STATE_DEVICES_H_
 
@@ -9,7 +9,7 @@
 
 namespace kueue {
 
-// Returns whether the workload has resource claims, by template or by name.
+// Returns whether the workload has resource claims, either from a template or by name.
 bool HasClaims(const WorkloadSpec& spec);
 // Returns whether `resource` is an extended resource and a container requests it.
 bool RequestsResource(const WorkloadSpec& spec, absl::string_view resource);

@@ -34,7 +34,7 @@ struct KnownRefusal {
 class KnownRefusals {
  public:
   KnownRefusals() = default;
-  // Copies start empty: states are copied often, and few copies run for long.
+  // Copies start empty: states are copied often, and few copies are used for long.
   KnownRefusals(const KnownRefusals&) {}
   KnownRefusals(KnownRefusals&&) = default;
   KnownRefusals& operator=(const KnownRefusals&) {
@@ -65,7 +65,8 @@ class KnownRefusals {
   }
 
  private:
-  static constexpr size_t kMost = 4096;  // Entries; about a megabyte for an ordinary cluster.
+  // Maximum number of entries; they need about one megabyte in an ordinary cluster.
+  static constexpr size_t kMost = 4096;
 
   static uint64_t Key(NodeId queue, ClassId cls) {
     return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);

@@ -25,7 +25,7 @@
 
 namespace kueue {
 
-// Why a ClusterQueue is inactive (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
+// The reason why a ClusterQueue is inactive (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
 enum class InactivityKind : uint8_t {
   kTerminating,
   kStopped,
@@ -43,7 +43,7 @@ struct InactivityCause {
   InactivityKind kind;
   std::vector<std::string> names;
 };
-// The first cause determines the reason of the Active condition. Empty while the queue is active.
+// The first cause determines the reason of the Active condition. `causes` is empty while the queue is active.
 struct Inactivity {
   std::vector<InactivityCause> causes;
   bool IsActive() const { return causes.empty(); }
@@ -62,7 +62,7 @@ struct CheckIds {
 struct ClusterQueue {
   ClusterQueueSpec spec;
   std::vector<ResourceGroupIds> groups;
-  std::vector<FlavorId> flavors;  // Of all resource groups.
+  std::vector<FlavorId> flavors;  // Flavors of all resource groups.
   std::vector<CheckIds> checks;   // Sorted by name.
   bool covers_pods = false;
   // `only_topology`: all flavors have a topology, so every workload gets a topology assignment.
@@ -110,10 +110,10 @@ struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
   std::vector<PodSetTotals> totals;              // Requests of a pending workload, i.e. before admission.
-  std::shared_ptr<const DeviceCharges> devices;  // Devices included in `totals`; null: none.
+  std::shared_ptr<const DeviceCharges> devices;  // Devices included in `totals`; null if there are none.
   std::vector<PodTemplate>
       adjusted;  // Adjusted templates for the LimitRange checks; empty if there is nothing to check.
-  std::string resource_error;  // Errors of ValidateResources; empty: none.
+  std::string resource_error;  // Errors of ValidateResources(); empty if there are none.
   bool can_be_partially_admitted = false;
 };
 
@@ -163,7 +163,7 @@ struct Event {
   Serial workload;
   std::string name;
   std::shared_ptr<const WorkloadSpec> spec;
-  Serial by = kNoId;  // kEvicted by preemption: the preemptor.
+  Serial by = kNoId;  // For an eviction by preemption: the preemptor.
   std::string by_key;
   NodeId by_queue = kNoId;
   Time time = 0;
@@ -171,27 +171,27 @@ struct Event {
   // Queue whose quota the workload holds or, if it holds none, the queue in which it is pending.
   NodeId queue = kNoId;
   int32_t reason = 0;      // `reason` and `message` are those of the condition that records the event.
-  int32_t preemption = 0;  // kEvicted by preemption: reason of the Preempted condition.
-  int32_t cause = 0;  // Other evictions: underlying cause of the reason. kTargetsRecomputed: the outcome.
+  int32_t preemption = 0;  // For an eviction by preemption: reason of the Preempted condition.
+  int32_t cause = 0;       // For other evictions: the underlying cause. For kTargetsRecomputed: the outcome.
   Message message;
-  Time queued_since = 0;      // Time at which the workload was created or last requeued.
-  std::optional<Time> since;  // Start of the phase that the event ends, e.g. of the execution for kFinished.
+  Time queued_since = 0;  // Time at which the workload was created or last requeued.
+  // Start of the phase that the event ends. For kFinished: start of the execution.
+  std::optional<Time> since;
 };
 
-// A step in a workload's life, for observers of a running simulation. Unlike an Event it refers to the
-// workload by id, so observers must read it before the id can be reused.
+// A step in a workload's life, for observers of a running simulation. Unlike an Event, a step refers to the
+// workload by id, so observers must read the step before the id can be reused.
 struct Step {
   EventKind kind;
   WorkloadId workload;
-  WorkloadId by = kNoId;  // kEvicted by preemption: the preemptor.
+  WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
 };
 
-// Data that a running simulation uses. It affects no decision except through `held_back`, and it is not
-// saved.
+// Data that a running simulation uses. Only `held_back` affects decisions. The data is not saved.
 struct Followed {
   bool on = false;
-  std::vector<Step> steps;  // Steps since they were last taken.
-  // By node: cycles take no head from these queues. Empty: no queue is held back.
+  std::vector<Step> steps;  // Steps recorded since this list was last emptied.
+  // By node: whether cycles take no head from the queue. Empty if no queue is held back.
   std::vector<bool> held_back;
 };
 
@@ -207,15 +207,15 @@ struct Caches {
   DeviceCounts devices;  // Cleared together with `classes` and when device objects change.
 };
 
-// A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). It is stored as the
-// state at its start, with the heads already taken, and the number of workloads admitted so far. Replaying
-// the cycle from that state leads to the point at which it is blocked.
+// A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). The cycle is stored
+// as two values: the state at its start, after its heads were taken, and the number of workloads admitted so
+// far. Replaying the cycle from that state leads to the point at which the cycle is blocked.
 struct State;
 struct WaitingCycle {
-  std::shared_ptr<const State> start;  // Null: no cycle is blocked.
+  std::shared_ptr<const State> start;  // Null if no cycle is blocked.
   int passed = 0;
-  // All pods have been ready at some time since the cycle was blocked, even if briefly, so the cycle may
-  // continue.
+  // The cycle may continue, because all pods have been ready at some time since it was blocked, even if only
+  // briefly.
   bool released = false;
 };
 
@@ -243,7 +243,7 @@ struct State {
   RequestsConfig requests;
   Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
       reasons = KnownReasons();
-  // By resource: ResourceOrder of the name, which determines the order of requests.
+  // By resource: ResourceOrder() of its name. Requests are ordered by this value.
   std::vector<uint64_t> resource_order;
   ResourceId cpu = kNoId, pods = kNoId;
   std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // By flavor, then by resource.
@@ -258,10 +258,10 @@ struct State {
   std::vector<AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;  // Null: none.
-  bool devices_changed = false;                  // Changed since the last settle.
+  std::shared_ptr<const DeviceObjects> devices;  // Null if there are no device objects.
+  bool devices_changed = false;                  // Whether `devices` has changed since the last settle.
   std::vector<LedgerEntry> ledger;               // By LocalQueue.
-  // By LocalQueue: LocalQueueUsage (fairness/ledger.h) as of the last change.
+  // By LocalQueue: the value of LocalQueueUsage() (fairness/ledger.h) since its last change.
   std::vector<double> ledger_usage;
 
   WorkloadTable workloads;
@@ -270,17 +270,18 @@ struct State {
   absl::flat_hash_map<std::string, ClassId> class_of_key;
   Caches caches;
 
-  // Derived values are out of date. Rebuild() updates them before they are read.
+  // Whether derived values are out of date. Rebuild() updates them before they are read.
   bool stale = true;
   std::vector<NodeId> requoted;  // Nodes whose quotas are not yet in the tables.
-  // Nodes whose trees the current call changed. The generations of their queues will be incremented.
+  // Nodes whose trees the current call has changed. The generations of the queues in these trees will be
+  // incremented.
   std::vector<NodeId> changed_nodes;
-  bool only_added = false;  // The current call only adds a ClusterQueue to its tree.
+  bool only_added = false;  // Whether the current call only adds a ClusterQueue to its tree.
   // Queues added by earlier calls whose generations are not yet incremented.
   std::vector<NodeId> added_queues;
   // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
   std::set<NodeId> to_requeue;
-  bool holds_retries = false;  // Only Engine::Retry processes `to_requeue`; cycles do not.
+  bool holds_retries = false;  // If true, only Engine::Retry() processes `to_requeue`; cycles do not.
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // Cycles in which at least one workload reserved quota.
   WaitingCycle waiting;
@@ -289,7 +290,7 @@ struct State {
 
   bool record_events = false;
   std::vector<Event> events;
-  std::vector<WorkloadId> deleted;        // Deleted workloads that the blocked cycle still refers to.
+  std::vector<WorkloadId> deleted;        // Deleted workloads to which the blocked cycle still refers.
   std::vector<SecondPass> second_passes;  // In the order of the requests.
   Followed followed;
 
@@ -328,8 +329,8 @@ struct State {
   void EnsureBuilt() {
     if (stale) Rebuild();
   }
-  // Ends an API call. Each call that changes trees increments the generations of their queues separately.
-  // Calls that only add a queue are processed together at the next Rebuild().
+  // Ends an API call. Each call that changes trees increments the generations of the queues in these trees
+  // separately. Calls that only add a queue are processed together at the next Rebuild().
   void EndCall();
   // Rebuilds the topology trees and their usage if they are out of date.
   void EnsureTopologies() {
@@ -348,7 +349,8 @@ struct State {
   void NotifyRetryFor(const Workload& workload) {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
-  // Adds a workload to, or removes it from, the workloads that the controllers reconcile at the next settle.
+  // MarkDirty() adds a workload to the workloads that the controllers reconcile at the next settle.
+  // UnmarkDirty() removes it again.
   void MarkDirty(WorkloadId id) {
     Workload& workload = At(id);
     if (workload.dirty_place >= 0) return;
@@ -365,8 +367,8 @@ struct State {
     if (followed.on) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
-  // Copies the status details of the workload, which other workloads or states may share, and returns a
-  // reference to the copy. The next EditStatus() of the workload invalidates the reference.
+  // Replaces the status details of the workload by a copy, because other workloads or states may share them.
+  // Returns a reference to the copy. The next EditStatus() of the workload invalidates the reference.
   StatusDetails& EditStatus(Workload& workload);
 
  private:
@@ -377,7 +379,7 @@ struct State {
   void BumpGenerations();
 };
 
-// Undoes all changes to usage made during its lifetime, of quota and of topologies.
+// A trial. Its destructor undoes all changes of quota usage and topology usage made since its construction.
 class Trial {
  public:
   explicit Trial(State& state)
@@ -398,7 +400,8 @@ class Trial {
   size_t quota_mark_, capacity_mark_;
 };
 
-// Returns why the queue is inactive, e.g. because a flavor or check does not exist; empty if it is active.
+// Returns the causes for which the queue is inactive, such as a missing flavor or check; empty if the queue
+// is active.
 Inactivity InactivityOf(const State& state, NodeId queue);
 
 }  // namespace kueue

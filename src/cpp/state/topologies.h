@@ -23,9 +23,9 @@ struct State;
 // A pod of the cluster, scheduled or not.
 struct ClusterPod {
   std::string node;      // Empty: not scheduled.
-  std::string wanted;    // Node named by the node selector.
+  std::string wanted;    // Name of the node that the node selector requires.
   std::string workload;  // Key of the workload; empty: the pod belongs to no workload.
-  // Placed by a topology assignment, so that its usage is accounted for with its workload.
+  // The pod was placed by a topology assignment, so its usage is included in the usage of its workload.
   bool by_topology = false;
   bool is_over = false;     // Succeeded or failed.
   bool is_leaving = false;  // Being deleted.
@@ -39,7 +39,7 @@ struct PodDemand {
   std::shared_ptr<const PodTemplate> of;  // Template of the pod.
   PodAmounts requests;                    // Sorted by resource name.
   PodAmounts with_pods;                   // `requests` plus one unit of the resource `pods`.
-  NodeDemand node;  // Without the flavor's tolerations and the changes made by admission checks.
+  NodeDemand node;  // Contains neither the flavor's tolerations nor the changes made by admission checks.
   // Ids of the pod set's topology request and of `with_pods` in TopologyCaches.
   int32_t request_number = kNoId, pod_number = kNoId;
 };
@@ -65,8 +65,8 @@ struct ClassDemands {
 // Rebuilt on demand; not saved.
 struct TopologyCaches {
   TopologyCapacity capacity;
-  Interner demands;  // Texts of node demands.
-  // Texts of topology requests and of pod requests, which define the ids in PodDemand.
+  Interner demands;  // Node demands as texts.
+  // Topology requests and pod requests as texts. PodDemand contains their ids.
   Interner requests, pods;
   std::vector<NodeDemand> demand_of_id;  // By the ids of `demands`.
   std::vector<ClassDemands> of_class;    // By class.
@@ -78,9 +78,9 @@ struct Topologies {
   NodeTable nodes;
   std::map<std::string, ClusterPod> pods;  // By `namespace/name`.
   Interner domains;
-  // Pairs of a time and a node on which pods outside of topology assignments released capacity.
+  // Pairs (time, node): at this time, a pod without a topology assignment released capacity on the node.
   std::set<std::pair<Time, std::string>> freed;
-  // Nodes that are not ready, with the time at which they count as failed.
+  // Nodes that are not ready, with the time from which they count as failed.
   std::map<std::string, Time> waiting;
   TopologyCaches made;
 };
@@ -93,14 +93,14 @@ const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls);
 ClassDemands& NumberedDemandsOf(State& state, ClassId cls);
 // Returns the requests of one pod of the template, sorted by resource name.
 PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted);
-// Returns the id of a node demand, determined by its text.
+// Returns the id of a node demand. Demands with equal texts have equal ids.
 int32_t DemandId(State& state, const NodeDemand& demand);
 // Returns the leaves of the flavor's tree that satisfy the node demand with this id.
 std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& capacity, int32_t demand);
 
 // Add (`sign` is 1) or remove (`sign` is -1) the topology usage of a workload with a quota reservation.
-// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology also affects all flavors that share
-// nodes with them, and is used for permanent changes.
+// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology is used for permanent changes; it also
+// affects all flavors that share nodes with the flavors in `usage`.
 void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
 void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
 

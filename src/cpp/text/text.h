@@ -11,11 +11,12 @@ namespace kueue {
 
 // Returns the text of a condition's message.
 std::string Render(const State& state, const Message& message);
-// Returns whether two messages have the same text, as far as this can be decided without a state.
+// Returns whether two messages have the same text. Compares only what can be compared without a state.
 bool SameMessage(const Message& a, const Message& b);
-// Returns the text of one refusal within such a message.
+// Returns the text of one refusal within the message of a condition.
 std::string Render(const State& state, const Refusal& refusal);
-// Return the reason and the message of the Active condition of a ClusterQueue; empty while it is active.
+// Return the reason and the message of the Active condition of a ClusterQueue; empty while the ClusterQueue
+// is active.
 std::string ReasonName(const Inactivity& inactivity);
 std::string Render(const Inactivity& inactivity);
 // Formats an amount of a resource as Kueue does. Unlimited is "<unlimited>".
@@ -23,7 +24,7 @@ std::string RenderAmount(const State& state, ResourceId resource, Amount amount)
 // Returns "flavor/resource".
 std::string FlavorResourceName(const State& state, FlavorResourceId fr);
 
-// Returns why a pod set could not be placed.
+// Returns the reason why a pod set could not be placed.
 std::string Render(const PlacementFailure& failure);
 
 }  // namespace kueue

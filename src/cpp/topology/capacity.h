@@ -1,4 +1,4 @@
-// Free and used capacity of the leaves of each flavor's topology, with a common undo log. Mirrors
+// Free and used capacity of the leaves of each flavor's topology. All flavors share one undo log. Mirrors
 // pkg/cache/scheduler/tas_flavor_snapshot.go:leafCapacity (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_CAPACITY_H_
 #define KUEUE_TOPOLOGY_CAPACITY_H_
@@ -26,8 +26,8 @@ class ChangeLog {
   size_t end() const { return begin_ + leaves_.size(); }
   size_t begin() const { return begin_; }
   int32_t At(size_t position) const { return leaves_[position - begin_]; }
-  // Clears the log if it is longer than `most`. Readers whose position is then before begin() must read all
-  // leaves.
+  // Clears the log if it is longer than `most`. Afterwards, a reader whose position is before begin() must
+  // read all leaves again.
   void Shorten(size_t most) {
     if (leaves_.size() <= most) return;
     begin_ += leaves_.size();
@@ -60,13 +60,14 @@ struct CapacityCache {
 struct FlavorCapacity {
   std::shared_ptr<const TopologyTree> tree;  // Null: the flavor has no topology.
   std::string topology;                      // Name of the topology.
-  // Tables with a row per leaf and a column per slot. `free`: allocatable minus usage of pods outside of
-  // topology assignments. `used`: usage of workloads with a quota reservation. `assumed`: usage of pod sets
-  // of the workload being placed, placed before the current one.
+  // Tables with a row per leaf and a column per slot. `free`: allocatable capacity minus usage of pods
+  // without a topology assignment. `used`: usage of workloads with a quota reservation. `assumed`: usage of
+  // the pod sets, of the workload being placed, that were placed before the current pod set.
   std::vector<int64_t> free, used, assumed;
   ChangeLog changed_used, changed_free;  // `changed_free` also records changes of `assumed`.
-  // Version numbers of the contents of `used`, and of `free` and `assumed` together. Equal versions imply
-  // equal contents: each change assigns a new version, and undoing it restores the previous version.
+  // Version numbers: one for the contents of `used`, one for the contents of `free` and `assumed` together.
+  // Equal versions imply equal contents: each change assigns a new version, and undoing it restores the
+  // previous version.
   uint64_t used_version = 0, free_version = 0;
   CapacityCache cache;
 
@@ -91,12 +92,12 @@ class TopologyCapacity {
 
   void Clear() { flavors_.clear(); }
   void Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology);
-  // Subtracts (`sign` is 1) or adds back (`sign` is -1) the usage of a pod outside of topology assignments.
+  // Subtracts (`sign` is 1) or adds back (`sign` is -1) the usage of a pod that has no topology assignment.
   // The requests include one unit of the resource `pods`.
   void TakeForeign(FlavorCapacity& capacity, int32_t leaf, const PodAmounts& requests, int64_t sign);
 
   // Adds `count` pods (negative: removes them) to the usage of a domain, including the resource `pods`. Does
-  // nothing if the flavor currently has no such domain.
+  // nothing if the flavor's tree does not contain the domain.
   void Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
 
   // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes them.

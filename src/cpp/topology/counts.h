@@ -14,7 +14,8 @@
 
 namespace kueue {
 
-// Counts of one domain. The fields "with leader" hold the counts if a leader is placed in the domain as well.
+// Counts of one domain. The fields `*_with_leader` contain the counts for the case that a leader is placed in
+// the domain too.
 struct Counts {
   int32_t pods = 0, slices = 0;
   int32_t pods_with_leader = 0, slices_with_leader = 0;
@@ -29,14 +30,14 @@ struct CountQuery {
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;        // Id of the node demand from which `eligible` was computed.
   bool as_if_empty = false;  // Ignore the usage of pods placed by topology assignments.
-  bool by_affinity = false;  // Whether preferred node affinity is counted.
+  bool by_affinity = false;  // Whether to sum up the weights of preferred node affinity terms.
   int32_t slice_size = 1;
   int slice_level = 0;
-  // By level: the pods of a domain are rounded down to a multiple of this number; 0: no rounding. Empty: at
-  // most one slice layer.
+  // By level: the number of pods in a domain is rounded down to a multiple of this number; 0 means no
+  // rounding. Empty if there is at most one slice layer.
   std::vector<int32_t> inner_sizes;
 
-  // Returns a key that is equal only for queries with equal results.
+  // Returns a cache key. Queries with equal keys have equal results.
   std::vector<int64_t> Key() const;
 };
 
@@ -48,20 +49,20 @@ class CountTable {
 
   // Updates the counts to the current capacity.
   void Refresh(const FlavorCapacity& capacity);
-  // Counts only the leaves at or below the domain `within`, given as its joined values.
+  // Counts only the leaves at or below a domain. `within` contains the joined level values of the domain.
   void CountWithin(const FlavorCapacity& capacity, const std::string& within);
 
   const Counts& At(int32_t domain) const { return counts_[static_cast<size_t>(domain)]; }
   const std::vector<Counts>& counts() const { return counts_; }
   const CountQuery& query() const { return query_; }
-  // Returns the resource that is insufficient for a single pod in an eligible leaf, or kNoId.
+  // If no pod fits in an eligible leaf, returns the resource that is insufficient; otherwise kNoId.
   ResourceId LimitingOf(int32_t leaf) const { return limiting_[static_cast<size_t>(leaf)]; }
 
   // Recounts the subtree of `domain`, children first. `counts` is indexed like the counts of this table and
   // already contains the pods of the leaves.
   void RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
               std::vector<Counts>& counts) const;
-  // Adds to `failure` the numbers of excluded nodes, by reason.
+  // Adds the numbers of excluded nodes, by reason, to `failure`.
   void Explain(const FlavorCapacity& capacity, const Interner& resources, PlacementFailure& failure) const;
 
  private:
@@ -84,7 +85,7 @@ class CountTable {
   }
   // Returns the amount of the resource that remains after the leader's requests are subtracted.
   int64_t LessLeader(int64_t remaining, ResourceId resource) const;
-  // Returns how many times one request fits into the remaining capacity of a row.
+  // Returns how many times the request `ask` fits in the remaining capacity of a row.
   int32_t HowOften(const FlavorCapacity& capacity, size_t row, const Ask& ask, bool less_leader) const;
   int32_t HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
                   bool less_leader, ResourceId* limiting) const;
@@ -93,9 +94,9 @@ class CountTable {
   const TopologyTree* tree_ = nullptr;  // Tree of the last refresh.
   std::vector<Ask> asks_, leader_asks_;
   std::vector<Counts> counts_;
-  // By leaf: the resource that is insufficient for a single pod; kNoId: none.
+  // By leaf: the resource that is insufficient for a single pod, or kNoId.
   std::vector<ResourceId> limiting_;
-  // By leaf: whether the leaf is outside of the counted part of the tree. Empty: all leaves count.
+  // By leaf: whether the leaf is outside of the counted part of the tree. Empty if all leaves count.
   std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };

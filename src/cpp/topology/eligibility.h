@@ -1,5 +1,5 @@
-// Nodes of a flavor on which a pod may run according to taints, node selector and node affinity. Mirrors
-// pkg/cache/scheduler/scheduling_simulator_default.go:FindFeasibleNodes (kueue ff69552e79).
+// Determines the nodes of a flavor on which taints, node selector and node affinity allow a pod to run.
+// Mirrors pkg/cache/scheduler/scheduling_simulator_default.go:FindFeasibleNodes (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_ELIGIBILITY_H_
 #define KUEUE_TOPOLOGY_ELIGIBILITY_H_
 
@@ -13,7 +13,8 @@
 
 namespace kueue {
 
-// Requirements of a pod on its node other than resources. `tolerations` includes the flavor's tolerations.
+// Requirements of a pod for its node, other than resource requests. `tolerations` includes the flavor's
+// tolerations.
 struct NodeDemand {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
@@ -35,7 +36,7 @@ bool IsSchedulingTaint(const Taint& taint);
 struct EligibleLeaves {
   std::vector<bool> eligible;
   std::vector<int64_t> affinity;  // Sum of the weights of matching preferred terms; empty: 0 for all leaves.
-  // Numbers of leaves excluded, by the first requirement that failed.
+  // Numbers of excluded leaves, by the first requirement that the leaf does not satisfy.
   int32_t node_selector = 0, node_affinity = 0;
   std::map<std::string, int32_t> taints;
 

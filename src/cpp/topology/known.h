@@ -10,15 +10,15 @@
 
 namespace kueue {
 
-// A Placement in the form stored in an admission. Shared by all workloads with the same result.
+// A Placement in the form in which an admission stores it. All workloads with the same result share it.
 struct SharedPlacement {
   std::shared_ptr<const TopologyAssignment> workers, leader;  // Null: none.
   std::shared_ptr<const PlacementFailure> failure;            // Null: placed.
 };
 
 struct KnownPlacements {
-  // Ids of the topology request, of the requests of a pod and of the leader, and of the node demand; the
-  // count; the flags `as_if_empty`, `implied` and `forgets_affinity`.
+  // The ids of the topology request, of a worker's requests, of the leader's requests and of the node demand;
+  // the count; the flags `as_if_empty`, `implied` and `forgets_affinity`.
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t, bool, bool, bool>;
   struct Known {
     // Versions of the capacity. `used_version` is 0 if usage is ignored.

@@ -19,9 +19,9 @@ struct Choice {
 using Choices = std::vector<Choice>;
 
 // Sort order of domains. `with_leader` sorts by the counts with a leader and is used to choose the first
-// domain. `ascending` selects the profile LeastFreeCapacity, which puts domains with fewer slices first;
-// BestFit puts those with more slices first. Both put domains with fewer pods first among domains with equal
-// slices.
+// domain. `ascending` selects the profile LeastFreeCapacity, which puts domains with fewer slices first.
+// BestFit puts domains with more slices first. Among domains with the same number of slices, both profiles
+// put domains with fewer pods first.
 struct DomainOrder {
   bool with_leader = false;
   bool ascending = false;
@@ -57,9 +57,10 @@ class OrderedChoices {
   // domains.
   Choice& At(size_t i);
   void SortAll();
-  // Returns the position, from `i` on, of the domain with the smallest count that is at least `need`, among
-  // domains with enough leaders. Ties go to the first in sort order. Returns `i` if there is no such domain.
-  // With preferred affinity, only domains with the same affinity as the i-th are considered.
+  // Searches the positions from `i` on. Returns the position of the domain with the smallest count that is at
+  // least `need`, considering only domains with at least `leaders` leaders. If several domains have this
+  // count, returns the first in sort order. Returns `i` if there is no such domain. With preferred affinity,
+  // only domains with the same affinity as the i-th are considered.
   size_t BestFit(size_t i, int32_t need, int32_t leaders, Metric metric);
   // Moves to the front the first domain that can host the leader without reducing the total below `count`.
   void PrioritizeLeader(int32_t count, int32_t leaders, int32_t unit, Metric metric);

@@ -13,7 +13,7 @@
 
 namespace kueue {
 
-// Feature gates of placements, with their defaults in v0.20 (pkg/features/kube_features.go).
+// Feature gates that affect placements, with their defaults in v0.20 (pkg/features/kube_features.go).
 struct PlacementGates {
   bool profile_mixed = true;
   bool balanced_placement = false;
@@ -26,7 +26,8 @@ struct PlacementParameters {
   int32_t slice_size = 1;
   int level = 0;  // Requested level.
   int slice_level = 0;
-  std::vector<int32_t> inner_sizes;   // By level, see CountQuery; empty: none.
+  // One entry per level, see CountQuery; empty if there is at most one slice layer.
+  std::vector<int32_t> inner_sizes;
   std::vector<TopologyLayer> layers;  // All slice layers; empty unless there are inner layers.
   bool required = false, unconstrained = false;
   bool least_free_capacity = false;  // Profile LeastFreeCapacity; otherwise BestFit.
@@ -37,7 +38,8 @@ std::optional<std::string> LevelKey(const TopologyRequest* request, const std::v
 // Returns whether `levels` contains all levels named by the request.
 bool HasLevels(const std::vector<std::string>& levels, const TopologyRequest* request);
 
-// Fills in `parameters` except for the counts, or returns an error in the request. `request` may be null.
+// Fills in `parameters` except for the counts. Returns the error if the request is invalid. `request` may be
+// null.
 std::optional<PlacementFailure> Resolve(const TopologyTree& tree, const TopologyRequest* request,
                                         bool implied, const PlacementGates& gates,
                                         PlacementParameters& parameters);

@@ -1,4 +1,5 @@
-// Placement of a pod set, or of a leader and its workers: the second phase, and both phases together. Mirrors
+// Placement of a pod set, or of a leader and its workers. Declares the second phase of a placement, and the
+// function that performs both phases. Mirrors
 // pkg/cache/scheduler/tas_flavor_snapshot.go:findTopologyAssignment (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_PLACEMENT_H_
 #define KUEUE_TOPOLOGY_PLACEMENT_H_
@@ -17,7 +18,7 @@ namespace kueue {
 
 // A pod set, or a leader and its workers, to be placed in one flavor.
 struct PlacementQuery {
-  // Null: no explicit request; the topology is implied by the flavors of the queue.
+  // Null if there is no explicit request; the flavors of the queue then imply the topology.
   const TopologyRequest* request = nullptr;
   bool implied = false;
   int32_t count = 0;  // Number of workers.
@@ -30,7 +31,7 @@ struct PlacementQuery {
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
   bool forgets_affinity = false;  // See Placer::matched_ in flavor/placer.h.
-  // If set, only domains below this domain are considered. It is given as its joined values.
+  // The joined level values of a domain. If set, only domains below this domain are considered.
   std::optional<std::string> within;
 };
 
@@ -61,7 +62,8 @@ class Descent {
   struct Start {
     int level = 0;
     Choices domains;
-    // Set if not everything fits: the number of slices that fit at the level searched last.
+    // `fits` is false if not all pods fit. `fit` is then the number of slices that fit at the level searched
+    // last.
     bool fits = true;
     int32_t fit = 0;
     bool no_domains = false;
@@ -70,7 +72,7 @@ class Descent {
     static Start NotFit(int level, int32_t fit) { return {level, {}, false, fit}; }
     static Start NoDomains(int level) { return {level, {}, false, 0, true}; }
   };
-  // Returns the level to start from, and domains at that level in which all pods fit together.
+  // Returns the level to start from, and domains at that level that together have capacity for all pods.
   Start FindLevel(int level) const;
   // Distributes the pods from the start domains down to the leaves.
   Choices Descend(Start start, bool balanced) const;
@@ -129,8 +131,8 @@ class Descent {
   const int32_t slices_;  // Number of slices to place.
 };
 
-// Balanced placement (balanced.cc): the evenly loaded start domains, and the counts to continue with. Returns
-// nullopt if no balanced placement exists.
+// Result of the search for a balanced placement (balanced.cc): the evenly loaded start domains, and the
+// counts to continue with. Returns nullopt if no balanced placement exists.
 struct BalancedStart {
   Descent::Start start;
   std::vector<Counts> counts;

@@ -14,7 +14,8 @@ namespace kueue {
 // Returns whether all expressions and fields of the term match. An empty term matches nothing.
 bool MatchesTerm(const NodeSelectorTerm& term, const Node& node);
 
-// The first requirement that a node does not satisfy. RefusalOf() returns nullopt if the node satisfies all.
+// The first requirement that a node does not satisfy. RefusalOf() returns nullopt if the node satisfies all
+// requirements.
 struct NodeRefusal {
   PlacementFailure::Exclusion why;
   std::string taint;  // The taint in the format used in messages.

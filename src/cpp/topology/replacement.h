@@ -1,4 +1,4 @@
-// Replacement of a failed node in a topology assignment; the other pods stay where they are. Mirrors
+// Replacement of a failed node in a topology assignment; the other pods are not moved. Mirrors
 // pkg/cache/scheduler/tas_flavor_snapshot.go:findReplacementAssignment (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_REPLACEMENT_H_
 #define KUEUE_TOPOLOGY_REPLACEMENT_H_
@@ -12,11 +12,11 @@ namespace kueue {
 
 struct Replacement {
   std::vector<DomainCount> all;                     // The complete new assignment.
-  std::vector<DomainCount> moved;                   // The replaced part of it.
+  std::vector<DomainCount> moved;                   // The part of it that replaces the failed node.
   std::shared_ptr<const PlacementFailure> failure;  // Null: replaced.
 };
 
-// Returns the lowest level value of a domain given as joined values.
+// Returns the last of the joined level values in `domain`.
 std::string LowestValue(const std::string& domain);
 // Returns the sum of two assignments in domain order. All domains must be leaves of the tree.
 std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<DomainCount>& a,

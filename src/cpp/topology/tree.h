@@ -71,18 +71,19 @@ class TopologyTree {
     const auto it = leaf_of_node_.find(node);
     return it == leaf_of_node_.end() ? kNoId : it->second;
   }
-  // Returns the node of a leaf, whose labels and taints apply; of several nodes with one hostname, the first
-  // by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree exists.
+  // Returns the node whose labels and taints apply to a leaf. If several nodes have the same hostname, this
+  // is the first node by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree
+  // exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
-  // Number of resources that at least one node has. Each of these resources has a slot, i.e. a column in the
-  // capacity tables.
+  // Number of different resources that the nodes have. Each of these resources has a slot, i.e. a column in
+  // the capacity tables.
   int slots() const { return slots_; }
   // Returns kNoId if no node has the resource.
   int SlotOf(ResourceId resource) const {
     return static_cast<size_t>(resource) < slot_of_.size() ? slot_of_[static_cast<size_t>(resource)] : kNoId;
   }
-  // Total allocatable of the nodes of each leaf: a row per leaf, a column per slot.
+  // Total allocatable amounts of the nodes of each leaf, with one row per leaf and one column per slot.
   const std::vector<int64_t>& capacity() const { return capacity_; }
 
  private:

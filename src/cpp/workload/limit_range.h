@@ -12,8 +12,9 @@
 
 namespace kueue {
 
-// Combines all items of a type (Container or Pod), in the order of the LimitRanges' names: the lowest max,
-// the highest min and the first default of each resource. Returns nullopt if there is no such item.
+// Combines all items of a type (Container or Pod), in the order of the LimitRanges' names. For each resource,
+// the result has the lowest max, the highest min and the first default. Returns nullopt if there is no such
+// item.
 std::optional<LimitRange::Item> Summarize(const std::map<std::string, LimitRange>& limit_ranges,
                                           absl::string_view type);
 

@@ -1,4 +1,4 @@
-// Arithmetic on resource lists, by resource name over the union of the names. Mirrors
+// Arithmetic on resource lists. The results contain the resource names of both lists. Mirrors
 // pkg/util/resource/resource.go (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_RESOURCE_LIST_H_
 #define KUEUE_WORKLOAD_RESOURCE_LIST_H_
@@ -9,9 +9,9 @@ namespace kueue {
 
 // Adds `more` to `sum`.
 void AddTo(ResourceList* sum, const ResourceList& more);
-// Replaces each value by the maximum of both lists.
+// Replaces each value by the higher of the values in both lists.
 void RaiseTo(ResourceList* highest, const ResourceList& other);
-// Replaces each value by the minimum of both lists.
+// Replaces each value by the lower of the values in both lists.
 void LowerTo(ResourceList* lowest, const ResourceList& other);
 // Adds the defaults of resources that are not in the list.
 void FillIn(ResourceList* list, const ResourceList& defaults);

@@ -1,4 +1,5 @@
-// Equality of pods for the scheduler. Mirrors pkg/util/pod/pod.go:SpecShape (kueue ff69552e79).
+// Determines whether the scheduler treats two pods as equal. Mirrors pkg/util/pod/pod.go:SpecShape (kueue
+// ff69552e79).
 #ifndef KUEUE_WORKLOAD_SHAPE_H_
 #define KUEUE_WORKLOAD_SHAPE_H_
 
@@ -8,8 +9,9 @@
 
 namespace kueue {
 
-// Returns an injective text of the relevant fields: the adjusted requests of each container and of the pod,
-// the overhead, and the template's `shape`. Limits, images, names and labels are ignored.
+// Returns a text of the relevant fields that is equal only for equal fields. These are the adjusted requests
+// of each container and of the pod, the overhead, and the template's `shape`. Limits, images, names and
+// labels are ignored.
 std::string SpecShape(const PodTemplate& adjusted);
 
 }  // namespace kueue

@@ -16,7 +16,8 @@
 
 namespace kueue {
 
-// Counts a requested resource also, or only, as other resources (KEP-2937).
+// Converts the request for a resource into requests for other resources. The original request is either kept
+// or dropped (KEP-2937).
 struct ResourceTransformation {
   std::string input;
   bool replace = false;     // Strategy Replace; otherwise Retain.
@@ -24,7 +25,7 @@ struct ResourceTransformation {
   ResourceList outputs;
 };
 
-// Part of Configuration.resources that changes requests. Each input has at most one transformation.
+// The part of Configuration.resources that changes requests. Each input has at most one transformation.
 struct RequestsConfig {
   std::vector<std::string> excluded_prefixes;
   std::vector<ResourceTransformation> transformations;
@@ -34,14 +35,14 @@ struct RequestsConfig {
 // this hash.
 uint64_t ResourceOrder(absl::string_view name);
 
-// Fills in missing fields of a pod: the overhead of its RuntimeClass, the defaults of the namespace, and
-// limits as the requests that are missing. An unknown class is ignored
+// Fills in missing fields of a pod: the overhead of its RuntimeClass, the defaults of the namespace, and, for
+// each missing request, the limit. An unknown RuntimeClass is ignored
 // (pkg/workload/resources.go:AdjustResources).
 PodTemplate Adjust(PodTemplate pod, const std::map<std::string, RuntimeClass>& runtime_classes,
                    const std::map<std::string, LimitRange>& limit_ranges);
 
-// Returns the exact requests of one pod: the sum of containers and sidecars or, if higher, the needs of the
-// init containers. Pod-level values replace this result, and the overhead is added.
+// Returns the exact requests of one pod: the sum of containers and sidecars or, if higher, the requests of
+// the init containers. Pod-level values replace this result, and the overhead is added.
 ResourceList PodRequests(const PodTemplate& adjusted);
 
 // Returns PodRequests() as integers after exclusions and transformations, sorted by ResourceOrder. Values are

@@ -10,9 +10,9 @@
 
 namespace kueue {
 
-// Returns the retained requests plus the generated ones. Outputs are never transformed again. A multiplier is
-// the untransformed request, or 1 if there is none. A negative sum of outputs counts as 0 before it is added
-// to the retained requests.
+// Returns the retained requests plus the generated ones. Outputs are never transformed again. Outputs are
+// multiplied by the untransformed request for the resource `multiply_by`, or by 1 if there is none. A
+// negative sum of outputs counts as 0 before it is added to the retained requests.
 ResourceList Transform(const ResourceList& requests,
                        const std::vector<ResourceTransformation>& transformations);
 

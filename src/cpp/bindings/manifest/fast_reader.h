@@ -1,6 +1,6 @@
-// Fast parser for YAML and JSON as printed by kubectl. Anything unusual is left to the exact parser
-// (kueuepy/manifest/text/exact.py), which defines the result: anchors, tags, folded blocks, flow collections
-// in YAML, duplicate keys, rare escapes, tabs, non-decimal numbers, and errors.
+// Fast parser for YAML and JSON as printed by kubectl. It does not support anchors, tags, folded blocks, flow
+// collections in YAML, duplicate keys, rare escapes, tabs and non-decimal numbers, and it reports no errors.
+// The exact parser (kueuepy/manifest/text/exact.py) handles all of these and defines the correct result.
 #ifndef KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 #define KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 
@@ -14,8 +14,8 @@
 
 namespace kueue::python {
 
-// Parses one document. The items of a list object are returned in batches, so that a large dump is never in
-// memory as a whole.
+// Parses one document. The items of a list object are returned in batches, so that the items of a large dump
+// are never all in memory.
 class FastReader {
  public:
   // The range to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains the maximum
@@ -28,18 +28,18 @@ class FastReader {
   };
   FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds);
 
-  // Parses up to the first item of a list object. Returns false if the document is not a list object; it is
-  // then parsed completely. Raises Unsupported.
+  // Parses up to the first item of a list object. Returns false if the document is not a list object; the
+  // whole document has then been parsed. Throws Unsupported if the exact parser must be used.
   bool Open();
-  // Returns the next items as (start, stop, line, value), about `bytes` bytes in total, or those before an
-  // unsupported item. Returns an empty list at the end of the list, after parsing the rest of the document.
-  // Raises Unsupported.
+  // Returns the next items as tuples (start, stop, line, value). Stops after about `bytes` bytes, or before
+  // an item that is unsupported. At the end of the list object, parses the rest of the document and returns
+  // an empty list. Throws Unsupported if the first item is unsupported.
   py::list Items(size_t bytes);
-  // Skips the unsupported item and returns its (start, stop, line). Raises Unsupported if its end cannot be
-  // determined.
+  // Skips the unsupported item and returns its (start, stop, line). Throws Unsupported if the end of the item
+  // cannot be determined.
   py::tuple PassOver();
 
-  // Returns the document without its items, or the complete value.
+  // Returns the parsed document. If it is a list object, its items are left out.
   const py::object& value() const { return value_; }
   bool is_json() const { return is_json_; }
   bool is_in_list() const { return in_list_ || is_stuck_; }
@@ -106,8 +106,8 @@ class FastReader {
   bool ReadItem(py::list* items);
 
   void Put(const py::object& map, const py::object& key, const py::object& value);
-  // Key of a template: its length, its indentation and its bytes. The length comes first, because it
-  // distinguishes most templates.
+  // Cache key of a pod template: its length, its indentation and its bytes. The length comes first, because
+  // it distinguishes most templates.
   using Written = std::tuple<size_t, int, absl::string_view>;
   static Written WrittenAs(const char* from, const char* to, int indent) {
     const auto size = static_cast<size_t>(to - from);
@@ -134,16 +134,16 @@ class FastReader {
   py::bytes data_;
   const char *begin_, *end_, *at_;
   size_t line_;
-  int indent_ = 0;  // Indentation of the line whose content starts at `at_`; -1 at the end.
+  int indent_ = 0;  // Indentation of the line whose content starts at `at_`; -1 at the end of the text.
   size_t depth_ = 0, most_deep_, longest_;
   size_t pod_sets_ = 0;  // Number of enclosing fields named podSets.
   std::map<Written, py::object> templates_;
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  // The cursor is at an unsupported item, or directly before the item that follows it.
+  // Whether the cursor is at an unsupported item, or directly before the item after it.
   bool is_stuck_ = false;
-  bool is_in_item_ = false;  // An item has begun.
+  bool is_in_item_ = false;  // Whether Items() has started to parse an item.
   int list_indent_ = 0;
   size_t item_start_ = 0, item_line_ = 0;
 };

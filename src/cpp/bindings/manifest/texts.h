@@ -1,4 +1,4 @@
-// Cache of Python strings for the texts of a manifest, most of which occur repeatedly.
+// Cache of Python strings for the keys and values of a manifest. Most of them occur repeatedly.
 #ifndef KUEUE_BINDINGS_MANIFEST_TEXTS_H_
 #define KUEUE_BINDINGS_MANIFEST_TEXTS_H_
 
@@ -21,8 +21,8 @@ class Texts {
   py::object Text(absl::string_view text, bool is_yaml = true);
   // Returns the value of a plain scalar (kueuepy/manifest/text/scalars.py:resolve).
   py::object Scalar(absl::string_view text);
-  // Returns the key for an ASCII plain scalar. Throws Unsupported for numbers and for words that are not
-  // strings.
+  // Returns the key for an ASCII plain scalar. Throws Unsupported for numbers and for words that YAML does
+  // not read as strings, such as `true`.
   py::object Key(absl::string_view text);
   // Returns the value of a JSON number with a fraction or an exponent.
   py::object Number(absl::string_view text) { return resolve_(Text(text)); }
