@@ -58,7 +58,7 @@ def _matches(toleration: dict[str, Any], taint: Taint) -> bool:
 @rule(
     "L10",
     "warning",
-    "Two flavors of a queue that match the same nodes count their capacity twice.",
+    "If two flavors of a queue match the same nodes, the capacity of these nodes counts twice.",
 )
 def same_labels(context: LintContext) -> Iterator[Hit]:
     """Find flavors of a queue whose node labels include all labels of another flavor."""

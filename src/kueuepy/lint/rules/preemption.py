@@ -47,7 +47,7 @@ def _lenders(context: LintContext, queue: ClusterQueue) -> Iterator[tuple[str, s
                 yield other.name, resource, flavor
 
 
-@rule("L15", "note", "borrowWithinCohort without maxPriorityThreshold may preempt any lower priority.")
+@rule("L15", "note", "borrowWithinCohort without maxPriorityThreshold allows preemption of all lower priorities.")
 def no_threshold(context: LintContext) -> Iterator[Hit]:
     """Without a threshold, a borrowing workload may preempt any workload of lower priority."""
     for queue in context.queues:

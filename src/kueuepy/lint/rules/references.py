@@ -24,7 +24,7 @@ def _nothing(name: str, kind: str, known: Iterable[str]) -> str:
     return f'"{name}" is not the name of a {kind}, so no workloads are admitted; {suggestion(name, known)}'
 
 
-@rule("L17", "error", "Queues under a cycle of cohorts admit no workloads.")
+@rule("L17", "error", "Queues below Cohorts whose parents form a cycle admit no workloads.")
 def cohort_cycle(context: LintContext) -> Iterator[Hit]:
     """Queues under a cycle stop admitting workloads; running workloads continue."""
     for cohort in context.manifest.cohorts:

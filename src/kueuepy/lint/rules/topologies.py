@@ -161,7 +161,7 @@ def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
                     )
 
 
-@rule("L27", "note", "Pods without a topology request cannot use flavors with a topology if the queue has others.")
+@rule("L27", "note", "Pods without a topology request use no flavor with a topology if the queue has others as well.")
 def with_and_without(context: LintContext) -> Iterator[Hit]:
     """Kueue adds an implicit topology request only if all flavors of the queue have a topology."""
     for queue in context.queues:

@@ -8,7 +8,7 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.upgrade.early import EARLY, as_then, early_rules
 
 
-@rule("L29", "note", "An object of an early API version may have had another meaning in the releases of that version.")
+@rule("L29", "note", "The releases with this early API version may have interpreted the object differently.")
 def meant_something_else(context: LintContext) -> Iterator[Hit]:
     """Find ClusterQueues with fields that early releases ignored; for v1beta1, the release is v0.6."""
     manifest = context.manifest
