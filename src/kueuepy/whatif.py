@@ -157,7 +157,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """Return a number of pods with which a workload would be admitted, while it would not with one more."""
+    """Return a number of pods that would be admitted, although one pod more would not be."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")

@@ -95,7 +95,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
 
 
 class Preempting(msgspec.Struct, frozen=True, gc=False):
-    """A decision that a workload will fit after other workloads are preempted, which are now evicted.
+    """A decision to preempt other workloads so that this workload fits. The other workloads are now evicted.
 
     Attributes:
         workload: The key of the workload, `namespace/name`.
@@ -123,7 +123,7 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Pending(msgspec.Struct, frozen=True, gc=False):
-    """A decision that a workload keeps waiting.
+    """A decision that a workload stays pending.
 
     Attributes:
         workload: The key of the workload, `namespace/name`.

@@ -34,7 +34,7 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle, ordered by ClusterQueue name, as Kueue takes the heads.
+    """The decisions of one scheduling cycle in the order of ClusterQueue names, in which Kueue takes the heads.
 
     A Cycle never changes. The decision objects are created on first access.
 
@@ -145,9 +145,9 @@ def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
 class Loop(msgspec.Struct, frozen=True):
     """A preemption loop: after `period` cycles, the same state repeats.
 
-    An admission that is repeatedly revoked by an admission check is also a loop. In Kueue, such workloads are preempted
-    again and again (kubernetes-sigs/kueue#14543). Loops are most common with fair sharing, but classical preemption can
-    cause them as well.
+    An admission that is repeatedly revoked by an admission check is also a loop. In Kueue, the workloads of a loop are
+    preempted again and again (kubernetes-sigs/kueue#14543). Loops are most common with fair sharing, but classical
+    preemption can cause them as well.
 
     Attributes:
         period: The smallest number of cycles after which the same state repeats.
@@ -175,7 +175,8 @@ class Settled(Sequence[Cycle]):
 
     Attributes:
         loops: The preemption loops that were found, at most one per cohort tree.
-        finished: Whether nothing would change any more. It is False if there is a loop or `max_cycles` was reached.
+        finished: Whether further cycles would change nothing. It is False if there is a loop or `max_cycles` was
+            reached.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler

@@ -114,7 +114,7 @@ class CellView(TypedDict):
 
 
 class RefusalView(TypedDict):
-    """A reason why a flavor cannot be assigned; `taint` is key, value and effect of a taint that is not tolerated."""
+    """A reason why a flavor cannot be assigned; `taint` contains the key, value and effect of an untolerated taint."""
 
     kind: Literal[
         "ExceedsCapacity",
@@ -240,8 +240,8 @@ class FactsView(TypedDict):
     """All facts about one workload.
 
     `position` is the number of workloads before it in its ClusterQueue, or `None` if it is not queued. `first` is the
-    first workload in that queue. `goes_on` is whether the next cycle, whose flavor search continues after the last
-    evaluated flavor, makes a different decision than a complete search.
+    first workload in that queue. `goes_on` is true if the next cycle makes a different decision than a complete search,
+    because it continues the flavor search after the last evaluated flavor.
     """
 
     workload: str

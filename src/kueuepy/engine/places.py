@@ -15,8 +15,8 @@ class DomainView(TypedDict):
     """A domain, and the number of pods of a pod set that fit into it.
 
     `pods` is the number that fit now, and `pods_if_empty` the number without workloads that the topology has placed.
-    Only pods in whole slices count, in addition to the leader if there is one. `excluded` counts the nodes that hold no
-    pod.
+    Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the nodes that
+    hold no pod.
     """
 
     level: str

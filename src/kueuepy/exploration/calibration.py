@@ -140,7 +140,7 @@ def calibrate(
         jobs: The number of jobs to evaluate in each of the two rounds, drawn from the jobs that waited. Default: 60.
         n: The number of futures per estimate. Default: 40.
         seed: The seed of the random numbers. Default: 0.
-        threads: The number of simultaneous futures. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         options: Further arguments of `eta`, such as `horizon`.
 
     Returns:
@@ -195,7 +195,7 @@ def _score(found: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class _Round:
-    """Estimates of the waiting times between two times, with the runtimes of all jobs before the first time."""
+    """Estimates of waiting times in a time interval, from the runtimes of all jobs submitted before it."""
 
     def __init__(self, result: Result, log: Jobs, known_until: float, end: float) -> None:
         self.known = log.window(0, known_until)

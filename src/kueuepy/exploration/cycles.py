@@ -41,7 +41,7 @@ _OUTSIDE = (
 
 @checked_methods
 class CycleCost(msgspec.Struct, Framed, frozen=True):
-    """The work of each scheduling cycle of a run. `cycle_cost` creates it.
+    """The work of each scheduling cycle of a simulation. `cycle_cost` creates it.
 
     Attributes:
         cycles: One row per cycle that had heads: `seconds` (the start of the cycle), `heads` (their number),

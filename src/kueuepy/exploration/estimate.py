@@ -193,7 +193,7 @@ class _Futures:
 
 
 class FutureSettings(RunSettings, total=False):
-    """Keyword arguments of `eta` that describe the future, beside those of a run.
+    """Keyword arguments of `eta` that describe the future, in addition to those of `simulate`.
 
     Attributes:
         future: Jobs that will arrive, or a function that makes them from a seed.
@@ -210,7 +210,7 @@ class EtaSettings(FutureSettings, total=False):
     Attributes:
         n: The number of simulated futures.
         seed: Seed of the random number generator.
-        threads: The number of parallel runs; by default one for each core.
+        threads: The number of futures to simulate in parallel; by default one for each core.
     """
 
     n: int
@@ -243,12 +243,12 @@ def eta(
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
             all others; or a log (`Jobs`) from whose runtimes those of the same queue are drawn.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Without
-            them, no new job can overtake the workload, so the estimate is too early. The printed result then shows no
-            interval.
+            `future`, no new job can overtake the workload, so the estimate is too early. The printed result then shows
+            no interval.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
-        threads: The number of simultaneous runs. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -321,7 +321,7 @@ def risk(
         runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
         n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
         seed: The seed of the first future. Default: 0.
-        threads: The number of simultaneous runs. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:

@@ -66,7 +66,7 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
     __slots__ = ("_verdicts",)
 
     def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
-        """Create a Gate from verdicts."""
+        """Create a PolicyCheck from verdicts."""
         self._verdicts = tuple(verdicts)
 
     @property

@@ -46,7 +46,7 @@ ALIKE = (
 )
 """The warning that the seeds of a sweep give identical results."""
 _MANY = 10
-"""The best of this many policies on one seed is worth a warning."""
+"""With at least this many policies and one seed, a warning says that the best policy may be best by chance."""
 
 
 class SelectedPolicy(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class SelectedPolicy(msgspec.Struct, frozen=True):
 @guessed(tried="frame", table="frame")
 @checked_methods
 class Sweep(Framed):
-    """The results of a sweep: one row of metrics per policy and seed. `sweep` creates it.
+    """The results of a sweep, with one row of metrics per policy and seed. `sweep` creates it.
 
     Attributes:
         setup: The cluster, jobs and settings that all runs share.
@@ -132,7 +132,7 @@ class Sweep(Framed):
         return {path: _column([p.get(path) for p in self.policies for _ in range(times)]) for path in paths}
 
     def _values(self, figure: str) -> NDArray[np.float64]:
-        """Return a metric as an array of policies by seeds; NaN where a run does not have it."""
+        """Return a metric as an array of policies by seeds, with NaN for a run without the metric."""
         name = self.named(figure)
         values = [row["figures"].get(name, math.nan) for row in self.rows]
         return np.array(values, np.float64).reshape(len(self.policies), len(self.seeds))
@@ -180,7 +180,7 @@ class Sweep(Framed):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the results can differ between seeds: jobs from a function, thinned jobs, or delays."""
+        """Whether the results can differ between seeds because of generated jobs, thinned jobs or delays."""
         thinned = any("jobs:thin" in policy for policy in self.policies)
         return thinned or not isinstance(self.setup.jobs, Jobs) or bool(self.setup.settings.delays)
 

@@ -182,8 +182,8 @@ def plan(
     """Find the smallest value of a field that meets a target.
 
     All values of a small range are tried. A larger range is searched under the assumption that larger values are
-    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if that is
-    wrong.
+    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if this
+    assumption is wrong.
 
     Args:
         cluster: The cluster.

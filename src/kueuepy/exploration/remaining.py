@@ -62,9 +62,8 @@ class Runtimes:
         """Draw the remaining runtime of a job, in nanoseconds.
 
         The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
-        the total
-        runtime is drawn from the longer runtimes in the entry `""`. If that entry has none either, the job ends at
-        once.
+        it is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has none either, the
+        job ends at once.
 
         Args:
             queue: The LocalQueue, `namespace/name`.

@@ -33,7 +33,7 @@ _BATCH_SECONDS = 1.0
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A policy with a seed, and its position among all runs."""
+    """A policy and a seed, with the position of their run among all runs."""
 
     place: int
     policy: dict[str, Any]
@@ -133,7 +133,7 @@ def on_client(
     """Execute runs on the workers of a `dask.distributed.Client`, and yield each run as soon as it is finished.
 
     The setup is sent once. The first run is executed locally to measure its duration. The other runs are sent in
-    batches of about one second, but at least four batches per worker.
+    batches that take about one second each, with at least four batches per worker.
 
     Raises:
         InvalidSpecError: The client is not a `dask.distributed.Client`.

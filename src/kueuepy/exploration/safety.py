@@ -113,7 +113,8 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
       its nominal quota. Only queues that borrow are subject to reclamation.
 
     Without a proof, the function simulates series of submissions. The first series fill the queue and then submit a
-    workload to each queue that may preempt; further series are random. A series that causes an eviction is returned.
+    workload to each queue that may preempt; further series are random. If a series causes an eviction, the function
+    returns it.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
     evicted workloads terminate, a Cohort can temporarily exceed its quota. Such a queue is `unknown` unless a series of

@@ -1,4 +1,4 @@
-"""Search: optimise a policy, by choosing each next trial from the results of previous ones."""
+"""Search for the best policy, where the results of previous trials determine the next one."""
 
 from __future__ import annotations
 

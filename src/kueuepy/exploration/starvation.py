@@ -64,11 +64,13 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     """The jobs that starve if the same jobs are submitted in every period. `starvation` creates it.
 
     Attributes:
-        starved: The one-time jobs that wait indefinitely; empty without a cycle.
-        suspects: If no cycle was found, the one-time jobs that had no quota at the end.
-        cycle: The first period of the cycle, and its length in periods; `None` if no state repeated. A state consists
-            of the order of the pending jobs, the running jobs with their start times, and the progress of each job.
-        bound: The longest time that a periodic job waits for its first start, in seconds; infinite without a cycle.
+        starved: The one-time jobs that wait indefinitely; empty if no state repeated.
+        suspects: If no state repeated, the one-time jobs that had no quota at the end.
+        cycle: The first period with a state that repeats, and the number of periods until it does; `None` if no state
+            repeated. A state consists of the order of the pending jobs, the running jobs with their start times, and
+            the progress of each job.
+        bound: The longest time that a periodic job waits for its first start, in seconds; infinite if no state
+            repeated.
         growing: Whether the number of pending jobs keeps growing. The load is then too high for a state to repeat.
         periods: The number of simulated periods.
         period: The length of a period, in seconds.
@@ -146,7 +148,7 @@ def starvation(
         settings: Further arguments of `simulate`, such as `model` and `clock`; `delays` and `events` are not allowed.
 
     Returns:
-        The starved jobs, and the cycle that proves that they starve.
+        The starved jobs, and the repetition of states that proves that they starve.
 
     Raises:
         InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
@@ -234,7 +236,7 @@ def _places(jobs: Any, once: list[str]) -> list[_Place]:
 
 
 def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
-    """Return everything that determines the future course, relative to a period boundary."""
+    """Return everything that determines the rest of the simulation, with times relative to a period boundary."""
     scheduler, table = run.scheduler, run.scheduler.queues
     rows = {place.workload: row for row, place in enumerate(order)}
     by_key = {key: rows[name] for key in scheduler.keys() if (name := scheduler.workload(key).name) in rows}  # noqa: SIM118

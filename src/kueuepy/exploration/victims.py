@@ -26,7 +26,7 @@ _ELIGIBLE = ("Taken", "NotNeeded", "NotEnough")
 
 
 class VictimSets(msgspec.Struct, Framed, frozen=True):
-    """The workloads that Kueue preempts for a workload, and the smallest sets that would suffice.
+    """The workloads that Kueue preempts for one workload, and the smallest sets of workloads that would suffice.
 
     `victim_sets` creates it.
 
@@ -39,7 +39,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         least: The set with the smallest amount; of several, the one with the fewest workloads.
         candidates: The number of workloads that the rules allow to be preempted.
         sets: The number of sets that were simulated. Sets that cannot improve on a previous one are skipped.
-        short: The flavors and resources that are insufficient, as `flavor/resource`.
+        short: The flavors and resources that are short of quota, as `flavor/resource`.
         taken_amount: The amount that `taken` holds.
         fewest_amount: The amount that `fewest` holds.
         least_amount: The amount that `least` holds.
@@ -219,11 +219,11 @@ class _Tried:
             yield from combinations(names, size)
 
     def amount(self, keys: tuple[str, ...]) -> int:
-        """Return the amount that workloads hold of the insufficient flavors and resources."""
+        """Return how much workloads hold of the flavors and resources that are short of quota."""
         return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
 
     def does(self, keys: tuple[str, ...]) -> bool:
-        """Return whether the preemption rules allow removing these workloads, and the workload fits afterwards."""
+        """Return whether the rules allow the preemption of these workloads and the preemptor fits afterwards."""
         self.count += 1
         trial = self._scheduler.fork()
         left = list(keys)

@@ -101,7 +101,8 @@ def to_workloads(
         related: Manifests of other objects that the jobs refer to, or that own the jobs.
         queue_name_annotation: Whether a queue-name annotation is used if the label is absent, as for `to_workload`.
         namespaces: The namespaces with their labels.
-        local_queues: The LocalQueues. A LocalQueue named `default` gets the jobs of its namespace without a queue name.
+        local_queues: The LocalQueues. A LocalQueue named `default` gets the jobs in its namespace that have no queue
+            name.
 
     Returns:
         The Workloads.

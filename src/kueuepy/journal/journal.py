@@ -1,4 +1,4 @@
-"""The Journal class: a file from which a Scheduler recovers exactly the state that it acknowledged."""
+"""The Journal class: a file from which a Scheduler recovers exactly the state after its last acknowledged call."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _TRIES = 5
 class Journal:
     """An SQLite file with a snapshot of a Scheduler and every call since then.
 
-    Each call is durable before it returns. If the process is killed, the next call of `scheduler()` loads the snapshot,
-    repeats the calls after it, and compares each decision with the recorded one. One process can write a journal at a
-    time. Any SQLite client can read it, even while it is being written.
+    Each call is durable before it returns. If the process is killed, the next call of `scheduler()` loads the snapshot
+    and repeats the calls after it. It compares each decision with the recorded one. One process can write a journal at
+    a time. Any SQLite client can read it, even while it is being written.
 
     Attributes:
         path: The path of the file, with symbolic links resolved.
@@ -63,7 +63,7 @@ class Journal:
         >>> import tempfile
         >>> from pathlib import Path
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-        >>> from kueuepy.journal import Journal
+        >>> from kueuepy.platform import Journal
         >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}}))
         >>> directory = tempfile.TemporaryDirectory()
         >>> path = Path(directory.name) / "admission.db"

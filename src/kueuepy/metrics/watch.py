@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @checked_methods
 class Watch:
-    """Records the events of a Scheduler from its creation on, and computes Kueue's metrics from them.
+    """A recorder of a Scheduler's events, from which it computes Kueue's metrics.
 
     A Watch has all series of Kueue except `admission_attempt_duration_seconds`, `workload_creation_latency_seconds`,
     `pod_scheduling_gate_removal_seconds`, `replaced_workload_slices_total`, `multikueue_*` and `build_info`. These

@@ -61,10 +61,10 @@ class AdmissionFairSharing(Value, frozen=True):
     resource_weights: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Turns the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self, "usage_half_life_time", "usage_sampling_interval")
 
@@ -103,8 +103,8 @@ class WaitForPodsReady(Value, frozen=True):
         timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. Like all
             durations, it can be given as text such as `"5m"` or as a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`); `None`, the default, or 0 for no limit. A manifest without the field is read as the
-            value of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest lacks the field, its value is
+            that of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
@@ -116,10 +116,10 @@ class WaitForPodsReady(Value, frozen=True):
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
 
     def __post_init__(self) -> None:
-        """Turns the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self, "timeout", "recovery_timeout")
 
@@ -267,10 +267,10 @@ class MultiKueueSettings(Value, frozen=True):
     step_size: Int64 | None = None
 
     def __post_init__(self) -> None:
-        """Turns the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self, "gc_interval", "worker_lost_timeout")
 
@@ -302,7 +302,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         admission_fair_sharing: Settings of fair sharing between LocalQueues (`admissionFairSharing`); `None`, the
             default, turns it off.
         wait_for_pods_ready: Settings for the eviction of workloads whose pods do not become ready (`waitForPodsReady`);
-            `None`, the default, turns it off. A v1beta2 manifest without the field is read as turned on.
+            `None`, the default, turns it off. A v1beta2 manifest without the field turns it on.
         resources: Rules for computing quota usage from the requests of pods.
         manage_jobs_without_queue_name: Whether Kueue also suspends and manages jobs without a queue name
             (`manageJobsWithoutQueueName`). Default: `False`.

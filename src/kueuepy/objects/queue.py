@@ -141,8 +141,8 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         preemption: Preemption policies (`spec.preemption`). Default: no preemption.
         admission_checks_strategy: Admission checks that a workload must pass after its quota is reserved
             (`spec.admissionChecksStrategy.admissionChecks`), at most 64. Default: none.
-        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). `None` (the string, default) means active. `Hold`
-            stops admission, and `HoldAndDrain` also evicts admitted workloads. Both cancel quota reservations of
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). The default, the string `"None"`, means active.
+            `Hold` stops admission, and `HoldAndDrain` also evicts admitted workloads. Both cancel quota reservations of
             workloads that are not admitted yet.
         fair_sharing: Weight in fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
         admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
@@ -225,7 +225,7 @@ class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
 
     Attributes:
         cluster_queue: Name of the ClusterQueue (`spec.clusterQueue`); immutable.
-        stop_policy: Whether the queue is stopped (`spec.stopPolicy`): `None` (the string, default), `Hold` or
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`): the string `"None"` (default), `Hold` or
             `HoldAndDrain`, with the same meaning as for a ClusterQueue.
         fair_sharing: Weight in admission fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
         status: Past usage read from a live cluster; `None`, the default, for no past usage. It is used until the usage

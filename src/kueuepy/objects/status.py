@@ -35,10 +35,10 @@ class Condition(Value, frozen=True):
     last_transition_time: TimeField = default(EPOCH)
 
     def __post_init__(self) -> None:
-        """Turns the time into a Timestamp.
+        """Convert the time to a Timestamp.
 
         Raises:
-            InvalidSpecError: It is not a time.
+            InvalidSpecError: The value is not a time.
         """
         convert_times(self, "last_transition_time")
 
@@ -101,10 +101,10 @@ class RequeueState(Value, frozen=True):
     requeue_at: OptionalTimeField = default(None)
 
     def __post_init__(self) -> None:
-        """Turns the time into a Timestamp.
+        """Convert the time to a Timestamp.
 
         Raises:
-            InvalidSpecError: It is not a time.
+            InvalidSpecError: The value is not a time.
         """
         convert_times(self, "requeue_at")
 
@@ -152,10 +152,10 @@ class AdmissionCheckState(Collection, frozen=True):
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        """Turns the time into a Timestamp, and lists into tuples.
+        """Convert the time to a Timestamp, and lists to tuples.
 
         Raises:
-            InvalidSpecError: The time is not a time, or a list is none.
+            InvalidSpecError: A value is not a time, or is not a list.
         """
         super().__post_init__()
         convert_times(self, "last_transition_time")

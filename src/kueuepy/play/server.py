@@ -224,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
         return "kueuepy"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called above
-        """Log nothing, because addresses contain the token."""
+        """Log nothing, because the request URLs contain the token."""
 
 
 def question_of(body: bytes) -> dict[str, Any] | None:

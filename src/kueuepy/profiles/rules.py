@@ -219,7 +219,7 @@ _SECOND_PASSES = (
 
 
 def open_answers(release: Release) -> tuple[str, ...]:
-    """Return the cases in which a release answers at random or not at all.
+    """Return the cases in which the result of a release is random or undefined.
 
     In these cases, kueuepy returns one of the possible answers, or the answer of the next release.
 

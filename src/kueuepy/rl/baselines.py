@@ -75,7 +75,7 @@ class Played(NamedTuple):
 
     Attributes:
         reward: Sum of all rewards.
-        kpis: Metrics of the run.
+        kpis: Metrics of the simulation.
         values: Final values by path.
     """
 

@@ -1,4 +1,4 @@
-"""The settings that an agent edits: integers within bounds, and fields with a list of values."""
+"""The settings that an agent edits: integers within bounds, and fields with a fixed list of allowed values."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ class Knobs:
                 them.
             bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the numbers
                 of the field with `conserve`, and twice the number without.
-            conserve: Whether the sum of the numbers of one field, such as the nominal quotas of a flavor, stays
-                constant.
+            conserve: Whether to keep the sum of all values of a field constant, such as the nominal quotas of a flavor.
 
         Raises:
             NotFoundError: A path matches no field.

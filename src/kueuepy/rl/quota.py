@@ -96,11 +96,11 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
                 several objects, as in `ClusterQueue/*:queueingStrategy`. The value in the cluster must be one of them.
             interval: Time between two actions.
             episode: Duration of an episode.
-            step: Change of a number by an action of 1.
+            step: Amount by which an action of 1 changes a number.
             bounds: Minimum and maximum by path. The default minimum is 0; the default maximum is the sum of the
                 numbers of the field with `conserve`, and twice the initial number without.
-            conserve: Whether the sum of all numbers of a field, such as `quota[h100/nvidia.com/gpu].nominalQuota`,
-                stays constant, so that actions only move quota between objects.
+            conserve: Whether to keep the sum of all values of a field, such as
+                `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
             reward: A function that replaces the default reward. It receives two dicts, before and after the interval,
                 with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of the
                 episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal

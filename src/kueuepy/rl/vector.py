@@ -249,7 +249,7 @@ def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
 
 
 class VectorOptions(QuotaOptions, total=False):
-    """Keyword arguments of `QuotaVectorEnv`, which explains each."""
+    """Keyword arguments of `QuotaVectorEnv`, which documents them."""
 
     threads: int | None
     autoreset_mode: str | AutoresetMode

@@ -423,7 +423,7 @@ class Scheduler(SchedulerQuestions):
 
 
 def scheduler_with(kind: type[S], state: SchedulerState, log: Log | None = None) -> S:
-    """Return the Scheduler that consists of a state; each call that changes the state is written to the log."""
+    """Return a Scheduler with a given state; each call that changes the state is written to the log."""
     scheduler = kind.__new__(kind)
     scheduler._session = Session(state, log)  # noqa: SLF001 - it is being made
     return scheduler

@@ -68,11 +68,13 @@ class CheckRequest(NamedTuple):
     Attributes:
         workload: The workload, with its reserved quota in the status.
         check: The AdmissionCheck.
-        time: The current virtual time, a datetime.
+        time: The current virtual time, a `Timestamp`, which is a datetime with nanoseconds.
         parameters: The object that the check's `spec.parameters` refers to; `None` if it was not loaded.
 
     Example:
-        >>> CheckRequest(Workload("job"), AdmissionCheck("budget", controller_name="example.com/budget"), 1).now
+        >>> from kueuepy.objects.times import Timestamp
+        >>> check = AdmissionCheck("budget", controller_name="example.com/budget")
+        >>> CheckRequest(Workload("job"), check, Timestamp.of(1_000_000_000)).now
         1.0
     """
 
@@ -119,7 +121,7 @@ class CheckController(Protocol):
 
 
 Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
-"""A function of a workload, or a controller, that answers a check. `None` means `Pending`: it is asked again."""
+"""A function of a workload, or a controller, that answers a check; `None` stands for `Pending`."""
 
 
 def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
@@ -147,7 +149,7 @@ _STATES = ("Pending", "Ready", "Retry", "Rejected")
 
 
 def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
-    """Ask for the answer to a check; `None` if it does not change the check's state or message.
+    """Return the answer to a check; `None` if the answer does not change the check's state or message.
 
     Raises:
         InvalidSpecError: The answer is not a state, a CheckAnswer or None.

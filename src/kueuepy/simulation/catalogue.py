@@ -1,4 +1,4 @@
-"""Unit, source and visibility of each metric of a run; `Kpis` documents their meaning."""
+"""The unit and the source of each metric of a simulation, and where it is shown; `Kpis` documents its meaning."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Figure(NamedTuple):
 
     Attributes:
         unit: Its unit.
-        source: How it is computed. `jobs`: from single jobs, so that any subset of jobs has a value; `most`: like
-            `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, and 0 for an empty subset;
-            `time`: an integral over the window, so that any part of the window has a value; `run`: from the whole run
-            only.
-        shown: Where it is among the main metrics: in the summary of a `run`, in a comparison of `policies`.
+        source: The data from which it is computed. `jobs`: single jobs, so that any subset of jobs has a value; `most`:
+            like `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, and 0 for an empty
+            subset; `time`: an integral over the window, so that any part of the window has a value; `run`: from the
+            whole simulation only.
+        shown: The summaries that contain it: that of a single `run`, or a comparison of `policies`.
     """
 
     unit: Unit = "number"
@@ -28,7 +28,7 @@ class Figure(NamedTuple):
 
     @property
     def of_jobs(self) -> bool:
-        """Whether any subset of the jobs has a value."""
+        """Whether the metric can be computed for any subset of the jobs."""
         return self.source in ("jobs", "most", "count")
 
 
@@ -93,7 +93,7 @@ FLEET_FIGURES: dict[str, Figure] = {
 
 
 def shown(where: Literal["run", "policies"]) -> tuple[str, ...]:
-    """Return the names of the main metrics of a run or of a comparison."""
+    """Return the names of the main metrics of a simulation or of a comparison."""
     return tuple(name for name, figure in FIGURES.items() if where in figure.shown)
 
 

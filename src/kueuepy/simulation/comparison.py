@@ -59,7 +59,7 @@ _MOST_MOVES = 4
 
 
 class DecisionChange(msgspec.Struct, frozen=True):
-    """A point in time at which two policies make different decisions about a job.
+    """A time at which two policies make different decisions about a job.
 
     Attributes:
         seconds: The time, in seconds after the start of the simulation.
@@ -96,8 +96,8 @@ class JobChange(msgspec.Struct, frozen=True):
 class Comparison:
     """The results of the same jobs under several policies.
 
-    `changes`, `decisions` and `hurt` compare single jobs under the first policy and the last policy. `between(a, b)`
-    compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
+    `changes`, `decisions` and `most_delayed` compare single jobs under the first policy and the last policy.
+    `between(a, b)` compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> def run(gpus):
@@ -130,12 +130,12 @@ class Comparison:
 
     @property
     def before(self) -> Run:
-        """The run under the first policy."""
+        """The outcomes under the first policy."""
         return self._runs[self.names[0]]
 
     @property
     def after(self) -> Run:
-        """The run under the last policy."""
+        """The outcomes under the last policy."""
         return self._runs[self.names[-1]]
 
     def __getitem__(self, name: str) -> Result:
@@ -161,16 +161,16 @@ class Comparison:
         return Comparison({first: self[first], second: self[second]})
 
     def _pair(self) -> str:
-        """Return which two policies are compared job by job; empty if there are no others."""
+        """Return a note that names the two policies compared job by job; empty if there are only two policies."""
         if len(self.names) <= _TWO:
             return ""
         return f" under {self.names[-1]} (the last policy) than under {self.names[0]} (the first; between(a, b) others)"
 
     def differences(self) -> Columns:
-        """Return paired differences of metrics from the first policy, with 95 % confidence intervals.
+        """Return by how much each metric differs from the first policy, with 95 % confidence intervals.
 
-        All policies run the same jobs, so variation between jobs cancels out. The interval of a difference is therefore
-        narrower than the intervals of the two means.
+        The differences are paired: all policies run the same jobs, so variation between jobs cancels out. The interval
+        of a difference is therefore narrower than the intervals of the two means.
 
         Returns:
             One row per other policy and metric, with columns `policy`, `figure` (the metric), `jobs` (the number of
@@ -330,10 +330,10 @@ def compare(
     Call `compare(before, after, jobs)` for two clusters, or `compare({"name": cluster, ...}, jobs)` for any number.
 
     A job arrives at its creation time (`submit` of a row), or at the start if it has none. It finishes after its
-    runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` changes
-    that. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are not
-    answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are reported,
-    and admissions stop in the affected cohort tree until another event occurs there.
+    runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` specifies
+    otherwise. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are
+    not answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are
+    reported, and admissions stop in the affected cohort tree until another event occurs there.
 
     >>> from kueuepy import ClusterQueue, Cluster, ResourceFlavor
     >>> less, more = (Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": n}})) for n in (2, 3))

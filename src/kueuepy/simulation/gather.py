@@ -1,4 +1,4 @@
-"""Collection of a result from the core: its columns become tables and are joined with the input columns of the jobs."""
+"""Collection of a result from the core, whose columns are joined with the input columns of the jobs."""
 
 from __future__ import annotations
 

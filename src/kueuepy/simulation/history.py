@@ -52,16 +52,16 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class HistoryTable(Columns):
-    """History of a simulation: `seconds`, `kind`, `name`, `fact`, `cell`, `value`, with one row per change of a value.
+    """History of a simulation: `seconds`, `kind`, `name`, `fact`, `flavor_resource` and `value`, one row per change.
 
     | `fact` | `kind` | `value` |
     | --- | --- | --- |
     | `share` | ClusterQueue | weighted dominant resource share |
-    | `usage` | ClusterQueue | usage of a flavor and resource (`cell`); thousandths for cpu |
+    | `usage` | ClusterQueue | usage of a flavor and resource (`flavor_resource`); thousandths for cpu |
     | `waiting` | ClusterQueue | number of waiting workloads |
-    | `consumed` | LocalQueue | decayed usage of a resource (`cell`) under admission fair sharing |
+    | `consumed` | LocalQueue | decayed usage of a resource (`flavor_resource`) under admission fair sharing |
 
-    A value applies until the next row with the same name, fact and cell; before the first row it is 0.
+    A value applies until the next row with the same `name`, `fact` and `flavor_resource`; before the first row it is 0.
     """
 
     def series(self, fact: Fact, cell: str = "") -> dict[str, list[tuple[float, float]]]:

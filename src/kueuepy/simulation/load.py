@@ -166,13 +166,13 @@ def cluster_of(
 ) -> Cluster:
     """Create a cluster configuration for a log: one ClusterQueue for each queue, in one cohort.
 
-    The quotas are estimates, because a log contains neither the size of its cluster nor its division. The nominal quota
-    of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and `headroom` times
-    its mean load. Simulated waits depend on this choice. Replace the quotas with the real ones before you compare waits
-    with the log.
+    The quotas are estimates, because a log contains neither the size of its cluster nor the quota of each queue. The
+    nominal quota of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and
+    `headroom` times its mean load. Simulated waits depend on this choice. Replace the quotas with the real ones before
+    you compare waits with the log.
 
     If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
-    `kueuepy.dev/flavor`. A queue then has quota of the flavors that its jobs use.
+    `kueuepy.dev/flavor`. A queue then has quota for the flavors that its jobs use.
 
     >>> from kueuepy import Jobs
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})

@@ -151,7 +151,7 @@ class Run:
         return found
 
     def _last_runs(self) -> dict[int, int]:
-        """Return the last row of the table of runs for each row of the table of jobs."""
+        """Return, for each job, the row of its last run in the table of runs."""
         runs = self.result.runs
         order = np.argsort(runs["run"], kind="stable")
         return dict(zip(runs["job"][order].tolist(), order.tolist(), strict=True))
@@ -214,7 +214,7 @@ class Run:
         return found
 
     def _means(self) -> dict[str, tuple[dict[str, float], float | None, float]]:
-        """By queue: mean usage by cell, mean share (none if the run took no time), the largest share."""
+        """Return mean usage, mean share (`None` if the simulation took no time) and largest share of each queue."""
         usage, seconds = exact(self.result.usage), self.seconds
         found: dict[str, tuple[dict[str, float], float | None, float]] = {}
         for queue, cell, rows, lengths in pieces(usage, 0.0, seconds, seconds):

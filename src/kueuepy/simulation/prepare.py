@@ -106,7 +106,7 @@ class Prepared:
 
     @property
     def jobs(self) -> JobColumns:
-        """The jobs: those of the start, then the workloads of the Scheduler, then later submissions."""
+        """The initial jobs, then the workloads of the Scheduler, then the jobs submitted later."""
         if len(self._tables) > 1:
             self._tables = [concat(self._tables)]
         return self._tables[0]
@@ -180,7 +180,7 @@ class Prepared:
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """Append the workloads with these keys; a workload with the same name as a job uses the row of the job."""
+        """Append the workloads with these keys; if a job has the same key, the workload uses the row of the job."""
         rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}

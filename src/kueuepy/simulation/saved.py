@@ -75,7 +75,7 @@ def read_facts(folder: Path, text: str) -> Facts:
     """Read the text of `result.json`.
 
     Raises:
-        InvalidSpecError: The text is not that of a result, was changed after it was written, or lacks something.
+        InvalidSpecError: The text is not a saved result, was changed after it was written, or lacks a field.
     """
     try:
         facts = json.loads(text)

@@ -296,7 +296,7 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
 
 
 def _without(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the values with missing ones as `None`, because comparisons with pandas' NA return NA."""
+    """Return the values with `None` for missing ones, because comparisons with pandas' NA return NA."""
     found = np.array(values, object)
     found[absent] = None
     return found
@@ -378,7 +378,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _by_text(values: Any) -> NDArray[Any] | None:
-    """Return texts as numbers; `None` if a text is neither a number nor empty."""
+    """Return texts as numbers, or `None` if any text is neither a number nor empty."""
     if isinstance(values, Categorical):
         return None
     listed = values.tolist()

@@ -75,7 +75,7 @@ def _series(run: Recorded, name: str) -> list[tuple[str, str, Any, Any]]:
 
 
 def _firsts(run: Recorded, name: str) -> dict[str, _Steps]:
-    """Return a value that is equal for all flavors and resources of a ClusterQueue, by ClusterQueue."""
+    """Return, for each ClusterQueue, a value that is the same for all its flavors and resources."""
     found: dict[str, _Steps] = {}
     for queue, _, at, values in _series(run, name):
         found.setdefault(queue, (at, values))
@@ -149,8 +149,9 @@ def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
 def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the quota held, lost work and overhead of some jobs by `flavor/resource`, and their preemptions by rule.
 
-    Held quota counts while it overlaps the window. Evictions, lost work and overhead count at the end of the run. All
-    results are empty if runs were not recorded.
+    A run is the time from one admission of a job to the release of its quota. Held quota counts for the part of a run
+    inside the window. Evictions, lost work and overhead count in the window in which the run ends. All results are
+    empty if runs were not recorded.
 
     Args:
         run: The simulation.

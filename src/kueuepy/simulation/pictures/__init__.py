@@ -1,1 +1,1 @@
-"""Charts of a run: their data (`shown`, `data`, `jobs`), and renderers for matplotlib, altair and plain SVG."""
+"""Charts of a simulation: their data (`shown`, `data`, `jobs`), and renderers for matplotlib, altair and plain SVG."""

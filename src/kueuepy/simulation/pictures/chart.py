@@ -27,14 +27,14 @@ def _altair() -> Any:
 
 
 class Charts:
-    """The charts of a run as altair charts.
+    """The charts of a simulation as altair charts.
 
     The altair theme selects light or dark colours, and tooltips show values. Borrowed quota has a lighter colour than a
     queue's own quota, because altair has no hatching.
     """
 
     def __init__(self, run: Recorded) -> None:
-        """Create the charts of a recorded run."""
+        """Create the charts of a recorded simulation."""
         self._run = run
 
     def usage(self, flavor_resource: str | None = None) -> Any:
@@ -65,7 +65,7 @@ class Charts:
         return chart(jobs.waits(self._run, by))
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0) -> Any:
-        """Draw the runs of the first `jobs_` jobs from second `start` on; lighter parts were lost by an eviction."""
+        """Draw the runs of the first `jobs_` jobs after `start` (seconds); lighter parts were lost by an eviction."""
         return chart(jobs.gantt(self._run, flavor, jobs_, start))
 
     def preemptions(self) -> Any:

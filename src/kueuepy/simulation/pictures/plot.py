@@ -26,7 +26,7 @@ def _pyplot() -> Any:
 
 
 class Plots:
-    """The charts of a run as matplotlib Axes.
+    """The charts of a simulation as matplotlib Axes.
 
     Each method draws on `ax`, or on a new figure without it, and returns the Axes. Text and lines use the colours of
     the current matplotlib style. For a dark chart, use
@@ -34,7 +34,7 @@ class Plots:
     """
 
     def __init__(self, run: Recorded) -> None:
-        """Create the charts of a recorded run."""
+        """Create the charts of a recorded simulation."""
         self._run = run
 
     def usage(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
@@ -66,7 +66,7 @@ class Plots:
         return draw(jobs.waits(self._run, by), ax)
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
-        """Draw the runs of the first `jobs_` jobs from second `start` on, with evictions and hatched lost progress."""
+        """Draw the runs of the first `jobs_` jobs after `start` (seconds), with evictions and hatched lost progress."""
         return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
 
     def preemptions(self, *, ax: Any = None) -> Any:

@@ -60,16 +60,16 @@ _PIECES = 240
 
 
 class PictureOptions(TypedDict, total=False):
-    """Options of pictures; each picture has those that its method of `result.plot` has.
+    """Options of charts; each chart accepts the arguments of its method of `result.plot`.
 
     Attributes:
         flavor_resource: The flavor and resource of `usage`, such as `h100/nvidia.com/gpu`.
-        by: The column of jobs that makes the groups of `waits`.
-        flavor: The flavor of `gantt`.
-        jobs: The largest number of jobs of `gantt`.
+        by: The column of jobs by which `waits` groups the jobs.
+        flavor: The flavor whose jobs `gantt` shows.
+        jobs: The maximum number of jobs that `gantt` shows.
         start: The time at which `gantt` begins, in seconds.
-        resource: The resource of `slowdown_by_size`.
-        pieces: The number of steps of `usage`, `queue` and `shares`.
+        resource: The resource by which `slowdown_by_size` measures the size of jobs.
+        pieces: The number of time intervals in `usage`, `queue` and `shares`.
     """
 
     flavor_resource: str | None
@@ -82,12 +82,12 @@ class PictureOptions(TypedDict, total=False):
 
 
 def drawn(run: Recorded, name: str, **options: Any) -> Picture:
-    """Draw a chart of a run.
+    """Draw a chart of a simulation.
 
     Args:
-        run: The run.
+        run: The result of the simulation.
         name: Name of the chart, one of `NAMES`.
-        options: Options of the chart, such as `cell` of `usage`.
+        options: Options of the chart, such as `flavor_resource` of `usage`.
 
     Raises:
         InvalidSpecError: There is no chart of this name.
@@ -97,11 +97,11 @@ def drawn(run: Recorded, name: str, **options: Any) -> Picture:
 
 
 def drawn_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Picture]:
-    """Return the same picture of several runs, whose axes have the same units and ranges.
+    """Return the same chart for several simulations, with the same units and ranges of the axes.
 
     Raises:
-        InvalidSpecError: There is none of the name.
-        StateError: It needs a table that was not recorded.
+        InvalidSpecError: There is no chart of this name.
+        StateError: The chart needs a table that was not recorded.
     """
     found = []
     for run in runs:
@@ -227,7 +227,7 @@ def _hatched(number: int, colour: str) -> str:
 
 
 def _ends(shown: Stack | Lines) -> Ends:
-    """Return the range of both axes that one picture needs."""
+    """Return the ranges of both axes that a chart needs."""
     if isinstance(shown, Stack):
         empty = [np.zeros(len(shown.edges) - 1)]
         sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or empty, axis=0)
@@ -371,7 +371,7 @@ def _matrix(shown: Matrix) -> tuple[str, _Legend]:
 
 
 def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
-    """Draw the number of evictions of one pair; the darker the field, the more evictions."""
+    """Draw the number of evictions of one pair; a darker field means more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
     ink = ' fill="#fff"' if part > _DARK else ""

@@ -1,10 +1,10 @@
 """Fuzzing of kueuepy: random calls on Schedulers and Journals, and random documents.
 
-`python -m kueuepy.testing.fuzz --steps 1000000 --seed 1` runs that number of steps. The steps include calls of every
-kind (also calls that are rejected), changes of every kind of object, cyclic cohorts, questions, forks, saved states,
+`python -m kueuepy.testing.fuzz --steps 1000000 --seed 1` runs 1,000,000 steps. The steps include calls of every kind
+(also calls that are rejected), changes of every kind of object, cyclic cohorts, questions, forks, saved states,
 backups, full disks, and processes that are killed during a write. After each step, the engine's invariants are checked.
 A Scheduler that was saved, killed and recovered must have exactly the same saved state as one that was not interrupted.
-`--documents 1000000` parses that number of malformed manifests with all parsers.
+`--documents 1000000` parses 1,000,000 malformed manifests with all parsers.
 
 The seed and the number of a step determine its actions. A failing run prints a script that reproduces the failure.
 
