@@ -12,7 +12,7 @@ loaded when it is first used.
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
 | `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |
-| `kueuepy.live` | recorded histories of a cluster, and the comparison of its decisions with those of kueuepy |
+| `kueuepy.live` | recorded histories of a cluster, to compare its decisions with those of kueuepy |
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 

@@ -389,8 +389,8 @@ def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
 
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
     (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
-    those of queues that borrow, then those with lower priority, then those with a later quota reservation. No workload
-    of the result could be kept.
+    workloads of queues that borrow, then workloads with lower priority, then workloads with a later quota reservation.
+    No workload of the result could be kept.
 
     Args:
         scheduler: The Scheduler, which does not change.

@@ -63,7 +63,8 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
         pod_sets: The assignment of each pod set: flavors, usage and topology.
         borrowing_level: The level of the cohort tree up to which the workload borrows; 0 if it does not borrow.
         admitted: Whether the workload can start at once because no admission check is outstanding.
-        attempts: The flavors that were evaluated, in order. In each resource group, the best of them was assigned.
+        attempts: The flavors that were evaluated, in order. In each resource group, the best evaluated flavor was
+            assigned.
         not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
 
     Example:

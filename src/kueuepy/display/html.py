@@ -29,7 +29,7 @@ _LONGEST_TEXT = 400
 
 @singledispatch
 def html(value: Any) -> str:
-    """Return the HTML of a value: its `sheets()` as tables, or its text; some types have a format of their own."""
+    """Return the HTML of a value: the tables of its `sheets()`, its text, or a special format for some types."""
     return "".join(sheet_html(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
 
 

@@ -81,9 +81,9 @@ class Cycle(Sequence[Decision]):
 
     @property
     def ahead(self) -> int:
-        """The number of workloads in BestEffortFIFO queues that are still to become heads.
+        """The number of workloads in BestEffortFIFO queues that have not been heads yet.
 
-        It only decreases while no workload is admitted, evicted or requeued.
+        The number only decreases while no workload is admitted, evicted or requeued.
         """
         return self._decided.ahead
 
@@ -175,7 +175,7 @@ class Settled(Sequence[Cycle]):
 
     Attributes:
         loops: The preemption loops that were found, at most one per cohort tree.
-        finished: Whether further cycles would change nothing. It is False if there is a loop or `max_cycles` was
+        finished: Whether further cycles would change nothing. The value is False if there is a loop or `max_cycles` was
             reached.
 
     Example:
@@ -196,7 +196,7 @@ class Settled(Sequence[Cycle]):
 
     @property
     def loop(self) -> Loop | None:
-        """The first of the loops, or `None`."""
+        """The first loop, or `None` without a loop."""
         return self.loops[0] if self.loops else None
 
     @property

@@ -28,7 +28,7 @@ class DomainView(TypedDict):
 
 
 class PlaceFailureView(TypedDict):
-    """Why pods cannot be placed: the kind of Kueue's reason, and its numbers and names."""
+    """The reason why pods cannot be placed: its kind in Kueue, and the numbers and names in its message."""
 
     kind: str
     fit: int
@@ -40,7 +40,7 @@ class PlaceFailureView(TypedDict):
 
 
 class PlaceFactsView(TypedDict):
-    """A pod set, with the leader of its group if it has one, in the topology of one flavor.
+    """Topology facts about a pod set, and the leader of its group if it has one, for one flavor.
 
     `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
     to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`

@@ -53,11 +53,11 @@ class Grid(Columns):
 
     Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
     usage. The arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and
-    resource. They are read-only views of the engine's memory at the time when the table was created. While an array is
-    in use, the engine keeps that state, and copies it before the next change.
+    resource. The arrays are read-only views of the engine's memory at the time when the table was created. While an
+    array is in use, the engine keeps that state, and copies it before the next change.
 
-    Amounts of the table are in the unit of the resource: cores, bytes or devices. They are infinite where a limit is
-    not set. `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
+    Amounts of the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
+    `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
     thousandths for cpu, and `UNLIMITED` where a limit is not set.
 
     Attributes:

@@ -165,7 +165,7 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """The names that annotations can use: those of a module, including names that it imports for type checking only.
+    """The names that annotations can use: the names in a module, including imports for type checking only.
 
     An argument can only be an instance of a class whose module is loaded, so loaded modules are sufficient.
     """

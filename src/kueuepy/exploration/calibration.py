@@ -47,8 +47,8 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
             independent, so this interval is too narrow.
         high: The upper end of that interval.
         raw: The coverage without widening.
-        widen: The factor by which the lower end of an interval is divided and the upper end multiplied; 1 or more. It
-            is determined from the first half of the log only.
+        widen: The factor by which the lower end of an interval is divided and the upper end multiplied; 1 or more. The
+            factor is determined from the first half of the log only.
         jobs: One row per evaluated job, with times in seconds: `job` (the row in the log), `queue`, `submit`, the true
             `wait`, the estimates `p5`, `p50` and `p95`, and whether the true wait is `within` the widened interval.
         known: The jobs of the first half, from which `eta` draws runtimes.
@@ -131,8 +131,8 @@ def calibrate(
     All jobs are simulated once, which gives the true waiting times. The first half of the log determines how much the
     intervals must be widened: runtimes of its first half are used to estimate the waiting times in its second half, and
     the intervals are scaled until 90% contain the true value (split conformal prediction). Then runtimes of the first
-    half of the log are used to estimate the waiting times in the second half, and the coverage of the widened intervals
-    is measured. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
+    half of the log are used to estimate the waiting times in the second half, to measure the coverage of the widened
+    intervals. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
 
     Args:
         cluster: The cluster.

@@ -155,7 +155,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[
 
 
 def _most_running(cluster: Cluster, result: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each time, the number of workloads with quota in the cohort tree that has the most of them."""
+    """Return, for each time, the largest number of workloads with quota in any cohort tree."""
     runs = result.runs
     tree = roots(nodes_of(session_of(Scheduler(cluster, now=0)).engine))
     queue = result.jobs["cluster_queue"]

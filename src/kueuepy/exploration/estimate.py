@@ -55,8 +55,8 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         p95: The 95th percentile.
         seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
         horizon: The simulated time span.
-        coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if it was not
-            measured (see `calibrate`).
+        coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if the coverage
+            was not measured (see `calibrate`).
         closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
             every percentile is then too early, and the interval too narrow.
 
@@ -122,8 +122,8 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         probability: The fraction of futures in which the workload is evicted.
         low: The lower end of the 95% confidence interval of the probability (Wilson score).
         high: The upper end of the interval.
-        rules: For each preemption rule or eviction reason, the fraction of futures in which it evicts the workload
-            first.
+        rules: For each preemption rule or eviction reason, the fraction of futures in which it is the first to evict
+            the workload.
         futures: The number of futures.
         within: The simulated time span, in seconds from now.
         closed: Whether the futures contain no new jobs because `future` was not given. New jobs could preempt the
@@ -241,7 +241,7 @@ def eta(
         scheduler: The current state, which does not change.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
-            all others; or a log (`Jobs`) from whose runtimes those of the same queue are drawn.
+            all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Without
             `future`, no new job can overtake the workload, so the estimate is too early. The printed result then shows
             no interval.

@@ -44,10 +44,10 @@ _HOUR = 3600
 
 
 def figures_of(result: Result) -> dict[str, float]:
-    """Return all metrics of a run by name.
+    """Return all metrics of a simulation by name.
 
-    Every run has the same names: a metric by resource has one name per flavor and resource, and `preemptions` has one
-    per rule.
+    Every simulation has the same names: a metric by resource has one name per flavor and resource, and `preemptions`
+    has one per rule.
     """
     found: dict[str, float] = {}
     for name in Kpis.__struct_fields__:
@@ -91,7 +91,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """A metric of a run, optionally restricted to some jobs, a queue, or a flavor and resource.
+    """A metric of a simulation, optionally restricted to some jobs, a queue, or a flavor and resource.
 
     Attributes:
         figure: The name of a metric of `Kpis`, or `wait_pN` or `first_wait_pN` for any percentile N from 0 to 100.
@@ -111,11 +111,11 @@ class Measure(msgspec.Struct, frozen=True):
         return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
 
     def of(self, result: Result) -> float | None:
-        """Return the value of the metric for a run; `None` if it is undefined because no job is counted.
+        """Return the value of the metric for a simulation; `None` if it is undefined because no job is counted.
 
         Raises:
             NotFoundError: There is no such metric, queue or resource.
-            InvalidSpecError: The metric cannot be restricted in this way.
+            InvalidSpecError: The metric does not support the restrictions.
         """
         parts = _Parts.of(self, result)
         if _is_of_jobs(self.figure):

@@ -35,8 +35,8 @@ class Runtimes:
 
         Args:
             known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
-                `""` for all other queues; or a log (`Jobs`) whose runtimes are drawn by queue, and from the whole log
-                for a queue without jobs in it.
+                `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the same queue in the
+                log, or from the whole log if the log has no such jobs.
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):

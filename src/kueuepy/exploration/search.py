@@ -88,7 +88,7 @@ def search(
             conditions. `random` draws policies at random. Default: `tpe`.
         seed: The seed of the sampler. Default: 0.
         options: Further arguments of `sweep`: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of the
-            runs.
+            simulations.
 
     Returns:
         All trials; `found` is the best one.

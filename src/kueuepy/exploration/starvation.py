@@ -45,7 +45,7 @@ class Starved(NamedTuple):
     Attributes:
         name: The name of the job.
         queue: Its LocalQueue.
-        waited: The waiting time until the end of the run, in seconds.
+        waited: The waiting time until the end of the simulation, in seconds.
         overtaken: The number of jobs that were submitted later and have started.
     """
 
@@ -272,9 +272,10 @@ def _once(run: Simulation, order: list[_Place]) -> tuple[Starved, ...]:
 
 
 def _bound(run: Simulation, order: list[_Place], number: int) -> float:
-    """Return the longest time that jobs of the periods before `number` wait for their first start.
+    """Return the longest time that jobs of the periods before period `number` wait for their first start.
 
-    The run continues until all of them have started. Because the state repeats, jobs of later periods wait no longer.
+    The simulation continues until all these jobs have started. Because the state repeats, jobs of later periods wait no
+    longer.
     """
     before = [row for row, place in enumerate(order) if place.period is not None and place.period < number]
     waits = run.result().jobs["first_wait"][before]

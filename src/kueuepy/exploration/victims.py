@@ -35,8 +35,8 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
     Attributes:
         workload: The key of the preemptor.
         taken: The keys of the workloads that Kueue preempts.
-        fewest: The set with the fewest workloads; of several, the one with the smallest amount.
-        least: The set with the smallest amount; of several, the one with the fewest workloads.
+        fewest: The set with the fewest workloads; among equal sets, the one with the smallest amount.
+        least: The set with the smallest amount; among equal sets, the one with the fewest workloads.
         candidates: The number of workloads that the rules allow to be preempted.
         sets: The number of sets that were simulated. Sets that cannot improve on a previous one are skipped.
         short: The flavors and resources that are short of quota, as `flavor/resource`.
@@ -124,7 +124,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     Args:
         scheduler: The current state, which does not change.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
-        most: The maximum number of candidates. Each candidate doubles the time. Default: 12.
+        most: The maximum number of candidates. Each further candidate doubles the computing time. Default: 12.
 
     Returns:
         Kueue's set and the smallest sets.

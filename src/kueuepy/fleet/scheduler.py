@@ -140,7 +140,7 @@ class FleetScheduler:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the locks of all Schedulers, acquired in a fixed order, and set all clocks to the latest of them."""
+        """Hold the locks of all Schedulers, acquired in a fixed order, and set all clocks to the latest time."""
         with ExitStack() as stack:
             schedulers = (self.manager, *self.workers.values())
             for scheduler in schedulers:

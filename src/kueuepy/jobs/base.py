@@ -247,7 +247,7 @@ class BaseJob:
     def is_stored(self) -> bool:
         """Whether the manifest was read from a cluster, so that Kueue's webhooks have already accepted it.
 
-        Such a manifest has a resource version or a status.
+        A manifest from a cluster has a resource version or a status.
         """
         return bool(self.metadata.get("resourceVersion") or self.manifest.get("status"))
 

@@ -83,7 +83,7 @@ def is_managed(
 ) -> bool:
     """Return whether a job gets a Workload of its own.
 
-    It does if it has a queue name, or if Kueue manages all jobs, and if none of its owners has a Workload.
+    A job gets a Workload if none of its owners has one, and if the job has a queue name or Kueue manages all jobs.
 
     >>> template = {"spec": {"containers": []}}
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}

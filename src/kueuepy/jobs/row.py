@@ -30,7 +30,7 @@ class Submission(NamedTuple):
     3600.0
 
     Attributes:
-        workload: The Workload. Its creation time is the submission time of the row.
+        workload: The Workload, created at the submission time of the row.
         duration: Running time after admission, in seconds; `None` if the row has no duration. The constructor also
             accepts text or a timedelta.
     """

@@ -1,4 +1,4 @@
-"""LintContext: the objects that rules examine, with their relations."""
+"""LintContext: the objects that lint rules examine, and the relations between these objects."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ class LintContext:
     """
 
     def __init__(self, manifest: Manifest, configuration: Configuration | None = None) -> None:
-        """Create a context; an explicit Configuration overrides the one of the manifest."""
+        """Create a context; an explicit Configuration overrides the Configuration in the manifest."""
         self.manifest = manifest
         self.configuration = configuration or manifest.configuration
 

@@ -66,9 +66,9 @@ def load(
         pick: Function that is called with every object before it is read. Objects for which it returns true are left
             out of the manifest.
         namespace: Namespace of namespaced objects that do not specify one. Default: `default`.
-        version: Release of Kueue for which the objects are written, such as `v0.18`. It determines defaults and feature
-            gates, and becomes the `version` of the Configuration. `None`, the default, for the development version that
-            this library mirrors.
+        version: Release of Kueue for which the objects are written, such as `v0.18`. The release determines defaults
+            and feature gates, and becomes the `version` of the Configuration. `None`, the default, for the development
+            version that this library mirrors.
 
     Returns:
         The objects, jobs and notes.

@@ -100,8 +100,8 @@ class WaitForPodsReady(Value, frozen=True):
     'Eviction'
 
     Attributes:
-        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. Like all
-            durations, it can be given as text such as `"5m"` or as a timedelta. Default: 30 minutes.
+        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. As for
+            all durations, the constructor also accepts text such as `"5m"` or a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
             (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest lacks the field, its value is
             that of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
@@ -312,8 +312,8 @@ class Configuration(Value, frozen=True, kw_only=True):
         multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
         frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
             default, for all kinds. A Kueue installation without this setting manages only `batch/job`.
-        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. It is not a field of Kueue's
-            configuration file. Default: the development version that this library mirrors.
+        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's configuration file has no such
+            field. Default: the development version that this library mirrors.
         rules_left_out: Names of rules specific to that release that are turned off, to measure the effect of each rule.
             Default: none.
         rules_added: Names of rules of other releases that are turned on, for the same purpose. Default: none.
@@ -343,7 +343,7 @@ class Configuration(Value, frozen=True, kw_only=True):
 
     @property
     def gates(self) -> dict[str, bool]:
-        """Whether each feature gate is on, by name. It combines the defaults of the release with `feature_gates`.
+        """Whether each feature gate is on, by name, according to the defaults of the release and `feature_gates`.
 
         >>> Configuration(version="v0.17").gates["SchedulingEquivalenceHashing"]
         False

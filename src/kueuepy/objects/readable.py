@@ -70,7 +70,7 @@ def read_again(record: T) -> T:
     Subclasses of strings, lists and mappings become plain strings, lists and dicts.
 
     Raises:
-        ValueError: The struct cannot be decoded again; the arguments of the error are those of a `Fault`.
+        ValueError: The struct cannot be decoded again; the arguments of the error are the parts of a `Fault`.
     """
     cls: Any = type(record)
     try:

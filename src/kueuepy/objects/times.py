@@ -176,8 +176,8 @@ def _seconds_ns(value: Any) -> int | None:
 class Timestamp(datetime):
     """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 text.
 
-    Its text form is that of Kubernetes. The hooks `encode_time` and `decode_time` encode it as the integer `value`.
-    Arithmetic is that of a datetime, with a resolution of microseconds.
+    Its text has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode it as the integer
+    `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
 
     >>> Timestamp.of(1_500_000_000)
     Timestamp('1970-01-01T00:00:01.5Z')

@@ -89,8 +89,8 @@ class _Connections(ThreadingHTTPServer):
 class Server:
     """An HTTP server for the page of a playground at `url`.
 
-    The server listens on 127.0.0.1 only and writes no files. It rejects requests without the token in their path, and
-    requests with another Host header, which a foreign web page could send by DNS rebinding.
+    The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
+    path. It also rejects another Host header, which a foreign web page could send by DNS rebinding.
     """
 
     def __init__(self, playground: Playground, port: int = 0) -> None:

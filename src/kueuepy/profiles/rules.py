@@ -1,4 +1,4 @@
-"""The rules in which releases of Kueue differ from the mirrored commit, as one table with one row for each rule.
+"""A table of the rules in which releases of Kueue differ from the mirrored commit.
 
 The core applies each rule (`src/cpp/model/release.h` has a field with its name). Differences that a feature gate
 controls are not rules but defaults of gates (`profiles/gates.py`). To end the support of a release, remove its rows,

@@ -35,7 +35,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     one thread may call the vector environment at a time; concurrent calls raise `StateError`.
 
     Attributes:
-        paths: The paths of the edited numbers, followed by those of the choices.
+        paths: The paths of the edited numbers, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -59,8 +59,8 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             jobs: The jobs, as for `QuotaEnv`.
             edit: The paths of the edited numbers, as for `QuotaEnv`.
             threads: Number of threads of a step; by default one per core.
-            autoreset_mode: Gymnasium's mode in which a new episode starts after the end of one: in the next step, in
-                the same step, or only by `reset`.
+            autoreset_mode: Gymnasium's autoreset mode: after the end of an episode, a new one starts in the next step,
+                in the same step, or only by `reset`.
             options: Keyword arguments of `QuotaEnv`.
 
         Raises:

@@ -198,8 +198,8 @@ class SchedulerQuestions:
         more. Call `try_admit` to see why even one pod would not be admitted.
 
         Args:
-            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. Its own pod count is
-                ignored.
+            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The pod count of the item
+                is ignored.
             pod_set: The name of the pod set whose count varies. Default: the first pod set.
             preempting: Whether a workload that must preempt others counts as admitted. Default: False.
 

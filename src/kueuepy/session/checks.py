@@ -103,7 +103,7 @@ class CheckRequest(NamedTuple):
     def elapsed(self) -> float:
         """The exact time since the quota was reserved, in seconds.
 
-        `now - since` can differ from it by a rounding error.
+        The difference `now - since` can have a rounding error.
         """
         return (self.time.value - self._since) / SECOND
 
@@ -277,8 +277,8 @@ class Provisioning:
     def review(self, request: CheckRequest) -> CheckAnswer | None:
         """Return the answer to a request.
 
-        The answer is `Ready` at once if the workload needs no nodes. Otherwise it is `Ready` after the delay, or
-        `Retry` after a failure, or `Rejected` after too many failures.
+        The answer is `Ready` at once if the workload needs no nodes. If the workload needs nodes, the answer is `Ready`
+        after the delay, `Retry` after a failure, or `Rejected` after too many failures.
         """
         spec = (request.parameters or {}).get("spec") or {}
         if not _needs_nodes(request.workload, spec.get("managedResources") or ()):

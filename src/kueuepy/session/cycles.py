@@ -52,7 +52,7 @@ def settle(session: Session, max_cycles: int | None) -> Settled:
 
 
 def _answer_checks(session: Session) -> None:
-    """Run Kueue's controllers and those of the admission checks until no check changes."""
+    """Run Kueue's controllers and the controllers of admission checks until no check changes."""
     asks = bool(session.state.checks)
     while asks:
         session.do(calls.Controllers())

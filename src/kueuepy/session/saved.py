@@ -60,7 +60,7 @@ class _Saved(_Whole, frozen=True):
 class _Read(_Whole, frozen=True):
     """A saved state, for reading.
 
-    Its long lists are decoded item by item, so that Ctrl-C can interrupt the decoding.
+    The long lists in the state are decoded item by item, so that Ctrl-C can interrupt the decoding.
     """
 
     workloads: list[msgspec.Raw]

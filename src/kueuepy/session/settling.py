@@ -30,10 +30,10 @@ def settle(
 ) -> Settled:
     """Run cycles and controllers until no queue has a head, or until a state repeats.
 
-    If no workload is admitted or preempted between two equal states, the heads are blocked and the run is finished.
-    Otherwise there is a loop. Only states after cycles that did not simply admit are compared, because admissions alone
-    cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after one round, so the period
-    is the shortest one.
+    If no workload is admitted or preempted between two equal states, the heads are blocked and the method returns. If a
+    workload is admitted or preempted, there is a loop. Only states after cycles that did not simply admit are compared,
+    because admissions alone cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after
+    one round, so the period is the shortest one.
 
     Cohort trees are independent of each other. If several trees loop with different periods, the whole state only
     repeats after their least common multiple. Therefore each tree is examined alone, on a fork without the workloads of
@@ -50,8 +50,8 @@ def settle(
         engine: The engine.
         run: A function that runs the controllers and then one cycle.
         max_cycles: The maximum number of cycles to run; `None` for no limit.
-        apart: Whether the cohort trees are independent. They are not if admission in one tree waits for pods of another
-            (`blockAdmission`).
+        apart: Whether the cohort trees are independent. With `blockAdmission`, they are not, because admission in one
+            tree waits for pods of another.
         retries: Whether functions that answer admission checks can revoke an admission immediately.
     """
     seen: dict[int, int] = {}
@@ -135,8 +135,8 @@ class _Progress:
     def is_made(self, cycle: Cycle) -> bool:
         """Return whether a cycle made progress that cannot be undone.
 
-        This is the case if it only admitted workloads, or if it made one of many heads inadmissible and no workload has
-        been evicted so far.
+        A cycle made such progress if it only admitted workloads, or if it made one of many heads inadmissible and no
+        workload has been evicted so far.
         """
         if cycle.admitted_count and not cycle.evicted_count and not self._retries:
             return True
@@ -146,7 +146,7 @@ class _Progress:
 
 
 def _round(engine: Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
-    """Return the loops in one period; none if no workload is admitted or preempted in it."""
+    """Return the loops in one period; the result is empty if the period has no admission or preemption."""
     if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
         return ()
     whole = Loop(len(cycles), _moved(cycles), tuple(cycles))

@@ -48,7 +48,7 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
 
     Attributes:
         remarks: One sentence per workload that waits for a queue that does not exist, or has requests that are not
-            modelled. This is not an error, because Kueue accepts such workloads.
+            modelled. A remark is not an error, because Kueue accepts such workloads.
     """
 
     remarks: tuple[str, ...] = ()

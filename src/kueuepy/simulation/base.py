@@ -236,7 +236,7 @@ class JobColumns(Columns):
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
     def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
-        """Check that a factor moves no time beyond the largest time.
+        """Check that no time exceeds the largest time after multiplication by a factor.
 
         Args:
             allowed: A mask of the rows that are valid.

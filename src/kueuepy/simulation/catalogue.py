@@ -19,7 +19,7 @@ class Figure(NamedTuple):
             like `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, and 0 for an empty
             subset; `time`: an integral over the window, so that any part of the window has a value; `run`: from the
             whole simulation only.
-        shown: The summaries that contain it: that of a single `run`, or a comparison of `policies`.
+        shown: The summaries that contain the metric: `run` is the summary of a simulation, `policies` a comparison.
     """
 
     unit: Unit = "number"

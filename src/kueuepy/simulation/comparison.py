@@ -231,7 +231,7 @@ class Comparison:
         return rows
 
     def _shown(self) -> tuple[str, ...]:
-        """Return the metrics to show, including those of dispatching if all policies are fleets."""
+        """Return the metrics to show, including the metrics of dispatching if all policies are fleets."""
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
@@ -329,7 +329,7 @@ def compare(
 
     Call `compare(before, after, jobs)` for two clusters, or `compare({"name": cluster, ...}, jobs)` for any number.
 
-    A job arrives at its creation time (`submit` of a row), or at the start if it has none. It finishes after its
+    A job arrives at its creation time (`submit` of a row), or at the start if it has none. A job finishes after its
     runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` specifies
     otherwise. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are
     not answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are

@@ -82,7 +82,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
 
 
 def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
-    """Return the `flavor/resource` of a metric: the one in its name, or the only one."""
+    """Return the `flavor/resource` in the name of a metric, or the only `flavor/resource` of the metric."""
     known = ", ".join(value) or "none"
     if cell and cell not in value:
         raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')
@@ -117,7 +117,7 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
 
 
 def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean number of waiting jobs between edges."""
+    """Return the mean number of waiting jobs in each time interval."""
     total, seen, usage = np.zeros(len(edges)), set(), exact(run.usage)
     for queue, _, rows in series_of(usage):
         if queue not in seen:

@@ -305,7 +305,7 @@ def kpis_of(
 def _while_submitting(
     run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
-    """Return used over nominal quota from the beginning of a window to the last submission in it."""
+    """Return used quota divided by nominal quota, from the beginning of a window to its last submission."""
     low, ends, high = window
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:

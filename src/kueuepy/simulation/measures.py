@@ -1,4 +1,4 @@
-"""Metrics that come from single jobs: their values, means and percentiles."""
+"""Values, means and percentiles of the metrics that are computed from single jobs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def statistic(figure: str) -> tuple[str, int | None]:
 
 
 def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
-    """Return the metrics that come from single jobs."""
+    """Return the metrics that are computed from single jobs."""
     jobs = result.jobs
     values = job_values(result, mask, bound)
     waits, first, slow, bounded = (np.sort(values[n]) for n in ("wait", "first_wait", "slowdown", "bounded_slowdown"))

@@ -325,7 +325,7 @@ def _of_alibaba(source: Source) -> str:
     """Detect which Alibaba log a file is, by its header.
 
     Raises:
-        InvalidSpecError: The header belongs to none of them.
+        InvalidSpecError: The header does not belong to a known Alibaba log.
     """
     header = source.csv().keys()
     known = {log: names for log, names in _BY_HEADER.items() if log.startswith("alibaba")}

@@ -203,7 +203,7 @@ class Result(Recorded, Framed):
 
         Returns:
             Columns `seconds`, `cluster_queue` and `amount`, with one row per change. The amount is the request of all
-            pods of a job, in cores, bytes or devices. It is -1 while no job waits.
+            pods of a job, in cores, bytes or devices. The amount is -1 while no job waits.
 
         Raises:
             StateError: The runs were not recorded.

@@ -66,7 +66,7 @@ class Facts(TypedDict):
 
 
 def text_of_facts(facts: dict[str, Any]) -> str:
-    """Return the text of `result.json`: JSON with a checksum over everything else in it."""
+    """Return the text of `result.json`: JSON with a checksum of its other fields."""
     plain = json.loads(json.dumps(facts))
     return json.dumps({"format": _FORMAT, "version": _VERSION, **plain, "checksum": _checksum(plain)}, indent=1)
 

@@ -319,15 +319,14 @@ def simulate(
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
-    Each job arrives at its submission time, runs for its runtime once it is admitted, and then finishes. At any time,
-    jobs finish first; then changes and answers of admission checks take effect, and then jobs arrive. Scheduling cycles
+    Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At any time, jobs
+    finish first; then changes and answers of admission checks take effect, and then jobs arrive. Scheduling cycles
     follow until a cycle changes nothing. The same input always gives an identical result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
     >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
-    >>> result = simulate(cluster, rows)
-    >>> result.jobs["waited"].tolist()
+    >>> simulate(cluster, rows).jobs["waited"].tolist()
     [0.0, 0.0, 3480.0]
 
     Args:
@@ -339,7 +338,7 @@ def simulate(
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
-            may also be dicts by cluster name (`manager` for the manager).
+            may be dicts by cluster (`manager` or the name of a worker).
         until: Stop the simulation at this time after the first submission; by default, when no event is left.
         warmup: Length of the warm-up after the first submission; 0 by default. Jobs submitted during the warm-up run,
             but metrics exclude them, and time integrals begin at its end.

@@ -85,7 +85,8 @@ class Column:
     def times(self, *, unknown: bool = False) -> Ints:
         """Return times in nanoseconds since the epoch or another origin; numbers are seconds, a missing value is -1.
 
-        If some timestamps have a time zone and others have none, the latter are read as UTC, with a note.
+        If some timestamps have a time zone and others have none, timestamps without a time zone are read as UTC, with a
+        note.
 
         Args:
             unknown: Whether -1 and infinity count as missing; logs in the Standard Workload Format contain -1.

@@ -40,8 +40,9 @@ def is_about_figures(text: str) -> bool:
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
     """Return the warnings about a simulation.
 
-    They report preemption loops, jobs that can never fit, loads above 1, unfinished jobs, a warm-up of unsuitable
-    length, a long time after the last submission, waits that are long compared with the log, and jobs left out.
+    The warnings report preemption loops, jobs that can never fit, loads above 1, unfinished jobs, a warm-up of
+    unsuitable length, a long time after the last submission, waits that are long compared with the log, and jobs left
+    out.
     """
     return (
         *map(str, result.loops),

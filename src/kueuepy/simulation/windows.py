@@ -21,7 +21,7 @@ _Steps = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
 def of_cohorts(run: Recorded, cell: str) -> float:
-    """Return the time-weighted mean of the nominal quota of Cohorts themselves, without that of ClusterQueues."""
+    """Return the time-weighted mean of the nominal quota of Cohorts, excluding the quota of ClusterQueues."""
     seconds = run.seconds - run.warmup
     of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
     extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
@@ -103,7 +103,7 @@ def _lengths(at: NDArray[np.float64], low: float, high: float) -> NDArray[np.flo
 
 
 def _most(steps: _Steps, low: float, high: float) -> float:
-    """Return the largest value that applies for more than an instant within the window."""
+    """Return the largest value in the window, without values that apply for no time."""
     at, values = steps
     return float(values[_lengths(at, low, high) > 0].max(initial=0.0))
 

@@ -47,7 +47,7 @@ class VersionChange(msgspec.Struct, frozen=True):
     """A decision that differs between two releases.
 
     Attributes:
-        decision: The time, the job, and the decisions of both releases.
+        decision: The time, the job, and the decision of each release.
         causes: The rules and feature gates that each change the decision on their own; or `several together`.
     """
 
@@ -68,7 +68,7 @@ class Upgrade(msgspec.Struct, frozen=True):
         changes: The decisions that differ, in order of time.
         rules: The rules that hold in only one of the two releases.
         gates: The feature gates that differ.
-        comparison: Both runs, with the totals of each queue.
+        comparison: Both simulations, with the totals of each queue.
         early: The rules of releases before the oldest profile that hold in only one of the two releases.
     """
 
@@ -85,9 +85,9 @@ class Upgrade(msgspec.Struct, frozen=True):
 def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
     """Compare the decisions of two releases of Kueue about the same jobs, and find the causes of differences.
 
-    The jobs run as in `compare`. To find causes, the function runs the first release with each single difference, that
-    is a changed rule or default of a feature gate. A gate that only exists in the second release is disabled there
-    instead. A difference that changes a decision is a cause of it.
+    The jobs run as in `compare`. To find causes, the function simulates the first release with each single difference:
+    a changed rule, or a changed default of a feature gate. If a gate exists only in the second release, the function
+    disables the gate in that release instead. A difference that changes a decision is a cause of this change.
 
     >>> from kueuepy import ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
@@ -147,7 +147,7 @@ def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRu
 
 
 def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
-    """Return the feature gates that were added or removed or have another default, sorted by name."""
+    """Return the feature gates that were added, were removed or have another default, sorted by name."""
     old, new = DEFAULTS[before], DEFAULTS[after]
     names = sorted({*old, *new})
     return tuple(GateChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))

@@ -1,7 +1,7 @@
 """The earliest releases of Kueue: the meaning of a cluster configuration in them.
 
-These releases have no profile. They decide like the oldest release with a profile, after fields that they ignored are
-removed from the objects. Differences in the order in which a cycle processes its heads are not modelled.
+These releases have no profile. They decide like the oldest release with a profile, after the removal of fields that
+they ignored. Differences in the order in which a cycle processes its heads are not modelled.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class RayJob(RayKind):
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 required by the base class
         """Write the submitter's default template to the job, so that it can be changed.
 
-        It remains after the job stops.
+        The template remains in the manifest after the job stops.
         """
         if self.submission_mode == "K8sJobMode":
             root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())

@@ -1,4 +1,4 @@
-"""Rules about topologies: nodes outside of them, and requests that they cannot satisfy."""
+"""Rules about nodes outside of a topology, and about topology requests that cannot be satisfied."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +34,7 @@ def _is_of(node: Node, flavor: ResourceFlavor) -> bool:
 
 @rule("L21", "warning", "A flavor with a topology but no matching Nodes cannot place any pods.")
 def without_nodes(context: LintContext) -> Iterator[Hit]:
-    """Quota is not enough with a topology: each pod also needs a known Node."""
+    """With a topology, quota is not sufficient: each pod also needs a known Node."""
     nodes = context.manifest.nodes
     for flavor, levels in _placing(context):
         if not any(_is_of(node, flavor) and all(level in node.labels for level in levels) for node in nodes):
@@ -49,7 +49,7 @@ def without_nodes(context: LintContext) -> Iterator[Hit]:
 
 @rule("L22", "error", "A workload whose topology request exceeds every domain is never admitted.")
 def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
-    """A pod set that requires one domain must fit into an empty one."""
+    """A pod set that requires one domain must fit into a domain without workloads."""
     if not context.manifest.nodes or not any(True for _ in _placing(context)):
         return
     for workload in context.workloads:

@@ -50,7 +50,7 @@ def _asking(context: LintContext, queue: ClusterQueue, resources: list[str]) -> 
 
 @rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue indefinitely.")
 def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
-    """Such a workload stays at the head of the queue, and all workloads behind it stay pending."""
+    """A workload that never fits stays at the head of the queue, and all workloads behind it stay pending."""
     for queue in context.queues:
         if queue.queueing_strategy != "StrictFIFO":
             continue

@@ -30,7 +30,7 @@ _REMEMBERED = 4096
 def type_of(schema: Schema) -> Any:
     """Return a msgspec type for the values of a schema.
 
-    It accepts only valid values without nulls, but it may reject some valid values.
+    The type accepts only valid values without nulls, but it may reject some valid values.
     """
     match schema.type:
         case "object" if schema.properties:

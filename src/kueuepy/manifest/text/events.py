@@ -126,7 +126,7 @@ class Events:
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Raise the error of a parser.
 
-        If the text ends too early, the position is that of the construct that is not closed.
+        If the text ends too early, the error has the position of the construct that is not closed.
         """
         mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
         if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":

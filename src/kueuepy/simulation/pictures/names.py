@@ -63,7 +63,7 @@ def shown_as(name: str, places: dict[str, int]) -> tuple[str, int]:
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """Return the unit in which to show a time span, and its length in seconds."""
+    """Return the unit in which to show a time span, and the length of the unit in seconds."""
     return next((name, size) for name, size, most in _UNITS if seconds <= most)
 
 

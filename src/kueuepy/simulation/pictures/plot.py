@@ -28,9 +28,9 @@ def _pyplot() -> Any:
 class Plots:
     """The charts of a simulation as matplotlib Axes.
 
-    Each method draws on `ax`, or on a new figure without it, and returns the Axes. Text and lines use the colours of
-    the current matplotlib style. For a dark chart, use
-    `with matplotlib.style.context("dark_background"): result.plot.usage()`.
+    Each method draws on `ax`, or on a new figure if `ax` is not given, and returns the Axes. Text and lines use the
+    colours of the current matplotlib style. For a dark chart, use `with matplotlib.style.context("dark_background"):
+    result.plot.usage()`.
     """
 
     def __init__(self, run: Recorded) -> None:
@@ -45,7 +45,7 @@ class Plots:
         Args:
             flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
                 highest utilisation.
-            ax: Axes to draw on; by default those of a new figure.
+            ax: Axes to draw on; by default the Axes of a new figure.
 
         Raises:
             StateError: The usage was not recorded.
@@ -79,7 +79,7 @@ class Plots:
 
 
 def draw(shown: Shown, ax: Any = None) -> Any:
-    """Draw on the given Axes or on those of a new figure, and return them."""
+    """Draw on the given Axes or on the Axes of a new figure, and return the Axes."""
     ax = axes_of(ax)
     ax.set_title(shown.title, loc="left")
     _draw(shown, ax)
@@ -87,7 +87,7 @@ def draw(shown: Shown, ax: Any = None) -> Any:
 
 
 def axes_of(ax: Any = None) -> Any:
-    """Return the given Axes or those of a new figure.
+    """Return the given Axes or the Axes of a new figure.
 
     Raises:
         UnsupportedError: matplotlib is not installed.
