@@ -132,7 +132,6 @@ def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload 
 
 
 def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
-    """Return the validated workloads of an item, with their status."""
     return [one.workload for one in valid_submissions(state, [item], keep_status=True)]
 
 

@@ -109,7 +109,6 @@ def _settled(settled: Settled) -> str:
 
 @html.register
 def _explanation(explanation: Explanation) -> str:
-    """Return an explanation as a collapsible tree."""
     left = [MOST_LINES]
     inside = "".join(_cause(cause, left) for cause in explanation.causes)
     return f"<details open><summary><b>{_text(explanation.headline)}</b></summary><ul>{inside}</ul></details>"
@@ -137,7 +136,6 @@ def _cluster(cluster: Cluster) -> str:
 
 @html.register
 def _scheduler(scheduler: Scheduler) -> str:
-    """Return the cohort tree with the current usage."""
     return tree_html(scheduler, repr(scheduler).strip("<>"))
 
 

@@ -34,7 +34,7 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle in the order of ClusterQueue names, in which Kueue takes the heads.
+    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue takes the heads in this order.
 
     A Cycle never changes. The decision objects are created on first access.
 

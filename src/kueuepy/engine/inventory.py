@@ -68,7 +68,7 @@ class BacklogView(NamedTuple):
 
 
 class LocalQueueView(NamedTuple):
-    """The status of a LocalQueue. Its holdings are listed by flavor of its ClusterQueue."""
+    """The status of a LocalQueue. The holdings are listed by flavor of the ClusterQueue."""
 
     namespace: str
     name: str

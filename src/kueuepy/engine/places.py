@@ -45,7 +45,7 @@ class PlaceFactsView(TypedDict):
     `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
     to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`
     is the number of domains of each level. `nearest` is the domain of a required level that holds most pods. If
-    `resolved` is False, the request is not valid for this topology, and there are no numbers.
+    `resolved` is False, the request is not valid for this topology, and all numbers are absent.
     """
 
     topology: str

@@ -47,7 +47,7 @@ def waiting_causes(
 
     Args:
         facts: The facts of the workload.
-        position: Its position in the queue, from 0; `None` if it is not queued.
+        position: The position of the workload in the queue, from 0; `None` if the workload is not queued.
         head: The workload at the head of a StrictFIFO queue that blocks it, if any.
         before: Causes about delays that end by themselves, to list first.
         after: Causes about the whole request, to list after the flavors.

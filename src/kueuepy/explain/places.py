@@ -1,4 +1,4 @@
-"""Conversion of the core's facts about a topology to causes, which show the domain tree and why domains are rejected."""
+"""Conversion of the core's facts about a topology to causes: the domain tree, and the reasons for rejected domains."""
 
 from __future__ import annotations
 

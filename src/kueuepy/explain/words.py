@@ -333,7 +333,6 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 
 def _together(verdict: str) -> str:
-    """Return a verdict on several candidates."""
     text = _VERDICTS[verdict]
     for one, several in _PLURALS:
         text = text.replace(one, several)

@@ -163,8 +163,6 @@ class Risk(msgspec.Struct, Framed, frozen=True):
 
 
 class _Futures:
-    """The simulated futures of a Scheduler, one per seed."""
-
     def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings) -> None:
         self._scheduler = scheduler.fork()
         if isinstance(item, str):

@@ -126,7 +126,6 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
 
 
 def _as_cell(text: str) -> str:
-    """Return text escaped for one cell of a Markdown table."""
     return html.escape(" ".join(text.split())).replace("|", "&#124;")
 
 

@@ -417,7 +417,6 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """Return a policy's value as text; `None` stays `None`."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(msgspec.to_builtins(value.item() if hasattr(value, "item") else value))
@@ -430,7 +429,6 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _taken(table: Columns, rows: Sequence[int]) -> Columns:
-    """Return the given rows of a table."""
     chosen = np.array(rows, np.int64)
     return Columns(
         {

@@ -149,8 +149,6 @@ class Promise(msgspec.Struct, frozen=True):
 
 
 class _Parts(msgspec.Struct, frozen=True):
-    """The parsed restrictions of a metric."""
-
     queue: str | None = None
     cell: str | None = None
     of_jobs: tuple[Condition, ...] = ()
@@ -323,7 +321,7 @@ def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
 
 
 def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
-    """Return the metric of a text, and the operator and value after it, if there are any."""
+    """Return the metric in a text, with the operator and the value that follow the metric, if any."""
     found = _split(text)
     if found is None:
         raise InvalidSpecError(

@@ -189,8 +189,7 @@ def plan(
         cluster: The cluster.
         jobs: The jobs, as `sweep` accepts them.
         target: The target, such as `wait_p95(team-a) <= 30m`. The target must be met with every seed.
-        vary: The path of the field, as `Cluster.edit` accepts it, or a path of the jobs or the simulation, as in
-            `sweep`.
+        vary: The path of the field, as for `Cluster.edit`, or a path of the jobs or the simulation, as for `sweep`.
         low: The smallest value to try.
         high: The largest value to try.
         step: The step between two values. Default: 1.

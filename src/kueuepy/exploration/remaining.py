@@ -62,8 +62,8 @@ class Runtimes:
         """Draw the remaining runtime of a job, in nanoseconds.
 
         The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
-        it is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has none either, the
-        job ends at once.
+        it is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has no longer
+        runtimes, the job ends at once.
 
         Args:
             queue: The LocalQueue, `namespace/name`.
@@ -81,7 +81,6 @@ class Runtimes:
         return max(whole - round(ran * SECOND), 1)
 
     def _whole(self, name: str, place: float) -> int:
-        """Return a quantile of the runtimes, in nanoseconds."""
         if name in self._values:
             values = self._values[name]
             return int(values[int(place * len(values))] * SECOND)

@@ -38,7 +38,7 @@ class Step(NamedTuple):
     """A submitted workload, and the workloads that its submission evicts.
 
     Attributes:
-        workload: The workload. After its submission, cycles run until nothing changes.
+        workload: The submitted workload. Cycles run after the submission until nothing changes.
         evicted: The keys of the workloads of the examined ClusterQueue that are preempted.
     """
 
@@ -167,7 +167,6 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
 
 def _tree(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[ClusterQueue]:
-    """Return the other ClusterQueues of the cohort tree."""
     root = roots(quota_table(session_of(empty).engine).nodes)
     return [other for other in cluster.cluster_queues if other is not queue and root[other.name] == root[queue.name]]
 
@@ -250,7 +249,7 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 
 
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
-    """Yield amounts for a preemptor.
+    """Yield the amounts that a test workload requests in order to preempt.
 
     The amounts are the queue's nominal quota and its maximum, for all resources of a flavor together and for each
     resource alone.

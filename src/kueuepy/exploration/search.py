@@ -143,8 +143,6 @@ def _search_of(
 
 
 class _Study:
-    """An Optuna study of a space."""
-
     def __init__(self, space: Space, seed: int, largest: bool) -> None:  # noqa: FBT001
         optuna = imported("optuna", 'search: sampler "tpe"', 'optuna, or search with sampler="random"')
         optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -217,7 +217,6 @@ def shrink(
 
 
 def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
-    """Return the amounts that workloads hold, by `flavor/resource`."""
     return sums(item for key in keys for item in _amounts(scheduler, key))
 
 

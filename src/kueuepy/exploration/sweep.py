@@ -186,8 +186,6 @@ def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int) -> None:
 
 
 class _Going:
-    """The rows finished so far, and the progress."""
-
     def __init__(self, tasks: Sequence[Task], known: Mapping[int, Row]) -> None:
         self.rows: dict[int, Row] = dict(known)
         self._total = len(tasks)

@@ -195,8 +195,6 @@ def _outside(scheduler: Scheduler) -> tuple[str, ...]:
 
 
 class _Tried:
-    """Sets of candidates, each simulated on a fork."""
-
     def __init__(
         self, scheduler: Scheduler, key: str, short: list[tuple[str, str]], eligible: dict[str, CandidateView]
     ) -> None:

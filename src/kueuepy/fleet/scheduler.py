@@ -56,8 +56,8 @@ class FleetStatus(msgspec.Struct, frozen=True):
     """The MultiKueue status of a workload.
 
     Attributes:
-        check: The state of the workload's MultiKueue check: `Pending`, `Ready`, `Retry` or `Rejected`; `None` without
-            one.
+        check: The state of the workload's MultiKueue check: `Pending`, `Ready`, `Retry` or `Rejected`; `None` without a
+            check.
         message: The message of the check.
         nominated: The names of the clusters that are nominated for the workload.
         cluster: The name of the cluster where it was admitted; `None` if there is none.

@@ -36,7 +36,7 @@ def to_workload(
 
     The manifest is treated as a new job: the changes and validation rules of Kueue's webhooks are applied. Defaults of
     the API server are added only if they affect the number of pods. The job need not have a queue name, but a Workload
-    without one is never admitted.
+    without a queue name is never admitted.
 
     >>> template = {"spec": {"containers": []}}
     >>> spec = {"parallelism": 3, "template": template}
@@ -244,7 +244,6 @@ def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -
 
 
 def _time(owner: str, time: object) -> Timestamp | None:
-    """Return a time of a manifest."""
     if time is None:
         return None
     parsed = parse_time(str(time))

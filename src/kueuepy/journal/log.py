@@ -91,6 +91,5 @@ def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.u
 
 
 def _bits(words: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the number of set bits in each row."""
     counts: NDArray[np.int64] = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1).sum(axis=1)
     return counts

@@ -32,7 +32,7 @@ class Job(NamedTuple):
 
     Attributes:
         value: The manifest.
-        item: The place where the manifest was read.
+        item: The position in the file from which the manifest was read.
     """
 
     value: dict[str, Any]
@@ -149,7 +149,7 @@ class LintContext:
 
     @cached_property
     def empty(self) -> Engine:
-        """An engine with these objects and no workloads."""
+        """An engine with the objects of the context, but without workloads."""
         engine = Engine(self.configuration)
         for name in _DECLARED:
             for obj in getattr(self.manifest, name):

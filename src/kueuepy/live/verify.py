@@ -184,7 +184,6 @@ class _Verifier:
         self._reported.discard((decision.kind, decision.workload))
 
     def _correct(self, run: _Run, decision: RecordedDecision) -> None:
-        """Set the workload of a decision to its recorded state."""
         run.made |= {decision.number}
         self._corrected.add(decision.number)
         run.follower.set_to(self._written(decision))
@@ -348,7 +347,6 @@ def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind
 
 
 def _has(follower: Follower, key: str, condition: str) -> bool:
-    """Return whether a condition of a workload is True."""
     engine = session_of(follower.scheduler).engine
     place = engine.find(key)
     found = engine.condition(place, condition) if place >= 0 else None

@@ -1,4 +1,4 @@
-"""Kinds of jobs, and other kinds that may affect admission. Objects of both are stored as dicts."""
+"""Kinds of jobs, and other kinds that may affect admission. Objects of all these kinds are stored as dicts."""
 
 from typing import Any, Final
 

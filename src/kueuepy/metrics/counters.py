@@ -154,7 +154,6 @@ class Counters:
                 cohort = parents[cohort]
 
     def _add(self, name: str, event: SchedulerEvent, **more: str) -> None:
-        """Count the event for its ClusterQueue and its LocalQueue."""
         more = {**more, "priority_class": _priority_class(event)}
         self._totals[name].add(cluster_queue=event.cluster_queue, **more)
         if self._local:

@@ -220,7 +220,6 @@ class _Handler(BaseHTTPRequestHandler):
         return page.replace("__STYLE__", style).replace("__SCRIPT__", script).replace("__KNOBS__", text)
 
     def version_string(self) -> str:
-        """Return a server name without versions."""
         return "kueuepy"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called above

@@ -46,7 +46,7 @@ class Knobs:
         Args:
             cluster: The cluster.
             paths: Paths of numbers, each in one object.
-            choices: Allowed values by path, which may match several objects. The list must contain the value in the
+            choices: Allowed values by path. A path may match several objects. The list must contain the value in the
                 cluster.
             bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the numbers
                 of the field with `conserve`, and twice the number without.

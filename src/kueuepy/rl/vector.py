@@ -127,7 +127,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         )
 
     def _mask(self, given: Any) -> NDArray[np.bool_]:
-        """Validate the mask of the environments to reset."""
         mask, number = np.asarray(given), self.num_envs
         if mask.shape != (number,) or mask.dtype != bool or not mask.any():
             raise InvalidSpecError(
@@ -223,7 +222,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return infos
 
     def _last(self, seat: int) -> dict[str, Any]:
-        """Return the info of the last step of an episode."""
         stage = self._stage
         return {
             "reward_terms": dict(zip(TERMS, stage.facts[seat].tolist(), strict=False)),
@@ -232,7 +230,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         }
 
     def _values(self, infos: dict[str, Any], mask: NDArray[np.bool_] | None = None) -> dict[str, Any]:
-        """Add the current values to the info."""
         mask = np.ones(self.num_envs, bool) if mask is None else mask
         columns = np.where(mask[:, None], self._stage.values, 0).T.copy()
         infos["values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask)

@@ -74,7 +74,7 @@ class Scheduler(SchedulerQuestions):
             now: The initial virtual time: seconds since the Unix epoch, an RFC 3339 string or a datetime with a time
                 zone. Default: the latest time recorded in a Workload of the cluster, or 0 if there is none.
             checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
-                `kueuepy.session.checks`). A check without one stays `Pending` until you call `set_check`.
+                `kueuepy.session.checks`). A check without a function stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
                 `"30s"`. The workload keeps its quota for that time. Default: 0.
 

@@ -63,7 +63,6 @@ def _answer_checks(session: Session) -> None:
 
 
 def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
-    """Return the new answers of the admission checks' controllers."""
     state, answers = session.state, []
     for found, name in state.engine.pending_checks():
         declared = state.store.objects.get((AdmissionCheck, name))

@@ -94,7 +94,7 @@ class _Repeated:
         self._next = _LONG
 
     def loops(self, engine: Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
-        """Return the loop that has repeated many times, if there is one, after a number of different states."""
+        """Return the loop whose decisions have repeated many times, if any; empty before the next check is due."""
         if min(len(cycles), states) < self._next:
             return ()
         self._next *= 2
@@ -116,8 +116,6 @@ def _period(cycles: Sequence[Cycle]) -> int:
 
 
 def _settle_alone(engine: Engine, *, apart: bool = True) -> Settled:
-    """Settle a fork that no other code uses."""
-
     def run() -> Cycle:
         engine.settle()
         return Cycle(engine.decide())
@@ -192,8 +190,6 @@ def _sorted(loops: Iterable[Loop]) -> tuple[Loop, ...]:
 
 
 class _Trees:
-    """The cohort tree of each workload."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         root_of_queue = roots(nodes_of(engine))

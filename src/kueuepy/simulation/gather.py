@@ -182,7 +182,6 @@ def job_columns(
 
 
 def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
-    """Return times after the start as UTC timestamps, NaT for -1."""
     return np.where(after < 0, np.iinfo(np.int64).min, after + start).view("M8[ns]")
 
 

@@ -30,7 +30,7 @@ _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, 
 def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     """Create a table of jobs from a table, a DataFrame, or any mix of rows, Workloads and manifests.
 
-    A job is submitted at its `submit` time or its creation time, or at the start without either. A job without a
+    A job is submitted at its `submit` time or its creation time, or at the start if it has neither. A job without a
     runtime never ends.
 
     Args:
@@ -117,7 +117,6 @@ def _of_workloads(item: Any, around: JobContext) -> JobColumns:
 
 
 def _nowhere() -> JobContext:
-    """Return an empty context for manifests."""
     from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import JobContext  # noqa: PLC0415
 

@@ -156,7 +156,6 @@ def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[s
 
 
 def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:
-    """Return the sum of amounts by cohort tree and resource."""
     return sums(((tree, resource), amount) for tree, own in amounts for resource, amount in own.items())
 
 
@@ -217,7 +216,7 @@ _LABEL = "kueuepy.dev/flavor"
 
 
 def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
-    """Return the flavor of each job; a job without one has the flavor `other`."""
+    """Return the flavor of each job; a job without a flavor has the flavor `other`."""
     if "flavor" not in jobs.names:
         return Categorical(np.zeros(len(jobs), np.int32), [other])
     column = jobs["flavor"]

@@ -464,7 +464,7 @@ class RunSettings(TypedDict, total=False):
 
 
 class SeededSettings(RunSettings, total=False):
-    """`RunSettings`, and the seed of the simulation.
+    """Keyword arguments of `RunSettings`, and the seed of the simulation.
 
     Attributes:
         seed: Seed of the random number generator.

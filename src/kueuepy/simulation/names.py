@@ -1,4 +1,4 @@
-"""Names of jobs and queues that Kubernetes does not accept: notes about them, and their replacement."""
+"""Notes about names of jobs and queues that Kubernetes does not accept, and replacement of such names."""
 
 from __future__ import annotations
 

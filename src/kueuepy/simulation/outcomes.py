@@ -101,7 +101,7 @@ class Run:
 
     @property
     def scheduler(self) -> Scheduler:
-        """The Scheduler at the end."""
+        """The Scheduler at the end of the simulation."""
         return self.result.scheduler
 
     @cached_property

@@ -102,7 +102,6 @@ def _y(value: float, over: float) -> float:
 
 
 def _points(moments: Moments, over: float, end: float) -> str:
-    """Return the corners of a step function that starts at 0."""
     corners: list[tuple[float, float]] = []
     height = 0.0
     for at, value in [(0.0, 0.0), *moments, (end, moments[-1][1] if moments else 0.0)]:

@@ -269,7 +269,6 @@ class Prepared:
         return int(self._places[row]) if row < len(self._places) else row
 
     def _row_named(self, name: str) -> int | None:
-        """Return the row of a job, given its name or `namespace/name`."""
         namespace, _, own = name.rpartition("/")
         if self._rows_of_names is None:
             self._rows_of_names = rows_of_names(self.jobs)
@@ -315,7 +314,6 @@ class Prepared:
 
     @staticmethod
     def _columns(table: JobColumns, codes: NDArray[np.int32]) -> dict[str, Any]:
-        """Return the columns of jobs in the form of the core."""
         columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:

@@ -337,7 +337,7 @@ def _is_text(values: Any) -> bool:
 
 
 def _parsed(value: Any, parse: Callable[[Any], int | None], *, never: bool) -> int | None:
-    """Parse a value; with `never`, -1 s and an infinite number are -1."""
+    """Parse a value. If `never` is true, -1 s and an infinite number become -1."""
     if never and value == math.inf:
         return -1
     found = parse(value)

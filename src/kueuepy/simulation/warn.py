@@ -73,7 +73,6 @@ def _hopeless(result: Recorded) -> list[str]:
 
 
 def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
-    """Group ClusterQueues by their cohort tree."""
     found: dict[str, list[str]] = {}
     for name in queues:
         found.setdefault(result.trees.get(name, name), []).append(name)

@@ -69,7 +69,7 @@ def clusters(
         flavors: The names of the ResourceFlavors.
         resources: The resources that every queue covers. Default: cpu and memory.
         preemption: Whether queues may preempt. Default: True.
-        fair_sharing: Whether fair sharing is enabled; `None` for either. Default: `None`.
+        fair_sharing: Whether fair sharing is enabled; `None` for a random choice. Default: `None`.
 
     Returns:
         A strategy.

@@ -135,7 +135,6 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
 
 
 def _release(version: str) -> Release:
-    """Return the release whose profile is used for a version."""
     return release_of(OLDEST if is_early(version) else version)
 
 

@@ -158,7 +158,6 @@ def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
 
 
 def _with_owners(source: Scheduler, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
-    """Add references to the jobs of a Scheduler."""
     jobs = session_of(source).state.store.jobs
     for waiting in page:
         job = jobs.get(waiting.key)

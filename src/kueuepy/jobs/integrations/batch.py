@@ -173,7 +173,7 @@ class CronJob(ParentJob):
 
         Args:
             scheduled: The time, which determines the name of the Job: text, a datetime, or seconds since the Unix
-                epoch. If it is `None`, the Job has the name of the CronJob.
+                epoch. If the time is `None`, the Job has the name of the CronJob.
         """
         section = self.root.section("spec").section("jobTemplate")
         given = section.find("metadata")

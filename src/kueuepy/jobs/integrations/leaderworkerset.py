@@ -90,7 +90,6 @@ class LeaderWorkerSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def _pod(self, slot: PodSetSource, number: int, size: int) -> Document:
-        """Return a pod of the replica. The first pod is the leader."""
         leader_name = f"{self.name}-{self.index}"
         labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}
         annotations = {keys.POD_GROUP_TOTAL_COUNT: str(size), keys.ROLE_HASH: slot.name}

@@ -75,7 +75,6 @@ class RayJob(RayKind):
             checks.check_metadata(self)
 
     def _check_cluster(self, spec: Section) -> None:
-        """Check the cluster of a managed job."""
         has_own_cluster = "rayClusterSpec" in spec.data
         if self.uses_existing_cluster and has_own_cluster:
             raise spec.error("clusterSelector", "is given; a job that Kueue manages must not use an existing cluster")

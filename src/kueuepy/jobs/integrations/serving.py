@@ -1,6 +1,6 @@
 """Deployment and StatefulSet, whose pods run until they are deleted.
 
-Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/controller/jobs/statefulset`
+Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and in `pkg/controller/jobs/statefulset`
 `statefulset_reconciler.go:constructWorkload`, `statefulset_pod_reconciler.go:setDefault` and `statefulset_webhook.go`.
 """
 

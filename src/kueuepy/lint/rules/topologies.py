@@ -28,7 +28,6 @@ def _placing(context: LintContext) -> Iterator[tuple[ResourceFlavor, tuple[str, 
 
 
 def _is_of(node: Node, flavor: ResourceFlavor) -> bool:
-    """Return whether a node has the labels of a flavor."""
     return all(node.labels.get(key, "") == value for key, value in flavor.node_labels.items())
 
 
@@ -76,7 +75,6 @@ def _place_text(place: PlaceFactsView) -> str:
 
 
 def _asks(pod_set: PodSet) -> bool:
-    """Return whether a pod set has a topology request."""
     request: dict[str, Any] = pod_set.topology_request or {}
     return any(request.get(name) is not None for name in _EXPLICIT)
 
@@ -138,7 +136,7 @@ def no_pods(context: LintContext) -> Iterator[Hit]:
 
 
 def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list[str]]:
-    """Return the flavors of a queue with a topology, and those without one."""
+    """Return the flavors of a queue that have a topology, and the flavors that have none."""
     quotas = (one for group in queue.resource_groups for one in group.flavors)
     named = [one.name for one in quotas if one.name in context.flavors]
     placing = [name for name in named if context.flavors[name].topology_name is not None]

@@ -104,7 +104,6 @@ def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requ
 
 
 def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
-    """Return the requests of one pod."""
     found: dict[str, int] = pod_requests(
         pod_set.template,
         runtime_classes=context.manifest.runtime_classes,

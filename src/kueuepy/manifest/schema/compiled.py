@@ -1,8 +1,8 @@
 """Schemas compiled to msgspec types.
 
-The types accept valid objects at full speed. Objects that they reject are examined field by field. Formats of strings
-are checked separately, because msgspec needs more than a microsecond per pattern. Valid strings are cached, since the
-same names and quantities occur in many objects.
+The types accept valid objects at full speed. Objects that do not match a type are examined field by field. Formats of
+strings are checked separately, because msgspec needs more than a microsecond per pattern. Valid strings are cached,
+since the same names and quantities occur in many objects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Semantic comparison of pod sets and admissions, regardless of their notation.
+"""Semantic comparison of pod sets and admissions, which ignores different notations of equal values.
 
 Kueue compares the decoded Go values. Different notations of a quantity are equal, and absent lists, mappings and
 strings are equal to empty ones.

@@ -115,7 +115,6 @@ class Events:
         self.text.fail_at(self.place(), detail, kind)
 
     def _next(self, parser: Any) -> Any:
-        """Return the next event; `None` at the end."""
         try:
             return parser.get_event()
         except yaml.MarkedYAMLError as error:

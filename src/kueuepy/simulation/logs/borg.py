@@ -98,7 +98,6 @@ def _collections(events: Table, instances: Table, machine: tuple[float, float]) 
 
 
 def _times(table: Table) -> list[int]:
-    """Return the time of each event in microseconds."""
     found: list[int] = table.column("time").whole(0, missing=0, most=LONGEST // _MICROSECOND).tolist()
     return found
 

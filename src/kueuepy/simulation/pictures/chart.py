@@ -84,7 +84,6 @@ def chart(shown: Shown) -> Any:
 
 
 def _base(columns: dict[str, Any], title: str) -> Any:
-    """Return an empty chart with the columns as its data."""
     arrays = {name: values if isinstance(values, list) else np.asarray(values) for name, values in columns.items()}
     altair = _altair()
     return altair.Chart(altair.Data(values=Columns(arrays).rows()), title=title, width=_WIDTH, height=_HEIGHT)

@@ -96,7 +96,6 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
 
 
 def _used(run: Recorded) -> dict[str, float]:
-    """Return the usage of all ClusterQueues by flavor and resource."""
     cells = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
     return dict.fromkeys(run.totals["nominal"], 0.0) | sums(
         (flavor_resource, used) for flavor_resource, (used, *_) in cells

@@ -178,7 +178,6 @@ def _style(line: Line) -> dict[str, Any]:
 
 
 def _scale(shown: Lines, ax: Any) -> None:
-    """Set the scales and ticks of the axes."""
     if shown.log_x:
         ax.set_xscale("log", base=2 if shown.points else 10)
     if shown.log_y:

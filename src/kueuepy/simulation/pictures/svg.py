@@ -147,7 +147,6 @@ class _Frame:
         return np.round(_TOP + _HEIGHT * (1 - (exact - low) / ((high - low) or 1)), 1)
 
     def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = ()) -> str:
-        """Draw the axes, their ticks and labels."""
         bottom = _TOP + _HEIGHT
         body = [f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _WIDTH}" fill="none" stroke="currentColor"/>']
         for at, text in ticks or self._ticks(0):

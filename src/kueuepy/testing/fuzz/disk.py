@@ -54,7 +54,7 @@ def killed(act: Callable[[Callable[[], None]], object], limit: int) -> bool:
     The child process ends without closing its files.
 
     Args:
-        act: The function. The function receives another function, which it calls to activate the limit.
+        act: The function. Its argument is a function that activates the limit.
         limit: The maximum size of files, in bytes.
 
     Raises:
