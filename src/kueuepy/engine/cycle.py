@@ -81,7 +81,7 @@ class Cycle(Sequence[Decision]):
 
     @property
     def ahead(self) -> int:
-        """The number of workloads in BestEffortFIFO queues that have not been heads yet.
+        """The number of workloads in BestEffortFIFO queues that have yet to become heads.
 
         The number only decreases while no workload is admitted, evicted or requeued.
         """

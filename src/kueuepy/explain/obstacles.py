@@ -80,7 +80,7 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 
 
 def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
-    """Return failed admission checks, and the back-off after an eviction while it lasts."""
+    """Return failed admission checks, and the current back-off after an eviction, if any."""
     status = status_of(engine, found)
     checks = [
         _cause("check", words.check(check.name, check.state, check.message), {"name": check.name, "state": check.state})

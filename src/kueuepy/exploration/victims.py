@@ -1,4 +1,4 @@
-"""Compare the workloads that Kueue preempts with the smallest possible sets."""
+"""Compare Kueue's choice of workloads to preempt with the smallest possible sets."""
 
 from __future__ import annotations
 

@@ -287,7 +287,7 @@ def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
 def write_configuration(configuration: Configuration) -> dict[str, Any]:
     """Return a Configuration as its file contains it.
 
-    In v1beta2, an absent waitForPodsReady is turned on. A Configuration without this setting is therefore written in
+    If waitForPodsReady is absent, v1beta2 turns it on. A Configuration without this setting is therefore written in
     v1beta1.
 
     """

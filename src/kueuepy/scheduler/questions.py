@@ -67,8 +67,8 @@ class SchedulerQuestions:
         """Return a Workload with its current status: conditions, admission and admission checks.
 
         Args:
-            key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of its
-                job is accepted as well.
+            key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of the
+                workload's job is accepted as well.
 
         Returns:
             The Workload as it was submitted, with its current status.

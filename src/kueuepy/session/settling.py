@@ -42,9 +42,9 @@ def settle(
     With admission fair sharing, a state may never repeat, because each admission adds to the recorded usage of a
     LocalQueue. After 256 cycles, decisions that repeat 8 times in a row therefore also count as a loop.
 
-    Comparing states takes time proportional to the number of workloads. The comparison is skipped while no workload has
-    been evicted and the number of workloads that are still to become heads is large and decreasing, because no state
-    can repeat then.
+    Comparing states takes time proportional to the number of workloads. No state can repeat while no workload has been
+    evicted and the number of workloads that have not been heads decreases. In this case, the comparison is skipped if
+    that number is large.
 
     Args:
         engine: The engine.

@@ -88,7 +88,7 @@ def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
 
 
 def _of_columns(columns: dict[str, Any]) -> JobColumns:
-    """Create jobs from columns; `submit` defaults to 0, and `runtime` to a job that never ends."""
+    """Create jobs from columns. The default of `submit` is 0; jobs without a `runtime` never end."""
     size = len(next(iter(columns.values()), ()))
     submit = columns.get("submit")
     if submit is None:

@@ -76,7 +76,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
     @property
     def topology_request(self) -> dict[str, Any] | None:
-        """The topology request of the pod set; for `balanced`, only slices."""
+        """The topology request of the pod set; with `balanced`, the request has only slices."""
         if self.tas_constraint is None:
             return None
         if self.tas_constraint == "balanced":

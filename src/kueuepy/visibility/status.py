@@ -131,7 +131,7 @@ class LocalQueueStatus(_Status, frozen=True):
         admitted_workloads: Number of admitted workloads.
         flavors_reservation: Quota reserved by workloads of the LocalQueue, by flavor.
         flavors_usage: Quota of admitted workloads of the LocalQueue, by flavor.
-        fair_sharing: Its decayed usage; `None` without admission fair sharing.
+        fair_sharing: The decayed usage of the LocalQueue; `None` without admission fair sharing.
     """
 
     conditions: tuple[ActiveCondition, ...]

@@ -59,7 +59,7 @@ class LeaderWorkerSet(ParentJob):
     def jobs(self) -> "Sequence[LeaderWorkerSet]":
         """Return the replicas, including those that a rolling update adds to `spec.replicas`.
 
-        In a MultiKueue worker cluster, there are none, because the manager cluster creates the Workloads.
+        In a MultiKueue worker cluster, the result is empty, because the manager cluster creates the Workloads.
         """
         return [] if keys.MULTIKUEUE_ORIGIN in self.labels else [self._replica(i) for i in range(self._replicas())]
 

@@ -66,7 +66,7 @@ def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
 
 
 def _alone(context: LintContext, workload: Workload) -> str:
-    """Return why a cluster without other workloads does not admit a workload, or an empty text if it may."""
+    """Return why a workload is not admitted even without other workloads, or an empty text if it may be admitted."""
     engine = context.empty.fork()
     number = engine.submit(workload)
     engine.settle()
