@@ -240,7 +240,7 @@ def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
 
 
 def number(text: str, where: str, figure: str = "wait_mean") -> float:
-    """Parse a number: `0.8`, `80%`, or a duration such as `30m`, which is converted to the unit of the metric.
+    """Parse a number such as `0.8`, `80%` or `30m`. Durations are converted to the unit of the metric.
 
     Args:
         text: The text.

@@ -284,8 +284,8 @@ class SchedulerQuestions:
     def start_patch(self, key: str) -> dict[str, Any]:
         """Return the JSON merge patch with which Kueue starts the job of an admitted workload.
 
-        Kueue suspends a job when it is created. The patch resumes it and adds the node selectors, tolerations and other
-        fields of its admission.
+        Kueue suspends a job when it is created. The patch resumes the job and adds the node selectors, tolerations and
+        other fields of the admission.
 
         Args:
             key: The key of the workload.

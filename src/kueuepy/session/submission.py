@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class SubmittedWorkload(NamedTuple):
-    """A Workload, the manifest of its job if it has one, and whether the job is a single pod."""
+    """A Workload, the manifest of its job, if any, and whether that job is a single pod."""
 
     workload: Workload
     job: dict[str, Any] | None = None
