@@ -1,18 +1,18 @@
 """Kueue's admission decisions, exactly, without a cluster.
 
-Import it as `kq`. The names that most programs need are here, the others in these modules; each is loaded when it is
-first used.
+Import it as `kq`. The names that most programs need are in `kueuepy` itself, the others in its modules. Each name is
+loaded when it is first used.
 
 | module | contents |
 | --- | --- |
 | `kueuepy` | clusters, objects, `Scheduler`, decisions, `Jobs`, `simulate`, `compare`, `sweep`, `plan`, fleets |
 | `kueuepy.objects` | every object of Kueue's API, and helpers such as `nodes` and `required` |
-| `kueuepy.errors` | `KueueError` and all its kinds |
+| `kueuepy.errors` | `KueueError` and its subclasses |
 | `kueuepy.answers` | records that a Scheduler's methods return, and its tables |
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
 | `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |
-| `kueuepy.live` | recorded histories of a cluster, and how far decisions agree with them |
+| `kueuepy.live` | recorded histories of a cluster, to compare its decisions with those of kueuepy |
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 
@@ -145,7 +145,7 @@ if not TYPE_CHECKING:
     _load, __dir__ = _home.facade(__name__)
 
     def __getattr__(name: str) -> object:
-        """The version, or a public name, loaded now and kept."""
+        """Return the version, or load a public name and keep it."""
         if name == "__version__":
             from kueuepy.version import installed  # noqa: PLC0415 - reads the metadata of the package
 

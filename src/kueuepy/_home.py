@@ -1,4 +1,4 @@
-"""The public names: the module that each facade loads a name from, when the name is first used."""
+"""The public names of each facade, and the modules from which it loads them when they are first used."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]
         return found
 
     def listed() -> list[str]:
-        """The public names."""
+        """Return the public names."""
         return sorted((*home, *rooms))
 
     return load, listed
 
 
 def _missing(name: str, public: str, known: set[str]) -> str:
-    """The message for a name that a facade does not have; it names the facade that has it, or a similar name."""
+    """Return the error message for a name that a facade does not have; it suggests another facade or a similar name."""
     message = f"module {name!r} has no attribute {public!r}"
     if public.startswith("_"):
         return message

@@ -1,7 +1,7 @@
 """The hook for HTML output in notebooks: each class that supports it sets `_repr_html_ = repr_html`.
 
-By default, the HTML shows the tables that the object's method `sheets` returns. `kueuepy.display` has special forms for
-some classes.
+By default, the HTML shows the tables that the object's method `sheets` returns. `kueuepy.display` formats some classes
+differently.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders every object as HTML. The package sets it to that of `kueuepy.display`."""
+    """Set the function that renders objects as HTML. The package sets it to the function of `kueuepy.display`."""
     _renderers[:] = [render]
 
 

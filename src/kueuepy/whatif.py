@@ -132,7 +132,6 @@ def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload 
 
 
 def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
-    """Return the validated workloads of an item, with their status."""
     return [one.workload for one in valid_submissions(state, [item], keep_status=True)]
 
 
@@ -157,7 +156,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """Return a number of pods with which a workload would be admitted, while it would not with one more."""
+    """Return a number of pods that would be admitted, although one pod more would not be."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
@@ -389,8 +388,8 @@ def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
 
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
     (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
-    those of queues that borrow, then those with lower priority, then those with a later quota reservation. No workload
-    of the result could be kept.
+    workloads of queues that borrow, then workloads with lower priority, then workloads with a later quota reservation.
+    No workload of the result could be kept.
 
     Args:
         scheduler: The Scheduler, which does not change.

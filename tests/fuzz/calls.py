@@ -146,7 +146,6 @@ def _advance(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
 
 
 def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
-    """Finish a workload, in most cases one that holds quota."""
     engine = session_of(scheduler).engine
     ids = {key: engine.find(key) for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
     holding = [key for key, at in ids.items() if engine.admission(at) and not engine.condition(at, "Finished")]
@@ -157,7 +156,6 @@ def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
 
 
 def _delete(scheduler: Scheduler, chosen: Random, _: int) -> Call:
-    """Delete workloads, in most cases finished ones."""
     table, keys = scheduler.workloads, scheduler.keys()
     done = tuple(key for key, status in zip(table["key"], table["status"], strict=True) if status == "Finished")
     some = done if done and chosen.random() < _MOSTLY else keys

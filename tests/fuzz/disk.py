@@ -1,7 +1,7 @@
 """Simulation of full disks, and of processes that are killed during a write, by a limit on the size of files.
 
-A write that would exceed the limit (`RLIMIT_FSIZE`) writes the part that fits. Then it fails, or the process is killed.
-The limit alone determines which write this is.
+A write that would exceed the limit (`RLIMIT_FSIZE`) writes the part that fits. The write then fails, or the process is
+killed. The limit alone determines which write this is.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def killed(act: Callable[[Callable[[], None]], object], limit: int) -> bool:
     The child process ends without closing its files.
 
     Args:
-        act: The function. It receives another function, which it calls to activate the limit.
+        act: The function. Its argument is a function that activates the limit.
         limit: The maximum size of files, in bytes.
 
     Raises:

@@ -44,7 +44,7 @@ def configuration(chosen: Random) -> kq.Configuration:
 
 
 def cluster(chosen: Random) -> Cluster:
-    """Return a random cluster with objects of every kind. Later steps can change and remove most of them."""
+    """Return a random cluster with objects of every kind. Later steps can change and remove most objects."""
     objects: list[kq.Object] = [flavor(chosen, name) for name in _FLAVORS]
     objects += [kq.Topology("room", levels=_LEVELS), *(_check(chosen, name) for name in CHECKS)]
     objects += [kq.Namespace(name) for name in NAMESPACES]

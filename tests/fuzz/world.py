@@ -27,7 +27,7 @@ class World:
     """Two Schedulers with the same history, one with a Journal and its twin without, and a fork that does not change.
 
     After each step, the engine's invariants are checked, and both Schedulers must have the same fingerprint. After each
-    recovery or question, and after every tenth step, their saved states must be identical. This verifies that
+    recovery or question, and after every tenth step, their saved states must be identical. These checks verify that
     acknowledged calls survive a killed process, that loaded states and forks behave like their originals, and that
     questions and rejected calls change nothing.
     """

@@ -2,8 +2,8 @@
 
 `replay` and `perf` work after a plain install; the other commands need the extra `cli` (typer and rich).
 
-Exit codes: 0, success; 1, invalid or missing input; 2, invalid command line; 3, the command ran and its answer is
-negative: for example, `check` found problems, a job would not be admitted, or two policies differ.
+Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer: for example,
+`kueuepy check` found problems, a job would not be admitted, or two policies differ.
 """
 
 import sys

@@ -33,8 +33,8 @@ app = typer.Typer(
     name="kueuepy",
     help="""Make Kueue's exact admission decisions without a cluster.
 
-Exit codes: 0, success; 1, invalid or missing input; 2, invalid command line; 3, the answer is negative, e.g. check
-found problems, a job would not be admitted, or a target is missed.
+Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer, e.g. kueuepy check found
+problems, a job would not be admitted, or a target was missed.
 """,
     no_args_is_help=True,
     add_completion=True,

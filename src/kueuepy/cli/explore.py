@@ -131,7 +131,9 @@ def eta(
     future: _Future = None,
     number: _Number = 200,
     seed: _Seed = 0,
-    horizon: Annotated[str, typer.Option("--horizon", metavar="TIME", help="Time to simulate in each future.")] = "30d",
+    horizon: Annotated[
+        str, typer.Option("--horizon", metavar="TIME", help="Duration of each simulated future.")
+    ] = "30d",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
@@ -159,7 +161,7 @@ def risk(
     workload: _Workload,
     files: Files,
     *,
-    within: Annotated[str, typer.Option("--within", metavar="TIME", help="Time to simulate in each future.")] = "24h",
+    within: Annotated[str, typer.Option("--within", metavar="TIME", help="Duration of each simulated future.")] = "24h",
     runtimes: Annotated[
         str | None,
         typer.Option(

@@ -34,7 +34,9 @@ def import_(
     rules: Annotated[
         str | None,
         typer.Option(
-            "--rules", metavar="FILE", help="Mapping of running pods to LocalQueues, in the format of Kueue's importer."
+            "--rules",
+            metavar="FILE",
+            help="File that maps running pods to LocalQueues, in the format of Kueue's importer.",
         ),
     ] = None,
     save: Annotated[

@@ -21,7 +21,12 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=
 
 _File = Annotated[str, typer.Argument(metavar="FILE", help="Log or table of jobs, optionally gzipped.")]
 _Format = Annotated[
-    str, typer.Option("--format", metavar="NAME", help="Format of the file, e.g. csv, swf or philly; auto detects it.")
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format of the file, e.g. csv, swf or philly; with auto, the format is detected.",
+    ),
 ]
 _Map = Annotated[
     list[str] | None,
@@ -86,7 +91,9 @@ def describe(
 def convert(
     file: _File,
     *,
-    to: Annotated[str, typer.Option("--to", metavar="FILE", help="Output file; its name ends with .parquet or .pq.")],
+    to: Annotated[
+        str, typer.Option("--to", metavar="FILE", help="Output file; its name must end with .parquet or .pq.")
+    ],
     format: _Format = "auto",  # noqa: A002 - as the option is called
     map: _Map = None,  # noqa: A002
 ) -> None:

@@ -15,7 +15,9 @@ from kueuepy.simulation.table import Jobs
 Format: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--format", metavar="NAME", help="Format of the file of jobs, e.g. csv, swf or philly; auto detects it."
+        "--format",
+        metavar="NAME",
+        help="Format of the jobs file, e.g. csv, swf or philly; with auto, the format is detected.",
     ),
 ]
 Map: TypeAlias = Annotated[

@@ -1,4 +1,4 @@
-"""`kueuepy play`: a page with sliders that simulates the same jobs at each change."""
+"""`kueuepy play`: a page with sliders; each change of a slider simulates the same jobs again."""
 
 import webbrowser
 from typing import Annotated
@@ -34,7 +34,7 @@ def play(
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Open a page with sliders for quotas, limits and weights that simulates the same jobs at each change.
+    """Open a page with sliders for quotas, limits and weights, and simulate the same jobs at each change.
 
     The page is served on 127.0.0.1 only, at an address with a secret token. The command writes no files and accesses no
     other host. Press Ctrl-C to stop it.

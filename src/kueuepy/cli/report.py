@@ -19,7 +19,8 @@ EXAMPLES = examples(
 
 def report(
     folders: Annotated[
-        list[str], typer.Argument(metavar="DIR", help="Directories written by simulate --out; several are compared.")
+        list[str],
+        typer.Argument(metavar="DIR", help="Directories written by simulate --out; two or more are compared."),
     ],
     *,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],

@@ -38,34 +38,40 @@ EXAMPLES = examples(
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"],
     typer.Option(
-        "--model", help="Where an evicted job continues: from its start, its last checkpoint or where it stopped."
+        "--model", help="Where an evicted job continues: at its start, its last checkpoint or the point of eviction."
     ),
 ]
 _Missing: TypeAlias = Annotated[
     Literal["error", "skip", "wait"],
     typer.Option(
         "--missing",
-        help="If a LocalQueue does not exist: error exits, skip drops its jobs, wait keeps them pending.",
+        help="Treatment of jobs without an existing LocalQueue: exit with 1, skip them, or let them wait.",
     ),
 ]
 _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
     typer.Option(
         "--on-loop",
-        help="Reaction to a preemption loop: hold the cohort tree until it changes, stop the run, or exit with 3.",
+        help="On a preemption loop: pause admission in the cohort tree, stop the simulation, or exit with 3.",
     ),
 ]
 _Gate: TypeAlias = Annotated[
     str | None,
-    typer.Option("--gate", metavar="FILE", help="YAML list of targets that the run must meet, e.g. wait_p95 <= 30m."),
+    typer.Option(
+        "--gate", metavar="FILE", help="YAML list of targets that the simulation must meet, e.g. wait_p95 <= 30m."
+    ),
 ]
 _Out: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--out", metavar="DIR", help="Directory to write all tables to; kueuepy report and load_result read it."
+        "--out",
+        metavar="DIR",
+        help="Directory to write all tables to, as input of kueuepy report or Python's load_result.",
     ),
 ]
-_Report: TypeAlias = Annotated[str | None, typer.Option("--report", metavar="FILE", help="HTML file for the report.")]
+_Report: TypeAlias = Annotated[
+    str | None, typer.Option("--report", metavar="FILE", help="HTML file to write a report to.")
+]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(PICTURES)}; repeatable."),
@@ -84,12 +90,14 @@ _Load: TypeAlias = Annotated[
 _Every: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--every", metavar="TIME", help="Progress between checkpoints; must exceed 0 with --model checkpoint."
+        "--every",
+        metavar="TIME",
+        help="Working time of a job between two checkpoints; must exceed 0 with --model checkpoint.",
     ),
 ]
 _Cost: TypeAlias = Annotated[
     str,
-    typer.Option("--cost", metavar="TIME", help="Duration of a checkpoint, during which the job makes no progress."),
+    typer.Option("--cost", metavar="TIME", help="Duration of each checkpoint, during which the job makes no progress."),
 ]
 _Restore: TypeAlias = Annotated[
     str,
@@ -100,7 +108,7 @@ _Restore: TypeAlias = Annotated[
     ),
 ]
 _Grace: TypeAlias = Annotated[
-    str, typer.Option("--grace", metavar="TIME", help="Time an evicted job keeps its quota before it is released.")
+    str, typer.Option("--grace", metavar="TIME", help="Time from the eviction of a job to the release of its quota.")
 ]
 _Cycle: TypeAlias = Annotated[
     str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
@@ -122,7 +130,7 @@ _Seed: TypeAlias = Annotated[
 ]
 _At: TypeAlias = Annotated[
     str | None,
-    typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the run, e.g. quota changes."),
+    typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the simulation, e.g. quota changes."),
 ]
 
 
@@ -157,7 +165,7 @@ def simulate(
 ) -> None:
     """Simulate jobs on a cluster configuration in virtual time.
 
-    Prints the metrics of the run, such as waiting times, utilisation and evictions, and a row for each ClusterQueue.
+    Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue.
     FILE holds the configuration: queues, cohorts, flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a
     cluster, or manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and
     the requests of each pod, such as cpu, memory or gpu.
@@ -166,7 +174,10 @@ def simulate(
     --at count from the submission of the first job. An event is a mapping such as
     {when: 1d, edit: {"ClusterQueue/a:quota[f/cpu].nominalQuota": 6}}.
 
-    Exits with 3 if the run misses a target of --gate, or has a preemption loop and --on-loop is raise.
+    --every is time in which a job makes progress, not clock time. With --on-loop hold, no job of the cohort tree is
+    admitted until another event occurs there.
+    Exits with 1 if --missing is error and a LocalQueue does not exist. Exits with 3 if the simulation misses a target
+    of --gate, or if it finds a preemption loop and --on-loop is raise.
     """
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it

@@ -50,7 +50,7 @@ _Seeds: TypeAlias = Annotated[
         "--seeds",
         min=1,
         metavar="N",
-        help="Number of runs per policy; with more than 1, each run shuffles the days of the jobs.",
+        help="Number of simulations per policy; with more than 1, each shuffles the days of the jobs.",
     ),
 ]
 _Threads: TypeAlias = Annotated[
@@ -60,7 +60,7 @@ _Threads: TypeAlias = Annotated[
 _Storage: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--storage", metavar="FILE", help="File that stores finished runs; a repeated command resumes from it."
+        "--storage", metavar="FILE", help="File that stores finished simulations; a repeated command continues from it."
     ),
 ]
 
@@ -72,9 +72,7 @@ _Over: TypeAlias = Annotated[
 ]
 _Sample: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--sample", min=1, metavar="N", help="Try N policies spread evenly over all combinations, instead of all."
-    ),
+    typer.Option("--sample", min=1, metavar="N", help="Simulate only N policies, spread evenly over all combinations."),
 ]
 _Figure: TypeAlias = Annotated[
     list[str] | None,
@@ -85,24 +83,27 @@ _Figure: TypeAlias = Annotated[
 _Pareto: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--pareto", metavar="F1,F2", help="Show only the policies on the Pareto front that minimises these metrics."
+        "--pareto", metavar="F1,F2", help="Show only the Pareto-optimal policies for these metrics (lower is better)."
     ),
 ]
 _Where: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--where", metavar="CONDITION", help="Condition that the best policy must meet, e.g. 'evictions <= 200'."
+        "--where", metavar="CONDITION", help="Condition that the selected policy must meet, e.g. 'evictions <= 200'."
     ),
 ]
 _Best: TypeAlias = Annotated[
     str, typer.Option("--best", metavar="FIGURE", help="Select the policy that minimises this metric.")
 ]
 _Dask: TypeAlias = Annotated[
-    str | None, typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler on whose workers to run.")
+    str | None,
+    typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler whose workers run the simulations."),
 ]
 _Out: TypeAlias = Annotated[
     str | None,
-    typer.Option("--out", metavar="FILE", help="File for all rows: CSV if the name ends with .csv, otherwise Parquet."),
+    typer.Option(
+        "--out", metavar="FILE", help="File to write all rows to: CSV if the name ends with .csv, otherwise Parquet."
+    ),
 ]
 _Picture: TypeAlias = Annotated[
     str | None,
@@ -268,7 +269,9 @@ def plan(
     target: Annotated[
         str, typer.Option("--target", metavar="TARGET", help="Target to meet, e.g. 'wait_p95(team-a) <= 30m'.")
     ],
-    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the field to minimise.")],
+    vary: Annotated[
+        str, typer.Option("--vary", metavar="PATH", help="Path of the field whose smallest value to find.")
+    ],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
     step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between two consecutive values.")] = 1,
@@ -278,13 +281,15 @@ def plan(
     censored: Censored = None,
     seeds: _Seeds = 1,
     every: Annotated[
-        bool, typer.Option("--all", help="Try every value, even if that takes more than 64 runs.")
+        bool, typer.Option("--all", help="Try every value, even if that takes more than 64 simulations.")
     ] = False,
     threads: _Threads = None,
     storage: _Storage = None,
     out: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="YAML file for the objects with the found value."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="YAML file to write the objects to, with the value that was found."
+        ),
     ] = None,
     picture: Annotated[
         str | None, typer.Option("--picture", metavar="FILE", help="Write a chart of the tried values as .svg or .png.")

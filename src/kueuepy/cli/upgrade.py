@@ -35,7 +35,7 @@ def upgrade(
         str,
         typer.Option("--from", metavar="VERSION", help=_FROM),
     ],
-    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release: v0.1 to v0.20-devel.")],
+    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release, from v0.1 to v0.20-devel.")],
     rows: Rows = 40,
     exit_code: ExitCode = False,
     lenient: Lenient = False,

@@ -19,7 +19,11 @@ def verify(
     *,
     latency: Annotated[
         str,
-        typer.Option("--latency", metavar="DURATION", help="Maximum time between a decision of Kueue and its write."),
+        typer.Option(
+            "--latency",
+            metavar="DURATION",
+            help="Maximum time between a decision of Kueue and the API write that records it.",
+        ),
     ] = "1.2s",
     at_least: Annotated[
         float | None,

@@ -42,14 +42,14 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file of jobs to test for immediate admission, each by itself.",
+            help="YAML, JSON or CSV file of jobs; for each alone, test whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
         bool,
         typer.Option(
             "--largest",
-            help="With --job, print the largest number of pods of the first pod set that would be admitted.",
+            help="With --job, print the largest number of pods that would be admitted in the first pod set.",
         ),
     ] = False,
     preempting: Annotated[
@@ -60,11 +60,11 @@ def whatif(
         typer.Option(
             "--edit",
             metavar="FILE",
-            help="Objects with the fields to change, merged as by kubectl apply.",
+            help="Objects with the fields to change, merged as kubectl apply does.",
         ),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="With --edit, replace whole objects, as by kubectl replace.")
+        bool, typer.Option("--replace", help="With --edit, replace whole objects, as kubectl replace does.")
     ] = False,
     sets: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""Cluster: the objects of a cluster as one immutable value, validated as an API server does, and read from files."""
+"""Cluster: an immutable, validated collection of the objects of a cluster, which can be read from files."""
 
 from kueuepy.cluster.cluster import Cluster, dump, load
 

@@ -283,14 +283,15 @@ class Cluster:
         return self._with(kept, self._declared.configuration, names=names)
 
     def edit(self, path: str, value: Any) -> Cluster:
-        """Return a Cluster in which one field has another value.
+        """Return a Cluster with a new value in one field.
 
         Args:
             path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`. `Kind/*` selects all
-                objects of a kind, and `Kind/{a,b}` two of them. A selector is a position (from 0) or a name in a list.
-                `quota[flavor/resource]` selects a quota in whichever resource group contains it. `Configuration:field`
-                selects a field of the Configuration. Editing a cohort that is only named by queues declares it. A
-                Cohort can be given a quota for any flavor and resource for which some queue has one.
+                objects of a kind, and `Kind/{a,b}` selects the objects named a and b. A selector is a position (from 0)
+                or a name in a list. `quota[flavor/resource]` selects a quota in any resource group.
+                `Configuration:field` selects a field of the Configuration. Editing a cohort that is only named by
+                queues declares it. A Cohort can be given a quota for any flavor and resource for which some queue has
+                one.
             value: The new value; `None` removes the field.
 
         Returns:
@@ -309,7 +310,7 @@ class Cluster:
         return self.edit_all({path: value})
 
     def edit_all(self, values: Mapping[str, Any]) -> Cluster:
-        """Return a Cluster in which several fields have other values.
+        """Return a Cluster with new values in several fields.
 
         The edits are applied in order. Only the final objects must be valid.
 

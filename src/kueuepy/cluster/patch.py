@@ -129,7 +129,6 @@ def _spec(doc: Mapping[str, Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a deep copy of a value, with lists instead of tuples."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

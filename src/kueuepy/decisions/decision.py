@@ -63,7 +63,8 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
         pod_sets: The assignment of each pod set: flavors, usage and topology.
         borrowing_level: The level of the cohort tree up to which the workload borrows; 0 if it does not borrow.
         admitted: Whether the workload can start at once because no admission check is outstanding.
-        attempts: The flavors that were evaluated, in order. In each resource group, the best of them was assigned.
+        attempts: The flavors that were evaluated, in order. In each resource group, the best evaluated flavor was
+            assigned.
         not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
 
     Example:
@@ -95,7 +96,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
 
 
 class Preempting(msgspec.Struct, frozen=True, gc=False):
-    """A decision that a workload will fit after other workloads are preempted, which are now evicted.
+    """A decision to preempt other workloads so that this workload fits. The other workloads are now evicted.
 
     Attributes:
         workload: The key of the workload, `namespace/name`.
@@ -123,7 +124,7 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Pending(msgspec.Struct, frozen=True, gc=False):
-    """A decision that a workload keeps waiting.
+    """A decision that a workload stays pending.
 
     Attributes:
         workload: The key of the workload, `namespace/name`.

@@ -29,7 +29,7 @@ _LONGEST_TEXT = 400
 
 @singledispatch
 def html(value: Any) -> str:
-    """Return the HTML of a value: its `sheets()` as tables, or its text; some types have a format of their own."""
+    """Return the HTML of a value: the tables of its `sheets()`, its text, or a special format for some types."""
     return "".join(sheet_html(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
 
 
@@ -109,7 +109,6 @@ def _settled(settled: Settled) -> str:
 
 @html.register
 def _explanation(explanation: Explanation) -> str:
-    """Return an explanation as a collapsible tree."""
     left = [MOST_LINES]
     inside = "".join(_cause(cause, left) for cause in explanation.causes)
     return f"<details open><summary><b>{_text(explanation.headline)}</b></summary><ul>{inside}</ul></details>"
@@ -137,7 +136,6 @@ def _cluster(cluster: Cluster) -> str:
 
 @html.register
 def _scheduler(scheduler: Scheduler) -> str:
-    """Return the cohort tree with the current usage."""
     return tree_html(scheduler, repr(scheduler).strip("<>"))
 
 

@@ -11,14 +11,14 @@ T = TypeVar("T")
 class cached_property(functools.cached_property[T]):  # noqa: N801 - as Python's
     """Python's `cached_property` without a lock, as in Python 3.12 and later; two threads may both compute a value.
 
-    Before Python 3.12, each property has one lock for all objects. Threads wait for it, and a child process waits
+    Before Python 3.12, each property has one lock for all objects. Threads wait for this lock. A child process waits
     indefinitely if another thread held the lock when the process was forked.
     """
 
     if not TYPE_CHECKING:
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
-            """Return the value, which is computed if necessary."""
+            """Return the value, and compute it if necessary."""
             if instance is None:
                 return self
             known = vars(instance)

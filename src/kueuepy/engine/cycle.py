@@ -34,7 +34,7 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle, ordered by ClusterQueue name, as Kueue takes the heads.
+    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue takes the heads in this order.
 
     A Cycle never changes. The decision objects are created on first access.
 
@@ -81,9 +81,9 @@ class Cycle(Sequence[Decision]):
 
     @property
     def ahead(self) -> int:
-        """The number of workloads in BestEffortFIFO queues that are still to become heads.
+        """The number of workloads in BestEffortFIFO queues that have yet to become heads.
 
-        It only decreases while no workload is admitted, evicted or requeued.
+        The number only decreases while no workload is admitted, evicted or requeued.
         """
         return self._decided.ahead
 
@@ -145,9 +145,9 @@ def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
 class Loop(msgspec.Struct, frozen=True):
     """A preemption loop: after `period` cycles, the same state repeats.
 
-    An admission that is repeatedly revoked by an admission check is also a loop. In Kueue, such workloads are preempted
-    again and again (kubernetes-sigs/kueue#14543). Loops are most common with fair sharing, but classical preemption can
-    cause them as well.
+    An admission that is repeatedly revoked by an admission check is also a loop. In Kueue, the workloads of a loop are
+    preempted again and again (kubernetes-sigs/kueue#14543). Loops are most common with fair sharing, but classical
+    preemption can cause them as well.
 
     Attributes:
         period: The smallest number of cycles after which the same state repeats.
@@ -175,7 +175,8 @@ class Settled(Sequence[Cycle]):
 
     Attributes:
         loops: The preemption loops that were found, at most one per cohort tree.
-        finished: Whether nothing would change any more. It is False if there is a loop or `max_cycles` was reached.
+        finished: Whether further cycles would change nothing. The value is False if there is a loop or `max_cycles` was
+            reached.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -195,7 +196,7 @@ class Settled(Sequence[Cycle]):
 
     @property
     def loop(self) -> Loop | None:
-        """The first of the loops, or `None`."""
+        """The first loop, or `None` without a loop."""
         return self.loops[0] if self.loops else None
 
     @property

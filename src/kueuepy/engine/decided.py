@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NotModelled(Protocol):
-    """The requests of workloads that are not modelled, one sentence each, by key."""
+    """Descriptions of the requests that are not modelled, by workload key."""
 
     def get(self, key: str, /) -> tuple[str, ...] | None:
         """Return the requests of a workload that are not modelled, or `None`."""
@@ -31,7 +31,7 @@ def assignments(
 
     Args:
         view: The admission.
-        byte_resources: The resources whose amounts are written like those of memory.
+        byte_resources: The resources whose amounts are written in the same units as memory.
     """
     return tuple(
         PodSetAssignment(

@@ -1,4 +1,4 @@
-"""Types of the dicts and tuples that the engine returns about workloads, for the stub and for the code that reads them.
+"""Types of the dicts and tuples in which the engine returns facts about workloads.
 
 Amounts are integers: thousandths for cpu, and units for everything else. `None` means unlimited; amounts of 2^63 - 1
 and sums that exceed it are also unlimited.
@@ -114,7 +114,7 @@ class CellView(TypedDict):
 
 
 class RefusalView(TypedDict):
-    """A reason why a flavor cannot be assigned; `taint` is key, value and effect of a taint that is not tolerated."""
+    """A reason why a flavor cannot be assigned; `taint` contains the key, value and effect of an untolerated taint."""
 
     kind: Literal[
         "ExceedsCapacity",
@@ -142,7 +142,7 @@ class RefusalView(TypedDict):
 
 
 class FlavorView(TypedDict):
-    """A flavor for a pod set, whether it was evaluated or not."""
+    """The result of a flavor for a pod set, even if the flavor was not evaluated."""
 
     flavor: str
     resource_group: int
@@ -229,7 +229,7 @@ class ObstacleView(TypedDict):
 
 
 class InactivityView(TypedDict):
-    """Why a ClusterQueue is inactive: its condition Active, and the causes, each with the names of objects."""
+    """The reasons why a ClusterQueue is inactive: its condition Active, and each cause with the names of objects."""
 
     reason: str
     message: str
@@ -240,8 +240,8 @@ class FactsView(TypedDict):
     """All facts about one workload.
 
     `position` is the number of workloads before it in its ClusterQueue, or `None` if it is not queued. `first` is the
-    first workload in that queue. `goes_on` is whether the next cycle, whose flavor search continues after the last
-    evaluated flavor, makes a different decision than a complete search.
+    first workload in that queue. `goes_on` is true if the next cycle makes a different decision than a complete search,
+    because it continues the flavor search after the last evaluated flavor.
     """
 
     workload: str

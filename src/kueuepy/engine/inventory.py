@@ -37,7 +37,7 @@ EventView: TypeAlias = tuple[int, int, EventKind, str, str, str, str, str, str, 
 
 
 class ClusterQueueView(NamedTuple):
-    """A ClusterQueue: its status, and the number of its workloads."""
+    """The status of a ClusterQueue, and the number of its workloads."""
 
     name: str
     cohort: str
@@ -52,7 +52,7 @@ class ClusterQueueView(NamedTuple):
 
 
 class BacklogView(NamedTuple):
-    """The requests of the pending workloads of a ClusterQueue, and the number of finished workloads.
+    """The requests of the pending workloads of a ClusterQueue, and the number of its finished workloads.
 
     `active`, `inadmissible` and `every` are numbers of equivalence classes: workloads of one class are identical to the
     scheduler.
@@ -68,7 +68,7 @@ class BacklogView(NamedTuple):
 
 
 class LocalQueueView(NamedTuple):
-    """A LocalQueue. Its holdings are listed by the flavors of its ClusterQueue."""
+    """The status of a LocalQueue. The holdings are listed by flavor of the ClusterQueue."""
 
     namespace: str
     name: str
@@ -98,7 +98,7 @@ class CohortView(NamedTuple):
 
 
 class UnadmittedView(NamedTuple):
-    """The number of workloads of a LocalQueue that are not admitted for one reason."""
+    """The number of workloads of a LocalQueue that are not admitted for a given reason."""
 
     namespace: str
     local_queue: str

@@ -27,7 +27,6 @@ class _Lost:
         """Do nothing; this method is never called."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: ARG002, FBT001, FBT002 - as RLock's
-        """Raise a StateError."""
         self.__enter__()
         return False
 

@@ -34,7 +34,7 @@ def nodes_of(engine: Engine) -> list[Node]:
 
 
 def roots(nodes: Sequence[Node]) -> dict[str, str]:
-    """Return the kind and name of the root of each ClusterQueue's tree; if Cohorts form a cycle, of one of them."""
+    """Return the kind and name of each ClusterQueue's root; if Cohorts form a cycle, one of them is the root."""
     found = {}
     for row, node in enumerate(nodes):
         if node.kind == "ClusterQueue":

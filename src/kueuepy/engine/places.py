@@ -15,8 +15,8 @@ class DomainView(TypedDict):
     """A domain, and the number of pods of a pod set that fit into it.
 
     `pods` is the number that fit now, and `pods_if_empty` the number without workloads that the topology has placed.
-    Only pods in whole slices count, in addition to the leader if there is one. `excluded` counts the nodes that hold no
-    pod.
+    Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the nodes that
+    hold no pod.
     """
 
     level: str
@@ -28,7 +28,7 @@ class DomainView(TypedDict):
 
 
 class PlaceFailureView(TypedDict):
-    """Why pods cannot be placed: the kind of Kueue's reason, and its numbers and names."""
+    """The reason why pods cannot be placed: its kind in Kueue, and the numbers and names in its message."""
 
     kind: str
     fit: int
@@ -40,12 +40,12 @@ class PlaceFailureView(TypedDict):
 
 
 class PlaceFactsView(TypedDict):
-    """A pod set, with the leader of its group if it has one, in the topology of one flavor.
+    """Topology facts about a pod set, and the leader of its group if it has one, for one flavor.
 
     `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
     to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`
     is the number of domains of each level. `nearest` is the domain of a required level that holds most pods. If
-    `resolved` is False, the request is not valid for this topology, and there are no numbers.
+    `resolved` is False, the request is not valid for this topology, and all numbers are absent.
     """
 
     topology: str

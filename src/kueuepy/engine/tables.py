@@ -51,13 +51,13 @@ class ShareTable(Columns):
 class Grid(Columns):
     """A table of numbers for each node of the cohort forest, flavor and resource.
 
-    A table row is an existing node with a flavor and resource for which it or a descendant has quota or usage. The
-    arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and resource. They are
-    read-only views of the engine's memory at the time when the table was created. While an array is in use, the engine
-    keeps that state, and copies it before the next change.
+    Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
+    usage. The arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and
+    resource. The arrays are read-only views of the engine's memory at the time when the table was created. While an
+    array is in use, the engine keeps that state, and copies it before the next change.
 
-    Amounts of the table are in the unit of the resource: cores, bytes or devices. They are infinite where a limit is
-    not set. `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
+    Amounts of the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
+    `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
     thousandths for cpu, and `UNLIMITED` where a limit is not set.
 
     Attributes:
@@ -127,7 +127,7 @@ class Grid(Columns):
         """Return the amounts of each ClusterQueue by `flavor/resource`, without those that are 0.
 
         Args:
-            fact: A fact of the table, such as `usage`; by default the first one.
+            fact: The name of the quantity, such as `usage`. Default: the first one of the table.
         """
         names = [f"{flavor}/{resource}" for flavor, resource in self.flavor_resources]
         found = self.array(fact or self.facts[0])
@@ -147,7 +147,7 @@ class Grid(Columns):
         return Columns({name: texts.get(name, self[name]) for name in self.names})
 
     def _column(self, name: str) -> Column:
-        """Return a column; amounts in the unit of the resource."""
+        """Return a column, with amounts in the unit of the resource."""
         column = self._columns[name]
         return own_units(column, self._columns["resource"]) if name in self.facts else column
 

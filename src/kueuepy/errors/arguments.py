@@ -1,9 +1,9 @@
-"""Conversion of Python exceptions that are caused by arguments of a wrong type to errors that name the argument.
+"""Conversion of exceptions caused by arguments of a wrong type into errors that name the argument.
 
 Types are checked only after a function has raised an exception that is not a KueueError. If an argument does not match
 its annotation, an InvalidSpecError that names the argument is raised. If all arguments match, the exception indicates a
-bug in kueuepy and is not changed. The exception to this is a RecursionError, which is caused by an argument that is
-nested too deeply. A wrong number of arguments, or an unknown argument name, remains a TypeError.
+bug in kueuepy and is not changed. Only a RecursionError is always converted, because an argument that is nested too
+deeply causes it. A wrong number of arguments, or an unknown argument name, remains a TypeError.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
 
 
 def is_text(value: str) -> bool:
-    """Whether a text can be written to a file, or be the name of one."""
+    """Return whether a text can be written to a file or used as a file name."""
     return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
@@ -165,7 +165,7 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """The names that annotations can use: those of a module, including names that it imports for type checking only.
+    """The names that annotations can use: the names in a module, including imports for type checking only.
 
     An argument can only be an instance of a class whose module is loaded, so loaded modules are sufficient.
     """

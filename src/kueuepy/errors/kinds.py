@@ -12,40 +12,41 @@ if TYPE_CHECKING:
 
 
 class KueueError(Exception):
-    """The base of every error that kueuepy raises on purpose.
+    """Base class of all errors that kueuepy raises deliberately.
 
     Attributes:
-        about: What it is about, if that is known: the manifest of a job as it was given, or the key of a Workload.
-        path: The field of it that is wrong, as keys and positions from its top; empty for the whole.
+        about: The manifest of a job as it was passed, or the key of a Workload that caused the error; `None` if
+            unknown.
+        path: The invalid field, as a sequence of keys and positions in the manifest; empty for the whole manifest.
     """
 
     about: object = None
     path: tuple[str | int, ...] = ()
 
     def at(self, *path: str | int) -> Self:
-        """The error, of this field."""
+        """Set the invalid field, and return the error."""
         self.path = path
         return self
 
 
 class InvalidSpecError(KueueError, ValueError):
-    """A value is wrong: it has the wrong type, is out of range, or contradicts another one."""
+    """A value has a wrong type, is out of range, or contradicts another value."""
 
 
 class NotFoundError(KueueError, KeyError):
-    """A name refers to nothing."""
+    """A name refers to an object that does not exist."""
 
     def __str__(self) -> str:
-        """The message as written, not its repr as `KeyError` would show it."""
+        """Return the message itself; `KeyError` would return its `repr`."""
         return str(self.args[0]) if self.args else ""
 
 
 class DuplicateError(KueueError, ValueError):
-    """Two things have one name."""
+    """Two objects have the same name."""
 
 
 class StateError(KueueError, RuntimeError):
-    """A call does not fit the state that its object is in."""
+    """A call is not allowed in the current state."""
 
 
 class ApiError(KueueError, RuntimeError):
@@ -66,15 +67,15 @@ class ApiError(KueueError, RuntimeError):
 
 
 class UnsupportedError(KueueError, NotImplementedError):
-    """A field or kind is understood but not modelled."""
+    """A field or kind is known but not modelled."""
 
 
 class InternalError(KueueError, RuntimeError):
-    """A bug of kueuepy: an invariant of the engine does not hold."""
+    """A bug in kueuepy: an invariant of the engine is violated."""
 
 
 class LoopError(StateError):
-    """Preemption loops endlessly, and the simulation was run with `on_loop="raise"`."""
+    """A simulation with `on_loop="raise"` found a preemption loop."""
 
 
 class ScenarioError(InvalidSpecError):
@@ -83,7 +84,7 @@ class ScenarioError(InvalidSpecError):
 
 @contextmanager
 def about(thing: object) -> Iterator[None]:
-    """Around what deals with one thing: an error that does not know yet what it is about is about this."""
+    """Set the attribute `about` of a KueueError raised in a `with` block, unless it is already set."""
     try:
         yield
     except KueueError as error:

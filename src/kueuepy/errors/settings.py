@@ -1,4 +1,4 @@
-"""Functions that pass keyword arguments on to another: their signature names each, and a wrong one is refused."""
+"""Signatures for functions that pass keyword arguments on to another function, and errors for unknown keywords."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ R = TypeVar("R")
 
 
 class _Default:
-    """The default of a keyword that another function decides."""
+    """A placeholder for a default that another function defines."""
 
     def __repr__(self) -> str:
         return "..."
 
 
 def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator of functions with `**settings: Unpack[keywords]`, where `keywords` is a TypedDict.
+    """Return a decorator for functions with `**settings: Unpack[keywords]`, where `keywords` is a TypedDict.
 
-    Type checkers see the TypedDict. The decorator shows its keywords in the signature, and so in `help()`, and raises
-    an error for any other keyword; `guesses` has what to use instead of keywords that users try first.
+    Type checkers see the TypedDict. The decorator adds the keywords of the TypedDict to the signature, which `help()`
+    shows, and raises an error for any other keyword. `guesses` maps wrong keywords that users often try to the correct
+    ones.
 
     >>> from typing import TypedDict
     >>> class Options(TypedDict, total=False):

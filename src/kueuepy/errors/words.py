@@ -6,7 +6,7 @@ _OF_ONE = {"have": "has", "are": "is"}
 
 
 def plural(count: int, noun: str) -> str:
-    """Return the singular or plural of a noun.
+    """Return a noun in the singular or plural.
 
     >>> plural(1, "Topology"), plural(2, "Topology"), plural(2, "RuntimeClass"), plural(0, "job")
     ('Topology', 'Topologies', 'RuntimeClasses', 'jobs')
@@ -17,7 +17,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def verb(count: int, does: str) -> str:
-    """Return the third person of a verb, in the singular or plural.
+    """Return the form of a verb for a subject in the singular or plural.
 
     >>> verb(1, "wait"), verb(2, "wait"), verb(1, "have"), verb(1, "are")
     ('waits', 'wait', 'has', 'is')

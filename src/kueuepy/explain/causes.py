@@ -47,10 +47,10 @@ def waiting_causes(
 
     Args:
         facts: The facts of the workload.
-        position: Its position in the queue, from 0; `None` if it is not queued.
+        position: The position of the workload in the queue, from 0; `None` if the workload is not queued.
         head: The workload at the head of a StrictFIFO queue that blocks it, if any.
-        before: Causes to list first: delays that end by themselves.
-        after: Causes to list after the flavors: those of the whole request.
+        before: Causes about delays that end by themselves, to list first.
+        after: Causes about the whole request, to list after the flavors.
         fair: Whether fair sharing is enabled.
     """
     causes = list(before)
@@ -212,7 +212,7 @@ def _held(cell: CellView) -> Cause:
 
 
 def _loan(cell: CellView) -> list[Cause]:
-    """Return the lenders of borrowed quota: all nodes below the lowest Cohort that does not borrow itself."""
+    """Return the lenders of borrowed quota, which are all nodes below the lowest Cohort that does not borrow itself."""
     own, *above = cell["path"]
     borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
     within = above[: len(list(borrowing)) + 1]

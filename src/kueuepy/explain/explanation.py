@@ -32,8 +32,8 @@ class Explanation(msgspec.Struct, frozen=True):
     Attributes:
         workload: The key of the workload, `namespace/name`.
         cluster_queue: Its ClusterQueue; empty if it has none.
-        verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. Otherwise
-            `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
+        verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. For any
+            other workload, its state: `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
         reason: Kueue's reason from an evaluation now. The condition of the workload may only state that Kueue skipped
             the evaluation; this attribute has the result of the evaluation.
         message: Kueue's message for the reason.

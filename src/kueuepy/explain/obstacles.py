@@ -43,7 +43,7 @@ _WAYS_TO_BE_ADMISSIBLE = {
 
 
 def obstacles(facts: FactsView) -> list[Cause]:
-    """Return why no cycle evaluates a workload, or rejects it before its flavors are evaluated."""
+    """Return why no cycle evaluates a workload, or why a cycle rejects it before it evaluates flavors."""
     if (obstacle := facts["obstacle"]) is not None:
         text = _UNCOUNTED if obstacle["kind"] == "DevicesUncounted" else obstacle["message"]
         return [_cause("obstacle", text, {"reason": obstacle["reason"]}, _inactivity(facts))]
@@ -80,7 +80,7 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 
 
 def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
-    """Return failed admission checks, and the back-off after an eviction while it lasts."""
+    """Return failed admission checks, and the current back-off after an eviction, if any."""
     status = status_of(engine, found)
     checks = [
         _cause("check", words.check(check.name, check.state, check.message), {"name": check.name, "state": check.state})
@@ -100,7 +100,7 @@ def _backoff(engine: Engine, status: StatusView, facts: FactsView) -> list[Cause
 
 
 def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
-    """Return the latest end of a workload that would free enough quota, if it has a maximum execution time."""
+    """Return when a workload that holds enough quota ends at the latest, if it has a maximum execution time."""
     ends = sorted(
         (end, key)
         for key in {

@@ -1,4 +1,4 @@
-"""Conversion of the core's facts about a topology to causes: the domain tree, and why each domain was rejected."""
+"""Conversion of the core's facts about a topology to causes: the domain tree, and the reasons for rejected domains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOWN = 5
 
 
 def place_cause(facts: PlaceFactsView) -> Cause:
-    """Return whether the pods fit into the topology, with the tree of its domains if they do not."""
+    """Return whether the pods fit into the topology; if not, the causes include the tree of its domains."""
     shown = facts["failure"] is not None
     return _cause("topology", words.place(facts), facts, _below((), facts) if shown else ())
 

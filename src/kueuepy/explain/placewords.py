@@ -1,4 +1,4 @@
-"""The sentences of explanations about topologies."""
+"""Sentences that explain topology placement."""
 
 from __future__ import annotations
 

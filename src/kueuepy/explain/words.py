@@ -1,4 +1,4 @@
-"""The sentences of explanations; the facts come from the core."""
+"""Sentences that explain the state of a workload, made from the facts of the core."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ _REASONS = {
 
 
 def amount(resource: str, value: int | None) -> str:
-    """Format an amount as Kueue does; `None` is no limit."""
+    """Format an amount as Kueue does; `None` means unlimited."""
     return "no limit" if value is None else Quantity.format(resource, value)
 
 
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
-    """Describe the result for a flavor; `uncovered`: the queue does not cover some resource of the pod set."""
+    """Describe the result for a flavor; `uncovered` means that the queue does not cover a resource of the pod set."""
     if facts["ineligible"]:
         return f"{facts['flavor']}: not eligible"
     if not facts["tried"]:
@@ -180,7 +180,7 @@ def pool(facts: NodeView, resource: str) -> str:
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """List workloads each of which would free enough quota alone."""
+    """List the workloads that would each free enough quota alone."""
     names = ", ".join(workloads)
     return (
         f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
@@ -220,7 +220,7 @@ def backoff(seconds: float, evictions: int, queue: str) -> str:
 
 
 def release(workload: str, seconds: float) -> str:
-    """Describe the latest end of a workload with a maximum execution time."""
+    """Describe when a workload with a maximum execution time ends at the latest."""
     return f"{workload} finishes in {seconds:g} s at the latest, because of its maximumExecutionTimeSeconds"
 
 
@@ -333,7 +333,6 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 
 def _together(verdict: str) -> str:
-    """Return a verdict on several candidates."""
     text = _VERDICTS[verdict]
     for one, several in _PLURALS:
         text = text.replace(one, several)

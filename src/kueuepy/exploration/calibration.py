@@ -47,8 +47,8 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
             independent, so this interval is too narrow.
         high: The upper end of that interval.
         raw: The coverage without widening.
-        widen: The factor by which the lower end of an interval is divided and the upper end multiplied; 1 or more. It
-            is determined from the first half of the log only.
+        widen: The factor by which the lower end of an interval is divided and the upper end multiplied; 1 or more. The
+            factor is determined from the first half of the log only.
         jobs: One row per evaluated job, with times in seconds: `job` (the row in the log), `queue`, `submit`, the true
             `wait`, the estimates `p5`, `p50` and `p95`, and whether the true wait is `within` the widened interval.
         known: The jobs of the first half, from which `eta` draws runtimes.
@@ -131,8 +131,8 @@ def calibrate(
     All jobs are simulated once, which gives the true waiting times. The first half of the log determines how much the
     intervals must be widened: runtimes of its first half are used to estimate the waiting times in its second half, and
     the intervals are scaled until 90% contain the true value (split conformal prediction). Then runtimes of the first
-    half of the log are used to estimate the waiting times in the second half, and the coverage of the widened intervals
-    is measured. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
+    half of the log are used to estimate the waiting times in the second half, to measure the coverage of the widened
+    intervals. Jobs that wait for less than a minute are excluded, because their estimate is trivial.
 
     Args:
         cluster: The cluster.
@@ -140,7 +140,7 @@ def calibrate(
         jobs: The number of jobs to evaluate in each of the two rounds, drawn from the jobs that waited. Default: 60.
         n: The number of futures per estimate. Default: 40.
         seed: The seed of the random numbers. Default: 0.
-        threads: The number of simultaneous futures. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         options: Further arguments of `eta`, such as `horizon`.
 
     Returns:
@@ -195,7 +195,7 @@ def _score(found: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class _Round:
-    """Estimates of the waiting times between two times, with the runtimes of all jobs before the first time."""
+    """Estimates of waiting times in a time interval, from the runtimes of all jobs submitted before it."""
 
     def __init__(self, result: Result, log: Jobs, known_until: float, end: float) -> None:
         self.known = log.window(0, known_until)

@@ -41,7 +41,7 @@ _OUTSIDE = (
 
 @checked_methods
 class CycleCost(msgspec.Struct, Framed, frozen=True):
-    """The work of each scheduling cycle of a run. `cycle_cost` creates it.
+    """The work of each scheduling cycle of a simulation. `cycle_cost` creates it.
 
     Attributes:
         cycles: One row per cycle that had heads: `seconds` (the start of the cycle), `heads` (their number),
@@ -155,7 +155,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[
 
 
 def _most_running(cluster: Cluster, result: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each time, the number of workloads with quota in the cohort tree that has the most of them."""
+    """Return, for each time, the largest number of workloads with quota in any cohort tree."""
     runs = result.runs
     tree = roots(nodes_of(session_of(Scheduler(cluster, now=0)).engine))
     queue = result.jobs["cluster_queue"]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _HOUR = 3600
 _MOST = 1000
-"""The maximum number of groups. Each group needs two runs."""
+"""The maximum number of groups. Each group needs two simulations."""
 
 
 @guessed(table="frame", matrix_frame="frame")
@@ -48,8 +48,8 @@ class DelayMatrix(Framed):
         jobs: The number of jobs of each group.
         waits: The mean waiting time of each group when all jobs are present.
         matrix: An array of groups by groups. The value in row r and column c is the mean waiting time of c with all
-            jobs present, minus that without the jobs of r. It is negative if r shortens the waits of c. The diagonal is
-            NaN.
+            jobs present, minus that without the jobs of r. The value is negative if r shortens the waits of c. The
+            diagonal is NaN.
         alone: For each group, the mean waiting time with all jobs present, minus that with only its own jobs.
         total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
             matrix[r, c]` over the other groups c.
@@ -64,13 +64,13 @@ class DelayMatrix(Framed):
     """
 
     def __init__(self, by: str, groups: tuple[str, ...], waits: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
-        """Create Delays from sums of waiting times.
+        """Create a DelayMatrix from sums of waiting times.
 
         Args:
             by: The column that defines the groups.
             groups: The names of the groups.
-            waits: An array of runs by groups: first the run with all jobs, then one run without each group, then one
-                run with each group alone.
+            waits: An array with one row per simulation and one column per group: first the simulation with all jobs,
+                then one simulation without each group, then one with each group alone.
             counts: The number of jobs of each group.
         """
         n = len(groups)
@@ -87,7 +87,7 @@ class DelayMatrix(Framed):
     def frame(self) -> Columns:
         """One row per group that is left out, one column per group that is delayed, and `total_hours`.
 
-        The last row, `all others`, compares with a run in which only the column's own jobs are present.
+        The last row, `all others`, compares with a simulation in which only the column's own jobs are present.
         """
         names = [*self.groups, "all others"]
         columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
@@ -110,7 +110,7 @@ class DelayMatrix(Framed):
         return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return the matrix in readable units: how much longer the jobs of a column wait because of a row."""
+        """Return the matrix in readable units: by how much the group of a row delays the group of a column."""
         names = self.frame.names
         rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
         head = [name if name in ("left_out", "total_hours") else f"wait of {name}" for name in names]
@@ -139,7 +139,7 @@ def delay_matrix(
     threads: int | None = None,
     **settings: Unpack[RunSettings],
 ) -> DelayMatrix:
-    """Measure how much each group's jobs delay those of the others.
+    """Measure how much the jobs of each group delay the jobs of the other groups.
 
     The function simulates all jobs, then all jobs without each group, then each group alone. Unlike a share at one
     moment, the result shows causes: a queue with a small share can delay others if its jobs arrive at a bad time.
@@ -151,7 +151,7 @@ def delay_matrix(
         jobs: A `Jobs`, rows, data frames or manifests.
         by: The column that defines the groups: `cluster_queue`, or a column of jobs such as `queue` or `user`. Default:
             `cluster_queue`.
-        threads: The number of simultaneous runs. Default: the number of available cores.
+        threads: The number of simulations to run in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`.
 
     Returns:

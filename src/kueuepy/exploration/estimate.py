@@ -55,8 +55,8 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         p95: The 95th percentile.
         seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
         horizon: The simulated time span.
-        coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if it was not
-            measured (see `calibrate`).
+        coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if the coverage
+            was not measured (see `calibrate`).
         closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
             every percentile is then too early, and the interval too narrow.
 
@@ -122,8 +122,8 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         probability: The fraction of futures in which the workload is evicted.
         low: The lower end of the 95% confidence interval of the probability (Wilson score).
         high: The upper end of the interval.
-        rules: For each preemption rule or eviction reason, the fraction of futures in which it evicts the workload
-            first.
+        rules: For each preemption rule or eviction reason, the fraction of futures in which it is the first to evict
+            the workload.
         futures: The number of futures.
         within: The simulated time span, in seconds from now.
         closed: Whether the futures contain no new jobs because `future` was not given. New jobs could preempt the
@@ -163,8 +163,6 @@ class Risk(msgspec.Struct, Framed, frozen=True):
 
 
 class _Futures:
-    """The simulated futures of a Scheduler, one per seed."""
-
     def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings) -> None:
         self._scheduler = scheduler.fork()
         if isinstance(item, str):
@@ -193,7 +191,7 @@ class _Futures:
 
 
 class FutureSettings(RunSettings, total=False):
-    """Keyword arguments of `eta` that describe the future, beside those of a run.
+    """Keyword arguments of `eta` that describe the future, in addition to those of `simulate`.
 
     Attributes:
         future: Jobs that will arrive, or a function that makes them from a seed.
@@ -210,7 +208,7 @@ class EtaSettings(FutureSettings, total=False):
     Attributes:
         n: The number of simulated futures.
         seed: Seed of the random number generator.
-        threads: The number of parallel runs; by default one for each core.
+        threads: The number of futures to simulate in parallel; by default one for each core.
     """
 
     n: int
@@ -241,14 +239,14 @@ def eta(
         scheduler: The current state, which does not change.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
-            all others; or a log (`Jobs`) from whose runtimes those of the same queue are drawn.
+            all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Without
-            them, no new job can overtake the workload, so the estimate is too early. The printed result then shows no
-            interval.
+            `future`, no new job can overtake the workload, so the estimate is too early. The printed result then shows
+            no interval.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
-        threads: The number of simultaneous runs. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -321,7 +319,7 @@ def risk(
         runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
         n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
         seed: The seed of the first future. Default: 0.
-        threads: The number of simultaneous runs. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:

@@ -66,7 +66,7 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
     __slots__ = ("_verdicts",)
 
     def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
-        """Create a Gate from verdicts."""
+        """Create a PolicyCheck from verdicts."""
         self._verdicts = tuple(verdicts)
 
     @property
@@ -126,7 +126,6 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
 
 
 def _as_cell(text: str) -> str:
-    """Return text escaped for one cell of a Markdown table."""
     return html.escape(" ".join(text.split())).replace("|", "&#124;")
 
 

@@ -46,7 +46,7 @@ ALIKE = (
 )
 """The warning that the seeds of a sweep give identical results."""
 _MANY = 10
-"""The best of this many policies on one seed is worth a warning."""
+"""With at least this many policies and one seed, a warning says that the best policy may be best by chance."""
 
 
 class SelectedPolicy(msgspec.Struct, frozen=True):
@@ -70,13 +70,13 @@ class SelectedPolicy(msgspec.Struct, frozen=True):
 @guessed(tried="frame", table="frame")
 @checked_methods
 class Sweep(Framed):
-    """The results of a sweep: one row of metrics per policy and seed. `sweep` creates it.
+    """The results of a sweep, with one row of metrics per policy and seed. `sweep` creates it.
 
     Attributes:
-        setup: The cluster, jobs and settings that all runs share.
+        setup: The cluster, jobs and settings that all simulations share.
         policies: The values by path of each policy.
-        seeds: The seeds with which each policy was run.
-        rows: The metrics of each run, by policy and then by seed.
+        seeds: The seeds with which each policy was simulated.
+        rows: The metrics of each simulation, by policy and then by seed.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, sweep
@@ -99,7 +99,7 @@ class Sweep(Framed):
         self.rows = tuple(rows)
 
     def __len__(self) -> int:
-        """Return the number of runs."""
+        """Return the number of simulations."""
         return len(self.rows)
 
     @cached_property
@@ -109,10 +109,10 @@ class Sweep(Framed):
 
     @cached_property
     def frame(self) -> Columns:
-        """One row per run: `policy`, `seed`, the values by path, every metric, `wall_s` and `error`.
+        """One row per simulation: `policy`, `seed`, the values by path, every metric, `wall_s` and `error`.
 
-        `wall_s` is the run's duration in seconds. A metric that a run does not have is NaN. The values of a path are
-        strings (lists as JSON) unless all of them are numbers.
+        `wall_s` is the wall-clock time of the simulation in seconds. An undefined metric is NaN. The values of a path
+        are strings (lists as JSON) unless all of them are numbers.
         """
         n = len(self.seeds)
         errors = [row["error"] for row in self.rows]
@@ -132,7 +132,7 @@ class Sweep(Framed):
         return {path: _column([p.get(path) for p in self.policies for _ in range(times)]) for path in paths}
 
     def _values(self, figure: str) -> NDArray[np.float64]:
-        """Return a metric as an array of policies by seeds; NaN where a run does not have it."""
+        """Return a metric as an array of policies by seeds, with NaN where it is undefined."""
         name = self.named(figure)
         values = [row["figures"].get(name, math.nan) for row in self.rows]
         return np.array(values, np.float64).reshape(len(self.policies), len(self.seeds))
@@ -180,12 +180,12 @@ class Sweep(Framed):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the results can differ between seeds: jobs from a function, thinned jobs, or delays."""
+        """Whether the results can differ between seeds because of generated jobs, thinned jobs or delays."""
         thinned = any("jobs:thin" in policy for policy in self.policies)
         return thinned or not isinstance(self.setup.jobs, Jobs) or bool(self.setup.settings.delays)
 
     def to_table(self) -> Columns:
-        """Return `frame`: one row per run."""
+        """Return `frame`, which has one row per simulation."""
         return self.frame
 
     # Analysis.
@@ -340,7 +340,7 @@ class Sweep(Framed):
         return applied(self.setup, self.policies[self._place(policy)]).cluster
 
     def result(self, row: int, *, record: Recording | None = None) -> Result:
-        """Repeat one run, and return its result with all tables.
+        """Repeat one simulation, and return its result with all tables.
 
         Args:
             row: The row in `frame`, from 0.
@@ -413,7 +413,6 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """Return a policy's value as text; `None` stays `None`."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(msgspec.to_builtins(value.item() if hasattr(value, "item") else value))
@@ -426,7 +425,6 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _taken(table: Columns, rows: Sequence[int]) -> Columns:
-    """Return the given rows of a table."""
     chosen = np.array(rows, np.int64)
     return Columns(
         {

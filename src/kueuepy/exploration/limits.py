@@ -47,10 +47,10 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         flavor_resource: The flavor and resource, as `flavor/resource`.
         promised: The required amount of each ClusterQueue.
         ensured: The amount that each ClusterQueue gets in the worst case under the current limits. In the worst case,
-            all other queues first use as much as they can at the highest priority; then the queue asks at the lowest
-            priority.
+            all other queues first use as much as they can at the highest priority; then the queue requests quota at the
+            lowest priority.
         lending: The largest `lendingLimit` that guarantees the required amounts, for each ClusterQueue whose limit must
-            change; `None` if no lending limits guarantee them.
+            change; `None` if no lending limits guarantee the required amounts.
         borrowing: The largest `borrowingLimit` for all ClusterQueues of the cohort trees that guarantees the required
             amounts; a queue with a smaller limit keeps it. `None` if no limit guarantees them, and `"unlimited"` if
             none is needed.
@@ -135,8 +135,9 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_r
     """Compute lending and borrowing limits that guarantee each ClusterQueue an amount, whatever the other queues do.
 
     The guaranteed amount is determined by simulation: all other ClusterQueues take as much as they can, the nearest in
-    the cohort tree first, and then the queue asks. Quota that it reclaims by its own preemption counts. Filling the
-    nearest queues first is the worst case, because it exhausts each of the nested limits as far as possible.
+    the cohort tree first, and then the queue requests quota. Quota that it reclaims by its own preemption counts.
+    Filling the nearest queues first is the worst case, because it exhausts each of the nested limits as far as
+    possible.
 
     Args:
         cluster: The cluster; its workloads are ignored.

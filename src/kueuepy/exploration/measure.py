@@ -44,10 +44,10 @@ _HOUR = 3600
 
 
 def figures_of(result: Result) -> dict[str, float]:
-    """Return all metrics of a run by name.
+    """Return all metrics of a simulation by name.
 
-    Every run has the same names: a metric by resource has one name per flavor and resource, and `preemptions` has one
-    per rule.
+    Every simulation has the same names: a metric by resource has one name per flavor and resource, and `preemptions`
+    has one per rule.
     """
     found: dict[str, float] = {}
     for name in Kpis.__struct_fields__:
@@ -91,7 +91,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """A metric of a run, optionally restricted to some jobs, a queue, or a flavor and resource.
+    """A metric of a simulation, optionally restricted to some jobs, a queue, or a flavor and resource.
 
     Attributes:
         figure: The name of a metric of `Kpis`, or `wait_pN` or `first_wait_pN` for any percentile N from 0 to 100.
@@ -111,11 +111,11 @@ class Measure(msgspec.Struct, frozen=True):
         return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
 
     def of(self, result: Result) -> float | None:
-        """Return the value of the metric for a run; `None` if it is undefined because no job is counted.
+        """Return the value of the metric for a simulation; `None` if it is undefined because no job is counted.
 
         Raises:
             NotFoundError: There is no such metric, queue or resource.
-            InvalidSpecError: The metric cannot be restricted in this way.
+            InvalidSpecError: The metric does not support the restrictions.
         """
         parts = _Parts.of(self, result)
         if _is_of_jobs(self.figure):
@@ -149,8 +149,6 @@ class Promise(msgspec.Struct, frozen=True):
 
 
 class _Parts(msgspec.Struct, frozen=True):
-    """The parsed restrictions of a metric."""
-
     queue: str | None = None
     cell: str | None = None
     of_jobs: tuple[Condition, ...] = ()
@@ -242,7 +240,7 @@ def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
 
 
 def number(text: str, where: str, figure: str = "wait_mean") -> float:
-    """Parse a number: `0.8`, `80%`, or a duration such as `30m`, which is converted to the unit of the metric.
+    """Parse a number such as `0.8`, `80%` or `30m`. Durations are converted to the unit of the metric.
 
     Args:
         text: The text.
@@ -250,7 +248,7 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
         figure: The name of the metric. Default: `wait_mean`, whose unit is seconds.
 
     Raises:
-        InvalidSpecError: The text is not a number, or it is a duration and the metric is not.
+        InvalidSpecError: The text is not a number, or it is a duration and the metric is not a time.
 
     Example:
         >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
@@ -323,7 +321,7 @@ def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
 
 
 def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
-    """Return the metric of a text, and the operator and value after it, if there are any."""
+    """Return the metric in a text, with the operator and the value that follow the metric, if any."""
     found = _split(text)
     if found is None:
         raise InvalidSpecError(

@@ -48,7 +48,7 @@ class Grid(Protocol):
 
 @checked_methods
 class SweepPlots:
-    """The plots of a sweep. Each method draws on `ax` if it is given, and on new Axes otherwise."""
+    """The plots of a sweep. Each method draws on `ax` or, if `ax` is not given, on new Axes."""
 
     def __init__(self, grid: Grid) -> None:
         """Create the plots of a sweep."""

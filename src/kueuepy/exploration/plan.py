@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kueuepy.exploration.measure import Promise
 
 _ALL = 64
-"""The maximum number of runs for which all values are tried by default."""
+"""The maximum number of simulations for which all values are tried by default."""
 _AT_ONCE = 3
 """The number of values per round of a search, which does not depend on the number of cores."""
 
@@ -47,7 +47,7 @@ class Plan(Framed):
         monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
             longer, so this can be False.
         exhaustive: Whether all values were tried, so that no smaller value meets the target.
-        errors: The error of each value that is not valid. Such a value does not meet the target.
+        errors: The error of each value that is not valid. An invalid value does not meet the target.
         warnings: Warnings to consider before using the answer.
 
     Example:
@@ -182,19 +182,19 @@ def plan(
     """Find the smallest value of a field that meets a target.
 
     All values of a small range are tried. A larger range is searched under the assumption that larger values are
-    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if that is
-    wrong.
+    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if this
+    assumption is wrong.
 
     Args:
         cluster: The cluster.
         jobs: The jobs, as `sweep` accepts them.
-        target: The target, such as `wait_p95(team-a) <= 30m`. It must be met with every seed.
-        vary: The path of the field, as `Cluster.edit` accepts it, or a path of the jobs or the run as in `sweep`.
+        target: The target, such as `wait_p95(team-a) <= 30m`. The target must be met with every seed.
+        vary: The path of the field, as for `Cluster.edit`, or a path of the jobs or the simulation, as for `sweep`.
         low: The smallest value to try.
         high: The largest value to try.
         step: The step between two values. Default: 1.
-        exhaustive: Whether to try all values. Default: True if this takes at most 64 runs.
-        options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the runs.
+        exhaustive: Whether to try all values. Default: True if this takes at most 64 simulations.
+        options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the simulations.
 
     Returns:
         The smallest value that meets the target, and the values that were tried.

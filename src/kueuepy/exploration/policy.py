@@ -1,4 +1,4 @@
-"""Policies: values by path, which change the cluster, the jobs or the run of a setup."""
+"""Policies, which are values by path that change the cluster, the jobs or the settings of a simulation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DELAY = re.compile(r"delays\[(\d+)\]")
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """The cluster, jobs and settings that all runs of a sweep share.
+    """The cluster, jobs and settings that all simulations of a sweep share.
 
     Attributes:
         cluster: The cluster that policies change.
@@ -122,7 +122,7 @@ def _known(path: str, field: str, fields: set[str]) -> str:
 
 
 def _with_setting(settings: Settings, path: str, target: str, field: str, value: Any) -> Settings:
-    """Return the settings with one changed field of the model, the clock or a delay; the run validates the value."""
+    """Return the settings with one changed field of the model, the clock or a delay; the value is not validated."""
     delay = _DELAY.fullmatch(target)
     if delay is None:
         return msgspec.structs.replace(settings, **{target: _replaced(getattr(settings, target), path, field, value)})

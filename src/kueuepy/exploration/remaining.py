@@ -35,8 +35,8 @@ class Runtimes:
 
         Args:
             known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
-                `""` for all other queues; or a log (`Jobs`) whose runtimes are drawn by queue, and from the whole log
-                for a queue without jobs in it.
+                `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the same queue in the
+                log, or from the whole log if the log has no such jobs.
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
@@ -62,9 +62,8 @@ class Runtimes:
         """Draw the remaining runtime of a job, in nanoseconds.
 
         The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
-        the total
-        runtime is drawn from the longer runtimes in the entry `""`. If that entry has none either, the job ends at
-        once.
+        it is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has no longer
+        runtimes, the job ends at once.
 
         Args:
             queue: The LocalQueue, `namespace/name`.
@@ -82,7 +81,6 @@ class Runtimes:
         return max(whole - round(ran * SECOND), 1)
 
     def _whole(self, name: str, place: float) -> int:
-        """Return a quantile of the runtimes, in nanoseconds."""
         if name in self._values:
             values = self._values[name]
             return int(values[int(place * len(values))] * SECOND)

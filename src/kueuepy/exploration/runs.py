@@ -1,4 +1,4 @@
-"""Execution of runs: a single run, and many runs on threads or on a Dask cluster."""
+"""Execution of the simulations of a sweep, on threads or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BATCH_SECONDS = 1.0
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A policy with a seed, and its position among all runs."""
+    """A policy and a seed, with the position of their simulation among all simulations."""
 
     place: int
     policy: dict[str, Any]
@@ -41,7 +41,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class _CancelledError(Exception):
-    """The sweep was stopped during this run."""
+    """The sweep was stopped during this simulation."""
 
 
 def result_under(
@@ -61,7 +61,7 @@ def result_under(
 
 
 def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threading.Event | None = None) -> Row:
-    """Return the metrics of one run; for a policy that is not valid, its error."""
+    """Return the metrics of one simulation, or the error of a policy that is not valid."""
     begin = time.perf_counter()
     figures: dict[str, float] = {}
     error = None
@@ -123,17 +123,17 @@ def in_order(work: Callable[[T, threading.Event], R], tasks: Sequence[T], thread
 
 
 def batch(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
-    """Execute several runs one after another, on a Dask worker."""
+    """Execute several simulations one after another, on a Dask worker."""
     return [(task, row_of(setup, measures, task)) for task in tasks]
 
 
 def on_client(
     setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], client: Any
 ) -> Iterator[tuple[Task, Row]]:
-    """Execute runs on the workers of a `dask.distributed.Client`, and yield each run as soon as it is finished.
+    """Execute simulations on the workers of a `dask.distributed.Client`, and yield each result when it is finished.
 
-    The setup is sent once. The first run is executed locally to measure its duration. The other runs are sent in
-    batches of about one second, but at least four batches per worker.
+    The setup is sent once. The first simulation is executed locally to measure its duration. The other simulations are
+    sent in batches that take about one second each, with at least four batches per worker.
 
     Raises:
         InvalidSpecError: The client is not a `dask.distributed.Client`.

@@ -38,7 +38,7 @@ class Step(NamedTuple):
     """A submitted workload, and the workloads that its submission evicts.
 
     Attributes:
-        workload: The workload. After its submission, cycles run until nothing changes.
+        workload: The submitted workload. Cycles run after the submission until nothing changes.
         evicted: The keys of the workloads of the examined ClusterQueue that are preempted.
     """
 
@@ -54,7 +54,8 @@ class Safety(msgspec.Struct, Framed, frozen=True):
         verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes it;
             `unknown` otherwise.
         because: The facts on which the proof rests, or the reasons why there is no proof.
-        steps: The submissions to an empty cluster, the last of which evicts a workload; empty unless `unsafe`.
+        steps: The submissions to an empty cluster, of which the last one evicts a workload; empty unless the verdict is
+            `unsafe`.
         trials: The number of series of submissions that were simulated.
         not_modelled: Effects that the result does not consider.
 
@@ -113,11 +114,12 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
       its nominal quota. Only queues that borrow are subject to reclamation.
 
     Without a proof, the function simulates series of submissions. The first series fill the queue and then submit a
-    workload to each queue that may preempt; further series are random. A series that causes an eviction is returned.
+    workload to each queue that may preempt; further series are random. If a series causes an eviction, the function
+    returns it.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
-    evicted workloads terminate, a Cohort can temporarily exceed its quota. Such a queue is `unknown` unless a series of
-    submissions evicts one of its workloads.
+    evicted workloads terminate, a Cohort can temporarily exceed its quota. The verdict on a queue in such a Cohort is
+    `unknown` unless a series of submissions evicts one of its workloads.
 
     Source: `pkg/scheduler/preemption/classical/candidate_generator.go`,
     `pkg/scheduler/preemption/preemption.go:findCandidates`.
@@ -165,7 +167,6 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
 
 def _tree(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[ClusterQueue]:
-    """Return the other ClusterQueues of the cohort tree."""
     root = roots(quota_table(session_of(empty).engine).nodes)
     return [other for other in cluster.cluster_queues if other is not queue and root[other.name] == root[queue.name]]
 
@@ -248,9 +249,10 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 
 
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
-    """Yield amounts for a preemptor.
+    """Yield the amounts that a test workload requests in order to preempt.
 
-    These are its nominal quota and its maximum, for all resources of a flavor together and for each resource alone.
+    The amounts are the queue's nominal quota and its maximum, for all resources of a flavor together and for each
+    resource alone.
     """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):

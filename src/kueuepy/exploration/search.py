@@ -1,4 +1,4 @@
-"""Search: optimise a policy, by choosing each next trial from the results of previous ones."""
+"""Search for the best policy, where the results of previous trials determine the next one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def search(
             conditions. `random` draws policies at random. Default: `tpe`.
         seed: The seed of the sampler. Default: 0.
         options: Further arguments of `sweep`: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of the
-            runs.
+            simulations.
 
     Returns:
         All trials; `found` is the best one.
@@ -143,8 +143,6 @@ def _search_of(
 
 
 class _Study:
-    """An Optuna study of a space."""
-
     def __init__(self, space: Space, seed: int, largest: bool) -> None:  # noqa: FBT001
         optuna = imported("optuna", 'search: sampler "tpe"', 'optuna, or search with sampler="random"')
         optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -58,8 +58,8 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         p50: The median.
         p90: The 90th percentile.
         seconds: The time in each future; infinite if usage is above quota at the horizon.
-        curve: The excess over time, with the columns `cell` (`flavor/resource`), `seconds`, and the `mean` and `p90`
-            over the futures.
+        curve: The excess over time, with the columns `flavor_resource`, `seconds`, and the `mean` and `p90` over the
+            futures.
         horizon: The simulated time span.
         not_modelled: Effects that the result does not consider.
 
@@ -169,7 +169,7 @@ def shrink(
         n: The number of futures. Default: 50.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
-        threads: The number of simultaneous runs. Default: the number of available cores.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -217,7 +217,6 @@ def shrink(
 
 
 def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
-    """Return the amounts that workloads hold, by `flavor/resource`."""
     return sums(item for key in keys for item in _amounts(scheduler, key))
 
 

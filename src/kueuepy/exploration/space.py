@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 10_000
-"""The default maximum number of runs of a sweep."""
+"""The default maximum number of simulations of a sweep."""
 
 
 @checked_methods
@@ -88,8 +88,8 @@ def sample(
     """Draw policies from a space.
 
     `random` draws the values of each path independently. `sobol` takes the first `n` points of the Sobol sequence with
-    a random digital shift per path, which covers the space more evenly. Both give the same policies for the same seed
-    on every platform.
+    a random digital shift per path, which covers the space more evenly. Both methods give the same policies for the
+    same seed on every platform.
 
     Args:
         space: For each path, a `Uniform` range or a list of values.
@@ -141,7 +141,7 @@ def _value(values: Uniform | Sequence[Any], u: float) -> Any:
 
 
 def policies_of(over: Any) -> tuple[dict[str, Any], ...]:
-    """Return the policies of a sweep; a dict stands for all combinations, of which the last path varies fastest.
+    """Return the policies of a sweep; a dict stands for all combinations, and the last path varies fastest.
 
     Raises:
         InvalidSpecError: The argument is neither a dict of lists nor a list of policies, or a path has no values.

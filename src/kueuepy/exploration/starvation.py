@@ -45,7 +45,7 @@ class Starved(NamedTuple):
     Attributes:
         name: The name of the job.
         queue: Its LocalQueue.
-        waited: The waiting time until the end of the run, in seconds.
+        waited: The waiting time until the end of the simulation, in seconds.
         overtaken: The number of jobs that were submitted later and have started.
     """
 
@@ -64,11 +64,13 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     """The jobs that starve if the same jobs are submitted in every period. `starvation` creates it.
 
     Attributes:
-        starved: The one-time jobs that wait indefinitely; empty without a cycle.
-        suspects: If no cycle was found, the one-time jobs that had no quota at the end.
-        cycle: The first period of the cycle, and its length in periods; `None` if no state repeated. A state consists
-            of the order of the pending jobs, the running jobs with their start times, and the progress of each job.
-        bound: The longest time that a periodic job waits for its first start, in seconds; infinite without a cycle.
+        starved: The one-time jobs that wait indefinitely; empty if no state repeated.
+        suspects: If no state repeated, the one-time jobs that had no quota at the end.
+        cycle: The first period with a state that repeats, and the number of periods until it does; `None` if no state
+            repeated. A state consists of the order of the pending jobs, the running jobs with their start times, and
+            the progress of each job.
+        bound: The longest time that a periodic job waits for its first start, in seconds; infinite if no state
+            repeated.
         growing: Whether the number of pending jobs keeps growing. The load is then too high for a state to repeat.
         periods: The number of simulated periods.
         period: The length of a period, in seconds.
@@ -146,7 +148,7 @@ def starvation(
         settings: Further arguments of `simulate`, such as `model` and `clock`; `delays` and `events` are not allowed.
 
     Returns:
-        The starved jobs, and the cycle that proves that they starve.
+        The starved jobs, and the repetition of states that proves that they starve.
 
     Raises:
         InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
@@ -234,7 +236,7 @@ def _places(jobs: Any, once: list[str]) -> list[_Place]:
 
 
 def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
-    """Return everything that determines the future course, relative to a period boundary."""
+    """Return everything that determines the rest of the simulation, with times relative to a period boundary."""
     scheduler, table = run.scheduler, run.scheduler.queues
     rows = {place.workload: row for row, place in enumerate(order)}
     by_key = {key: rows[name] for key in scheduler.keys() if (name := scheduler.workload(key).name) in rows}  # noqa: SIM118
@@ -270,9 +272,10 @@ def _once(run: Simulation, order: list[_Place]) -> tuple[Starved, ...]:
 
 
 def _bound(run: Simulation, order: list[_Place], number: int) -> float:
-    """Return the longest time that jobs of the periods before `number` wait for their first start.
+    """Return the longest time that jobs of the periods before period `number` wait for their first start.
 
-    The run continues until all of them have started. Because the state repeats, jobs of later periods wait no longer.
+    The simulation continues until all these jobs have started. Because the state repeats, jobs of later periods wait no
+    longer.
     """
     before = [row for row, place in enumerate(order) if place.period is not None and place.period < number]
     waits = run.result().jobs["first_wait"][before]

@@ -58,7 +58,7 @@ class PairedDifference(msgspec.Struct, frozen=True):
 
     Attributes:
         mean: The mean difference, second policy minus first.
-        low: The lower end of its 95% confidence interval by Student's t; NaN for fewer than 2 seeds.
+        low: The lower end of the 95% confidence interval (Student's t) of the mean; NaN for fewer than 2 seeds.
         high: The upper end of the interval.
         n: The number of seeds for which both policies have the metric.
         larger: The number of seeds with a larger value under the second policy.

@@ -31,7 +31,7 @@ _SEED = "jobs:seed"
 
 
 class Storage:
-    """Rows in a file, keyed by a hash of cluster, jobs, settings, policy, seed and kueuepy version."""
+    """A file of rows, keyed by a hash of cluster, jobs, settings, policy, seed and kueuepy version."""
 
     def __init__(
         self, path: str | os.PathLike[str], setup: Setup, measures: Sequence[Measure], seeds: Sequence[int]
@@ -74,7 +74,7 @@ class Storage:
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))
 
     def _key(self, task: Task) -> str:
-        """Return a hash of everything that determines the result of a run."""
+        """Return a hash of everything that determines the result of a simulation."""
         of_jobs = task.policy.get(_SEED, task.seed)
         if of_jobs not in self._jobs:
             self._jobs[of_jobs] = _jobs_print(self._setup.jobs_of(of_jobs))

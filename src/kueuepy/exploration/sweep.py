@@ -35,9 +35,9 @@ class SweepProgress(msgspec.Struct, frozen=True):
     """The progress of a sweep.
 
     Attributes:
-        done: The number of finished runs, including runs read from the storage.
-        total: The number of runs of the sweep.
-        failed: The number of finished runs whose policy was not valid.
+        done: The number of finished simulations, including those read from the storage.
+        total: The number of simulations of the sweep.
+        failed: The number of finished simulations whose policy was not valid.
 
     Example:
         >>> SweepProgress(done=3, total=10, failed=0).done
@@ -65,7 +65,7 @@ def sweep(
     limit: int = MOST,
     **settings: Unpack[RunSettings],
 ) -> Sweep:
-    """Simulate the same jobs under many policies, and return one row of metrics per run.
+    """Simulate the same jobs under many policies, and return one row of metrics per simulation.
 
     A policy is a mapping from paths to values; `None` removes a field. These paths exist:
 
@@ -81,16 +81,16 @@ def sweep(
     Args:
         cluster: The cluster that the policies change.
         jobs: A `Jobs`, rows, data frames or manifests; or a function that returns one of these for a seed.
-        over: Lists of values by path, of which all combinations are run (the last path varies fastest); or a list of
-            policies, such as the result of `sample`.
+        over: A dict with a list of values for each path, to simulate all combinations (the last path varies fastest);
+            or a list of policies, such as the result of `sample`.
         seeds: The number of seeds, counted from 0, or a list of seeds. Default: 1.
         figures: Metrics to compute in addition to those of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
-        threads: The number of simultaneous runs. Default: the number of available cores.
-        on: A `dask.distributed.Client` whose workers execute the runs instead of threads.
-        storage: A file in which each finished row is saved. A sweep that was interrupted continues from it.
+        threads: The number of simulations to run in parallel. Default: the number of available cores.
+        on: A `dask.distributed.Client` whose workers execute the simulations, instead of threads.
+        storage: A file in which each finished row is saved. An interrupted sweep continues from this file.
         progress: A function that is called with a `SweepProgress` at most ten times per second and at the end, or
             whether to show a progress bar. Default: a bar if tqdm is installed.
-        limit: The maximum number of runs. Default: 10,000.
+        limit: The maximum number of simulations. Default: 10,000.
         settings: Further arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `on_loop`,
             `missing`.
 
@@ -99,7 +99,7 @@ def sweep(
 
     Raises:
         NotFoundError: A path or a metric does not exist.
-        InvalidSpecError: There are no policies, more runs than `limit`, or an argument is not valid.
+        InvalidSpecError: There are no policies, more simulations than `limit`, or an argument is not valid.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
@@ -130,14 +130,14 @@ def sweep(
 
 
 class SweepSettings(RunSettings, total=False):
-    """Keyword arguments of `sweep` that `plan` and `search` accept too, beside those of a run.
+    """Keyword arguments of `sweep` that `plan` and `search` also accept, in addition to those of `simulate`.
 
     Attributes:
-        seeds: The number of seeds, from 0 on, or the seeds themselves.
-        threads: The number of parallel runs; by default one for each core.
-        on: A `dask.distributed.Client` whose workers make the runs.
-        storage: A file that keeps each row; a sweep that was stopped continues with it.
-        progress: A function that is called with the progress; by default tqdm, where it is installed.
+        seeds: The number of seeds, counted from 0, or a list of seeds.
+        threads: The number of simulations to run in parallel; by default one for each core.
+        on: A `dask.distributed.Client` whose workers run the simulations.
+        storage: A file in which each finished row is saved; an interrupted sweep continues from this file.
+        progress: A function that is called with the progress; by default a tqdm progress bar if tqdm is installed.
     """
 
     seeds: int | Sequence[int]
@@ -148,7 +148,7 @@ class SweepSettings(RunSettings, total=False):
 
 
 class Ways(msgspec.Struct, frozen=True):
-    """How the runs of a sweep are executed: the arguments of the same names of `sweep`."""
+    """Arguments of `sweep` that determine how its simulations are executed."""
 
     threads: int | None = None
     on: Any = None
@@ -186,8 +186,6 @@ def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int) -> None:
 
 
 class _Going:
-    """The rows finished so far, and the progress."""
-
     def __init__(self, tasks: Sequence[Task], known: Mapping[int, Row]) -> None:
         self.rows: dict[int, Row] = dict(known)
         self._total = len(tasks)

@@ -1,4 +1,4 @@
-"""Compare the workloads that Kueue preempts with the smallest possible sets."""
+"""Compare Kueue's choice of workloads to preempt with the smallest possible sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ELIGIBLE = ("Taken", "NotNeeded", "NotEnough")
 
 
 class VictimSets(msgspec.Struct, Framed, frozen=True):
-    """The workloads that Kueue preempts for a workload, and the smallest sets that would suffice.
+    """The workloads that Kueue preempts for one workload, and the smallest sets of workloads that would suffice.
 
     `victim_sets` creates it.
 
@@ -35,11 +35,11 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
     Attributes:
         workload: The key of the preemptor.
         taken: The keys of the workloads that Kueue preempts.
-        fewest: The set with the fewest workloads; of several, the one with the smallest amount.
-        least: The set with the smallest amount; of several, the one with the fewest workloads.
+        fewest: The set with the fewest workloads; among equal sets, the one with the smallest amount.
+        least: The set with the smallest amount; among equal sets, the one with the fewest workloads.
         candidates: The number of workloads that the rules allow to be preempted.
         sets: The number of sets that were simulated. Sets that cannot improve on a previous one are skipped.
-        short: The flavors and resources that are insufficient, as `flavor/resource`.
+        short: The flavors and resources that are short of quota, as `flavor/resource`.
         taken_amount: The amount that `taken` holds.
         fewest_amount: The amount that `fewest` holds.
         least_amount: The amount that `least` holds.
@@ -124,7 +124,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     Args:
         scheduler: The current state, which does not change.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
-        most: The maximum number of candidates. Each candidate doubles the time. Default: 12.
+        most: The maximum number of candidates. Each further candidate doubles the computing time. Default: 12.
 
     Returns:
         Kueue's set and the smallest sets.
@@ -195,8 +195,6 @@ def _outside(scheduler: Scheduler) -> tuple[str, ...]:
 
 
 class _Tried:
-    """Sets of candidates, each simulated on a fork."""
-
     def __init__(
         self, scheduler: Scheduler, key: str, short: list[tuple[str, str]], eligible: dict[str, CandidateView]
     ) -> None:
@@ -219,11 +217,11 @@ class _Tried:
             yield from combinations(names, size)
 
     def amount(self, keys: tuple[str, ...]) -> int:
-        """Return the amount that workloads hold of the insufficient flavors and resources."""
+        """Return how much workloads hold of the flavors and resources that are short of quota."""
         return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
 
     def does(self, keys: tuple[str, ...]) -> bool:
-        """Return whether the preemption rules allow removing these workloads, and the workload fits afterwards."""
+        """Return whether the rules allow the preemption of these workloads and the preemptor fits afterwards."""
         self.count += 1
         trial = self._scheduler.fork()
         left = list(keys)

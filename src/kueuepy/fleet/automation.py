@@ -63,7 +63,7 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
 def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) -> dict[str, int]:
     """Return the total nominal quota by resource of the ClusterQueues to which LocalQueues point.
 
-    Each ClusterQueue counts once.
+    Each ClusterQueue is counted once.
 
     Args:
         keys: The keys of the LocalQueues, `namespace/name`.

@@ -46,8 +46,8 @@ class External(msgspec.Struct, frozen=True):
 
     Attributes:
         choose: A function of three arguments: the Workload, a mapping from the names of connected clusters to their
-            Schedulers, and the time in seconds. MultiKueue calls it for each pending workload that holds quota. It
-            returns the names of the clusters to nominate, or `None` to keep the current nominations. Without a
+            Schedulers, and the time in seconds. MultiKueue calls it for each pending workload that holds quota. The
+            function returns the names of the clusters to nominate, or `None` to keep the current nominations. Without a
             function, `FleetScheduler.nominate` nominates clusters.
     """
 

@@ -56,8 +56,8 @@ class FleetStatus(msgspec.Struct, frozen=True):
     """The MultiKueue status of a workload.
 
     Attributes:
-        check: The state of the workload's MultiKueue check: `Pending`, `Ready`, `Retry` or `Rejected`; `None` without
-            one.
+        check: The state of the workload's MultiKueue check: `Pending`, `Ready`, `Retry` or `Rejected`; `None` without a
+            check.
         message: The message of the check.
         nominated: The names of the clusters that are nominated for the workload.
         cluster: The name of the cluster where it was admitted; `None` if there is none.
@@ -140,7 +140,7 @@ class FleetScheduler:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the locks of all Schedulers, acquired in a fixed order, and set all clocks to the latest of them."""
+        """Hold the locks of all Schedulers, acquired in a fixed order, and set all clocks to the latest time."""
         with ExitStack() as stack:
             schedulers = (self.manager, *self.workers.values())
             for scheduler in schedulers:

@@ -62,8 +62,8 @@ class Fleet:
         """Validate and store the clusters.
 
         Args:
-            workers: The worker clusters by name. Their order is that of the MultiKueueConfig, unless the manager
-                contains a MultiKueueConfig.
+            workers: The worker clusters by name. Their order becomes the order of the clusters in the MultiKueueConfig,
+                unless the manager contains one.
             manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker, with
                 a MultiKueue check and one flavor, whose quota is the sum of the workers' nominal quotas.
             dispatcher: `AllAtOnce`, `Incremental` or `External`, or one of these names. By default, the dispatcher of

@@ -138,7 +138,7 @@ def import_cluster(
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield a note for each referenced object that the dump lacks, because queues without it are inactive."""
+    """Yield a note for each referenced object that the dump lacks; queues that refer to such objects are inactive."""
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
         users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
@@ -256,7 +256,6 @@ def _obstacle(
 
 
 def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
-    """Submit the jobs that have no Workload yet."""
     known = {workload.labels[_JOB_UID] for workload in cluster.workloads if _JOB_UID in workload.labels}
     waiting = []
     for job in cluster.jobs:
@@ -300,7 +299,6 @@ def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
 
 
 def _is_over(job: dict[str, Any]) -> bool:
-    """Return whether a job or a pod has finished."""
     status = job.get("status") or {}
     ended = ("Complete", "Failed", "Succeeded", "Completed")
     if status.get("phase") in ended:

@@ -247,7 +247,7 @@ class BaseJob:
     def is_stored(self) -> bool:
         """Whether the manifest was read from a cluster, so that Kueue's webhooks have already accepted it.
 
-        Such a manifest has a resource version or a status.
+        A manifest from a cluster has a resource version or a status.
         """
         return bool(self.metadata.get("resourceVersion") or self.manifest.get("status"))
 
@@ -280,7 +280,7 @@ class BaseJob:
         """Return the manifest with `suspend` set to false, and with the assigned flavors in the pod templates.
 
         Args:
-            infos: What the admission adds to each pod set, from `pod_set_infos`.
+            infos: The changes of the admission to each pod set, from `pod_set_infos`.
 
         Raises:
             InvalidSpecError: The number of PodSetInfos differs from the number of pod sets, or a PodSetInfo conflicts
@@ -319,7 +319,7 @@ class BaseJob:
         """Return the changes to the manifest when the job starts, as a JSON merge patch.
 
         Args:
-            infos: What the admission adds to each pod set, from `pod_set_infos`.
+            infos: The changes of the admission to each pod set, from `pod_set_infos`.
         """
         return patch.diff(self.manifest, self.started(infos))
 
@@ -364,7 +364,7 @@ class BaseJob:
 
         Args:
             root: The manifest to modify.
-            infos: What the admission adds to each pod set.
+            infos: The changes of the admission to each pod set.
         """
 
     def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:

@@ -208,7 +208,7 @@ def checked_manifest(manifest: Document) -> Document:
 
 
 def _items(manifest: Document) -> Iterator[Document]:
-    """Iterate over the items of a list, or return the manifest itself.
+    """Iterate over the items of a List, or over the manifest itself if it is not a List.
 
     Raises:
         InvalidSpecError: An item is not a manifest.

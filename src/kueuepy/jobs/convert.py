@@ -36,7 +36,7 @@ def to_workload(
 
     The manifest is treated as a new job: the changes and validation rules of Kueue's webhooks are applied. Defaults of
     the API server are added only if they affect the number of pods. The job need not have a queue name, but a Workload
-    without one is never admitted.
+    without a queue name is never admitted.
 
     >>> template = {"spec": {"containers": []}}
     >>> spec = {"parallelism": 3, "template": template}
@@ -101,7 +101,8 @@ def to_workloads(
         related: Manifests of other objects that the jobs refer to, or that own the jobs.
         queue_name_annotation: Whether a queue-name annotation is used if the label is absent, as for `to_workload`.
         namespaces: The namespaces with their labels.
-        local_queues: The LocalQueues. A LocalQueue named `default` gets the jobs of its namespace without a queue name.
+        local_queues: The LocalQueues. A LocalQueue named `default` gets the jobs in its namespace that have no queue
+            name.
 
     Returns:
         The Workloads.
@@ -243,7 +244,6 @@ def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -
 
 
 def _time(owner: str, time: object) -> Timestamp | None:
-    """Return a time of a manifest."""
     if time is None:
         return None
     parsed = parse_time(str(time))

@@ -73,7 +73,7 @@ class Section:
     Attributes:
         owner: Name of the object in error messages, such as `Job "team-a/train"`.
         path: Path of the mapping, such as `spec.template`; empty for the whole manifest.
-        data: The mapping itself. Changes to it change the manifest.
+        data: The mapping itself. Changes to this mapping change the manifest.
     """
 
     owner: str

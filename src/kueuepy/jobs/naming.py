@@ -29,7 +29,7 @@ def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = 
             `ShortWorkloadNames`). Default: `False`, for at most 253 characters.
 
     Returns:
-        The name: the kind in lower case, the name, and 5 digits of a hash.
+        The name, which consists of the kind in lower case, the name of the job and 5 digits of a hash.
     """
     # The hash does not include the API version, so that the name does not change with the version.
     hashed = "\n".join([kind, group, name, uid, *([extra] if extra else [])])

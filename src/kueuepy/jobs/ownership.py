@@ -57,7 +57,8 @@ class Unmanaged(Enum):
     Attributes:
         NAMESPACE: `managedJobsNamespaceSelector` does not select the namespace of the job.
         OWNER: An owner of the job has a Workload, which covers all objects that it owns.
-        QUEUE: The job has no queue name, and Kueue does not manage jobs without one (`manageJobsWithoutQueueName`).
+        QUEUE: The job has no queue name, and Kueue does not manage jobs without a queue name
+            (`manageJobsWithoutQueueName`).
         MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.
         DELETED: The job is being deleted.
         FRAMEWORK: The Configuration lists the managed kinds, and the kind of the job is not among them.
@@ -83,7 +84,7 @@ def is_managed(
 ) -> bool:
     """Return whether a job gets a Workload of its own.
 
-    It does if it has a queue name, or if Kueue manages all jobs, and if none of its owners has a Workload.
+    A job gets a Workload if none of its owners has one, and if the job has a queue name or Kueue manages all jobs.
 
     >>> template = {"spec": {"containers": []}}
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}

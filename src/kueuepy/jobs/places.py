@@ -65,7 +65,7 @@ def workloads_among(jobs: Iterable[Document], manifest: Manifest, config: Config
 
 
 def _is_about(error: KueueError, job: Document, manifest: Manifest) -> bool:
-    """Return whether an error is about a job, or about a Workload created from it."""
+    """Return whether an error is about a job, or about a Workload created from that job."""
     if not isinstance(error.about, str):
         return job is error.about
     try:

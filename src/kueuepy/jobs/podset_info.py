@@ -30,7 +30,7 @@ def pod_set_infos(
 ) -> tuple[PodSetInfo, ...]:
     """Return what the admission of a Workload adds to the pods of each of its pod sets.
 
-    These are the node labels and tolerations of the assigned flavors, and the updates of admission checks. No
+    The result contains the node labels and tolerations of the assigned flavors, and the updates of admission checks. No
     tolerations are added for the taints of a flavor. If the flavors of several resources have different values for a
     node label, the last resource by name takes precedence; Kueue's choice is random.
 

@@ -80,7 +80,6 @@ def role_hash(spec: Document) -> str:
 
 
 def _json(value: Document) -> str:
-    """Encode a value as JSON in the same form as Go."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     for character, escaped in _HTML.items():
         text = text.replace(character, escaped)

@@ -30,7 +30,7 @@ class Submission(NamedTuple):
     3600.0
 
     Attributes:
-        workload: The Workload. Its creation time is the submission time of the row.
+        workload: The Workload, created at the submission time of the row.
         duration: Running time after admission, in seconds; `None` if the row has no duration. The constructor also
             accepts text or a timedelta.
     """
@@ -69,7 +69,7 @@ def from_row(
         row: The values by column. `None` counts as absent, and so does NaN in columns other than requests and `pods`.
         gpu_resource: Resource that the column `gpu` counts. Default: `nvidia.com/gpu`.
         ignore: Names of columns to ignore.
-        namespace: Namespace of jobs without one in the row. Default: `default`.
+        namespace: Namespace of jobs whose row has no namespace. Default: `default`.
 
     Returns:
         The Workload and its running time.
@@ -173,7 +173,6 @@ def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> 
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is a finite number of Python or NumPy."""
     return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
 
 

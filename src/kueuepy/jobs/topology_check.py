@@ -25,7 +25,7 @@ def check_template(metadata: Section, *, multi_layer: bool) -> None:
     """Validate the topology annotations of one pod template.
 
     Raises:
-        InvalidSpecError: The annotations conflict, or one of them cannot be parsed.
+        InvalidSpecError: The annotations conflict, or an annotation cannot be parsed.
     """
     annotations = metadata.texts("annotations")
     if not annotations:

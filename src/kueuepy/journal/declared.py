@@ -1,4 +1,4 @@
-"""Compare the objects of an existing journal with those of the Cluster passed to `Journal.scheduler`."""
+"""Comparison of the objects in an existing journal with the Cluster that is passed to `Journal.scheduler`."""
 
 from __future__ import annotations
 

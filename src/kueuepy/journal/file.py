@@ -179,14 +179,14 @@ def open_for_writing(
         path: The file.
         durability: With `process`, committed calls survive the death of the process. With `power`, they also survive a
             power failure.
-        read: The row of `writer` that was read before. Its tokens are all those that the database file may contain
-            until the new token is written to it.
+        read: The row of `writer` that was read before. Until the new token is written, the database file can contain
+            only one of the tokens in this row.
         lock: The identity of the lock file that this process holds. If it differs from the previous one, that lock file
             may have been removed, and then no other process may have the journal open.
 
     Returns:
-        The connection and the new token; `None` if the row of `writer` has changed since it was read. This happens if a
-        killed writer wrote another call, which becomes visible only when its last reader closes the file.
+        The connection and the new token; `None` if the row of `writer` has changed since it was read. A changed row
+        means that a killed writer wrote another call, which became visible only when the last reader closed the file.
 
     Raises:
         StateError: The file cannot be opened, or it is in use.

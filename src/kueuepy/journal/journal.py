@@ -1,4 +1,4 @@
-"""The Journal class: a file from which a Scheduler recovers exactly the state that it acknowledged."""
+"""The Journal class: a file from which a Scheduler recovers exactly the state after its last acknowledged call."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _TRIES = 5
 class Journal:
     """An SQLite file with a snapshot of a Scheduler and every call since then.
 
-    Each call is durable before it returns. If the process is killed, the next call of `scheduler()` loads the snapshot,
-    repeats the calls after it, and compares each decision with the recorded one. One process can write a journal at a
-    time. Any SQLite client can read it, even while it is being written.
+    Each call is durable before it returns. If the process is killed, the next call of `scheduler()` loads the snapshot
+    and repeats the calls after it. The method compares each decision with the recorded one. One process can write a
+    journal at a time. Any SQLite client can read it, even while it is being written.
 
     Attributes:
         path: The path of the file, with symbolic links resolved.
@@ -62,7 +62,7 @@ class Journal:
         >>> import tempfile
         >>> from pathlib import Path
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-        >>> from kueuepy.journal import Journal
+        >>> from kueuepy.platform import Journal
         >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}}))
         >>> directory = tempfile.TemporaryDirectory()
         >>> path = Path(directory.name) / "admission.db"
@@ -128,9 +128,9 @@ class Journal:
             cluster: The Cluster or Scheduler from which a new journal starts. If the file exists, the declared objects
                 of the cluster are compared with those of the file; Workloads and jobs of the cluster are then ignored.
             now: The initial virtual time of a new journal that starts from a Cluster; see `Scheduler`.
-            on_change: What to do if the objects differ from those of the file. `error` raises a StateError that names
-                them. `apply` creates, changes and removes objects until the file has those of the cluster. `keep` uses
-                the objects of the file. Default: `error`.
+            on_change: What to do if the objects of the cluster differ from the objects in the file. `error` raises a
+                StateError that names them. `apply` creates, changes and removes objects until the file has the same
+                objects as the cluster. `keep` uses the objects of the file. Default: `error`.
 
         Returns:
             The Scheduler. Repeated calls return the same object.
@@ -138,7 +138,7 @@ class Journal:
         Raises:
             StateError: The file is new and no cluster is given; this release makes other decisions than the recorded
                 ones; or the cluster differs from the file.
-            InvalidSpecError: The file is damaged. It is not modified.
+            InvalidSpecError: The file is damaged. The method does not modify a damaged file.
             UnsupportedError: The file contains a call that this release does not know.
         """
         with self.lock:
@@ -160,7 +160,7 @@ class Journal:
 
     @property
     def failure(self) -> str:
-        """The reason why the journal accepts no more calls; an empty string if it does."""
+        """The reason why the journal accepts no more calls; an empty string if it accepts calls."""
         return self._failure
 
     @property
@@ -214,7 +214,7 @@ class Journal:
         """Replace the snapshot by the current state, and delete all recorded calls and decisions.
 
         Raises:
-            StateError: The file cannot be written. Its contents have then not changed.
+            StateError: The file cannot be written. Its contents are then unchanged.
         """
         session = session_of(self.scheduler())
         with self.group():
@@ -282,7 +282,7 @@ class Journal:
         self.close()
 
     def __repr__(self) -> str:
-        """Return the path, the durability, and the number of calls since the snapshot or the failure."""
+        """Return the path, the durability, and either the number of calls since the snapshot or the failure."""
         state = f"read only: {self._failure}" if self._failure else f"{counted(self.calls, 'call')} since the snapshot"
         return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
 

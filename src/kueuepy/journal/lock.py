@@ -1,4 +1,4 @@
-"""The lock file that gives one Journal the right to write, and a check that the open files keep their names.
+"""A lock file that allows only one Journal to write, and a check that open files are not removed or replaced.
 
 SQLite uses `fcntl` locks on POSIX. A process loses all its `fcntl` locks on a file as soon as it closes any descriptor
 of that file. Therefore only SQLite opens journals; other code in this package inspects them by name (`stat`).

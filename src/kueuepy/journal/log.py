@@ -1,9 +1,9 @@
-"""Detection of damage in the `-wal` file of a journal, which SQLite itself ignores.
+"""Detection of damage in a journal's `-wal` file that SQLite itself does not report.
 
-After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. This is correct if the
-last write was cut off. It loses acknowledged calls if a bit in an earlier frame was changed. The two cases can be
-distinguished because each frame contains the salts of its log: valid frames after the invalid one show that more was
-written. The layout is described at https://www.sqlite.org/fileformat2.html#walformat.
+After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. Discarding the rest is
+correct if the last write was cut off. However, acknowledged calls are lost if a bit in an earlier frame was changed.
+The two cases can be distinguished because each frame contains the salts of its log: valid frames after the invalid one
+show that more was written. The layout is described at https://www.sqlite.org/fileformat2.html#walformat.
 """
 
 from __future__ import annotations
@@ -91,6 +91,5 @@ def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.u
 
 
 def _bits(words: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the number of set bits in each row."""
     counts: NDArray[np.int64] = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1).sum(axis=1)
     return counts

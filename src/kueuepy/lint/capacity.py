@@ -12,7 +12,7 @@ Cell: TypeAlias = tuple[str, str]
 
 
 class CellQuota(NamedTuple):
-    """The quota for a flavor and resource, in the scheduler's integer units, and its place in the object.
+    """The quota for a flavor and resource, in the scheduler's integer units, and the path of the quota in its object.
 
     Attributes:
         nominal: The nominal quota.

@@ -1,4 +1,4 @@
-"""LintContext: the objects that rules examine, with their relations."""
+"""LintContext: the objects that lint rules examine, and the relations between these objects."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class Job(NamedTuple):
 
     Attributes:
         value: The manifest.
-        item: The place where the manifest was read.
+        item: The position in the file from which the manifest was read.
     """
 
     value: dict[str, Any]
@@ -48,7 +48,7 @@ class LintContext:
     """
 
     def __init__(self, manifest: Manifest, configuration: Configuration | None = None) -> None:
-        """Create a context; an explicit Configuration overrides the one of the manifest."""
+        """Create a context; an explicit Configuration overrides the Configuration in the manifest."""
         self.manifest = manifest
         self.configuration = configuration or manifest.configuration
 
@@ -149,7 +149,7 @@ class LintContext:
 
     @cached_property
     def empty(self) -> Engine:
-        """An engine with these objects and no workloads."""
+        """An engine with the objects of the context, but without workloads."""
         engine = Engine(self.configuration)
         for name in _DECLARED:
             for obj in getattr(self.manifest, name):

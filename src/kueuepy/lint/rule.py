@@ -33,7 +33,7 @@ class Hit(NamedTuple):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule about valid objects that do not do what they seem to do.
+    """A rule that finds valid objects with a surprising effect.
 
     Attributes:
         id: `L1`, `L2` and so on.

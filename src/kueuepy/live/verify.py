@@ -49,14 +49,14 @@ def verify(
 ) -> Agreement:
     """Compare each decision of a cluster's scheduler with the decision of kueuepy in the same state.
 
-    A Scheduler follows the recording in the order of its writes. It applies all recorded changes except the decisions
-    of Kueue's scheduler: submissions, changes of objects, ends of jobs, answers of checks, evictions by other
-    controllers, and the end of evicted pods. It makes its own decisions. If a recorded decision differs, the Scheduler
-    is set to the recorded state, so that each decision is judged independently.
+    A Scheduler follows the recording in the order of its writes. The Scheduler applies all recorded changes except the
+    decisions of Kueue's scheduler: submissions, changes of objects, ends of jobs, answers of checks, evictions by other
+    controllers, and the end of evicted pods. It makes these decisions itself. If a recorded decision differs, the
+    Scheduler is set to the recorded state, so that each decision is judged independently.
 
     Kueue decides some time before it writes a decision, and no object contains the time of the decision. A recorded
     decision therefore also agrees if kueuepy makes it at another time within `latency`, or after retrying inadmissible
-    workloads at another time. Such decisions are counted separately.
+    workloads at another time. Decisions that agree only at another time are counted separately.
 
     Args:
         recording: A file of watch events (see `kueuepy.live.recording.read_events`).
@@ -135,7 +135,7 @@ class _Verifier:
         """Run cycles while the recording contains their decisions within the latency.
 
         Args:
-            run: The run.
+            run: The Follower and its decisions.
             index: The index of the next change.
             most: The largest number of cycles.
         """
@@ -184,7 +184,6 @@ class _Verifier:
         self._reported.discard((decision.kind, decision.workload))
 
     def _correct(self, run: _Run, decision: RecordedDecision) -> None:
-        """Set the workload of a decision to its recorded state."""
         run.made |= {decision.number}
         self._corrected.add(decision.number)
         run.follower.set_to(self._written(decision))
@@ -224,7 +223,7 @@ class _Verifier:
         return elsewhere, elsewhere == "different" and not any(decision.domains)
 
     def _moments(self, decision: RecordedDecision) -> Iterator[_Run]:
-        """Yield runs with the same input up to the decision but different times of cycles and retries."""
+        """Yield Followers with the same input up to the decision, but with different times of cycles and retries."""
         yield self._run.fork()
         early = self._run.fork()
         early.follower.retry()
@@ -255,11 +254,11 @@ class _Verifier:
             step(run, index)
 
     def _makes(self, run: _Run, decision: RecordedDecision) -> tuple[Decision, bool] | None:
-        """Run cycles until a run makes a recorded decision.
+        """Run cycles until a Follower makes a recorded decision.
 
         Returns:
-            The decision, and whether the run also makes decisions that the cluster did not make; `None` if it does not
-            make the decision.
+            The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if it does
+            not make the decision.
         """
         ahead = None
         for _ in range(_MOST_CYCLES):
@@ -348,7 +347,6 @@ def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind
 
 
 def _has(follower: Follower, key: str, condition: str) -> bool:
-    """Return whether a condition of a workload is True."""
     engine = session_of(follower.scheduler).engine
     place = engine.find(key)
     found = engine.condition(place, condition) if place >= 0 else None

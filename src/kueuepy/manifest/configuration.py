@@ -287,7 +287,7 @@ def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
 def write_configuration(configuration: Configuration) -> dict[str, Any]:
     """Return a Configuration as its file contains it.
 
-    Version v1beta2 turns waitForPodsReady on if it is absent. A Configuration without it is therefore written in
+    If waitForPodsReady is absent, v1beta2 turns it on. A Configuration without this setting is therefore written in
     v1beta1.
 
     """

@@ -79,7 +79,6 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
 
 
 def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
-    """Return the fields of the Python class, apart from metadata."""
     spec = doc.get(kind.place) if kind.place else {}
     if spec is not None and not isinstance(spec, dict):
         findings.problem((kind.place,), "must be a mapping")
@@ -121,7 +120,6 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
 
 
 def _placed(kind: Kind, flat: Body) -> Body:
-    """Remove an empty namespace from the metadata."""
     if not flat.get("name"):
         flat.pop("name", None)
     if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":

@@ -110,7 +110,6 @@ def _type_info(cls: Hashable) -> inspect.Type:
 
 
 def _examine(kind: inspect.Type, raw: Any, path: Path, findings: Findings) -> Any:
-    """Check a value field by field and return it with corrections."""
     match kind:
         case inspect.UnionType():
             return raw if raw is None and kind.includes_none else _examine_union(kind, raw, path, findings)
@@ -226,7 +225,6 @@ def _takes_none(kind: inspect.Type) -> bool:
 
 
 def _named(raw: Any) -> str:
-    """Describe a value and its type."""
     match raw:
         case None:
             return "null"

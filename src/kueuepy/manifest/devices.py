@@ -78,7 +78,6 @@ def _present(body: Body) -> Body:
 
 
 def _exact(request: Any) -> Any:
-    """Convert a request of v1beta1 to the form of v1."""
     if not isinstance(request, dict) or request.get("firstAvailable") is not None or "exactly" in request:
         return request
     return {"name": request.get("name"), "exactly": {k: v for k, v in request.items() if k != "name"}}

@@ -1,4 +1,4 @@
-"""Feature gates of the development version of Kueue. `kueuepy.profiles` has those of all releases."""
+"""Feature gates of the development version of Kueue. `kueuepy.profiles` has the feature gates of all releases."""
 
 from collections.abc import Mapping
 

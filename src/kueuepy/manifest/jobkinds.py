@@ -1,4 +1,4 @@
-"""Kinds of jobs, and other kinds that may affect admission. Objects of both are stored as dicts."""
+"""Kinds of jobs, and other kinds that may affect admission. Objects of all these kinds are stored as dicts."""
 
 from typing import Any, Final
 
@@ -69,8 +69,8 @@ def add(api_version: str, kind: str) -> None:
 def is_job(doc: dict[str, Any], group: str) -> bool:
     """Return whether an object is a job.
 
-    Objects of kinds that are usually not jobs, such as Deployment, count as jobs only if they have a queue name. A
-    Deployment may have it on its pod template instead.
+    Objects of kinds that are usually not jobs, such as Deployment, count as jobs only if they have a queue name. For a
+    Deployment, a queue name on the pod template is sufficient.
     """
     kind = str(doc.get("kind"))
     if_queued = _jobs.get((group, kind))

@@ -1,7 +1,7 @@
 """The kinds of objects, and how each Python class flattens the fields of a manifest.
 
 The fields of a class are those of `metadata` and of one section of the manifest, usually `spec`. This module describes
-the exceptions.
+the kinds that differ.
 """
 
 from collections.abc import Callable, Mapping

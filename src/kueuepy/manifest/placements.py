@@ -168,6 +168,6 @@ def _column(values: Sequence[str]) -> dict[str, Any]:
 
 
 def _common(values: Sequence[str]) -> str:
-    """Return the common prefix of all values, which is that of the smallest and the largest value."""
+    """Return the common prefix of all values, computed from the smallest and the largest value."""
     low, high = min(values), max(values)
     return low[: next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]

@@ -1,4 +1,4 @@
-"""Positions in files for errors about objects that were read."""
+"""Adds file and line to errors about objects that were read from files."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ _SHOWN_ONLY = frozenset(("resourceRequests", "schedulingStats", "preemptionGates
 
 
 def _read_pod_sets(raw: Any, _: Path, __: Findings) -> Any:
-    """Return the pod sets as written."""
     return raw
 
 
@@ -84,7 +83,6 @@ def _write_admission(admission: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_status(status: dict[str, Any]) -> dict[str, Any]:
-    """Return the status with times as strings."""
     written = dict(status)
     for name in ("conditions", "admissionChecks"):
         if name in written:

@@ -48,7 +48,7 @@ _DEACTIVATED = "DeactivatedDueTo"
 
 
 class Counters:
-    """The counters and histograms since the creation of the object."""
+    """Counters and histograms of the events that were counted since the object was created."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         """Create the counters with the value 0."""
@@ -85,7 +85,7 @@ class Counters:
         self._cycles = cycles
 
     def _twice(self, texts: dict[str, str]) -> dict[str, str]:
-        """Return metrics for ClusterQueues with their variants for LocalQueues."""
+        """Return metrics of ClusterQueues, each followed by its variant for LocalQueues."""
         return {**texts, **({f"local_queue_{name}": text for name, text in texts.items()} if self._local else {})}
 
     def _count(self, event: SchedulerEvent) -> None:
@@ -133,7 +133,7 @@ class Counters:
             self._totals["preempted_workloads_total"].add(**by)
 
     def _count_skip(self, event: SchedulerEvent) -> None:
-        """Count skipped preemptions; the metric of a ClusterQueue has the count of its last cycle with any."""
+        """Count skipped preemptions; the metric of a ClusterQueue counts those of the last cycle that had any."""
         queue = {"cluster_queue": event.cluster_queue}
         if self._skips_in.get(event.cluster_queue) != event.cycle:
             self._skips_in[event.cluster_queue] = event.cycle
@@ -154,7 +154,6 @@ class Counters:
                 cohort = parents[cohort]
 
     def _add(self, name: str, event: SchedulerEvent, **more: str) -> None:
-        """Count the event for its ClusterQueue and its LocalQueue."""
         more = {**more, "priority_class": _priority_class(event)}
         self._totals[name].add(cluster_queue=event.cluster_queue, **more)
         if self._local:

@@ -71,7 +71,7 @@ _OF_QUOTA = ("resource_reservation", "resource_usage", "nominal_quota", "borrowi
 
 
 class _Gauges:
-    """The gauges at one time."""
+    """The values of all gauges at one time."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         """Compute the gauges."""

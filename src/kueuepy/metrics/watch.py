@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @checked_methods
 class Watch:
-    """Records the events of a Scheduler from its creation on, and computes Kueue's metrics from them.
+    """A recorder of a Scheduler's events, from which it computes Kueue's metrics.
 
     A Watch has all series of Kueue except `admission_attempt_duration_seconds`, `workload_creation_latency_seconds`,
     `pod_scheduling_gate_removal_seconds`, `replaced_workload_slices_total`, `multikueue_*` and `build_info`. These
-    depend on real time, pods, workload slices, MultiKueue or the build. A Scheduler can only have one Watch, because
-    the Watch removes the events from the Scheduler.
+    series depend on real time, pods, workload slices, MultiKueue or the build. A Scheduler can only have one Watch,
+    because the Watch removes the events from the Scheduler.
 
     >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}})))
@@ -77,8 +77,8 @@ class Watch:
     def metrics_text(self) -> str:
         """Return the current metrics in the Prometheus text format.
 
-        Names, labels and buckets are those of Kueue; `replica_role` is always `standalone`. Feature gates enable the
-        series of LocalQueues, Cohorts, unadmitted workloads and scheduling hashes.
+        Names, labels and buckets are the same as in Kueue; `replica_role` is always `standalone`. Feature gates enable
+        the series of LocalQueues, Cohorts, unadmitted workloads and scheduling hashes.
 
         Source: `pkg/metrics/metrics.go`.
         """

@@ -61,10 +61,10 @@ class AdmissionFairSharing(Value, frozen=True):
     resource_weights: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Turns the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self, "usage_half_life_time", "usage_sampling_interval")
 
@@ -100,11 +100,11 @@ class WaitForPodsReady(Value, frozen=True):
     'Eviction'
 
     Attributes:
-        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. Like all
-            durations, it can be given as text such as `"5m"` or as a timedelta. Default: 30 minutes.
+        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. As for
+            all durations, the constructor also accepts text such as `"5m"` or a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`); `None`, the default, or 0 for no limit. A manifest without the field is read as the
-            value of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest lacks the field, its value is
+            that of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
@@ -116,10 +116,10 @@ class WaitForPodsReady(Value, frozen=True):
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
 
     def __post_init__(self) -> None:
-        """Turns the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self, "timeout", "recovery_timeout")
 
@@ -267,10 +267,10 @@ class MultiKueueSettings(Value, frozen=True):
     step_size: Int64 | None = None
 
     def __post_init__(self) -> None:
-        """Turns the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self, "gc_interval", "worker_lost_timeout")
 
@@ -302,7 +302,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         admission_fair_sharing: Settings of fair sharing between LocalQueues (`admissionFairSharing`); `None`, the
             default, turns it off.
         wait_for_pods_ready: Settings for the eviction of workloads whose pods do not become ready (`waitForPodsReady`);
-            `None`, the default, turns it off. A v1beta2 manifest without the field is read as turned on.
+            `None`, the default, turns it off. A v1beta2 manifest without the field turns it on.
         resources: Rules for computing quota usage from the requests of pods.
         manage_jobs_without_queue_name: Whether Kueue also suspends and manages jobs without a queue name
             (`manageJobsWithoutQueueName`). Default: `False`.
@@ -312,8 +312,8 @@ class Configuration(Value, frozen=True, kw_only=True):
         multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
         frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
             default, for all kinds. A Kueue installation without this setting manages only `batch/job`.
-        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. It is not a field of Kueue's
-            configuration file. Default: the development version that this library mirrors.
+        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's configuration file has no such
+            field. Default: the development version that this library mirrors.
         rules_left_out: Names of rules specific to that release that are turned off, to measure the effect of each rule.
             Default: none.
         rules_added: Names of rules of other releases that are turned on, for the same purpose. Default: none.
@@ -343,7 +343,7 @@ class Configuration(Value, frozen=True, kw_only=True):
 
     @property
     def gates(self) -> dict[str, bool]:
-        """Whether each feature gate is on, by name. It combines the defaults of the release with `feature_gates`.
+        """Whether each feature gate is on, by name, according to the defaults of the release and `feature_gates`.
 
         >>> Configuration(version="v0.17").gates["SchedulingEquivalenceHashing"]
         False

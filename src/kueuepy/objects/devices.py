@@ -103,7 +103,7 @@ class CapacityRange(Value, frozen=True):
     '1Gi'
 
     Attributes:
-        min: Smallest amount; smaller requests are rounded up to it.
+        min: Smallest amount; smaller requests are rounded up to this amount.
         max: Largest amount; larger requests cannot be satisfied by the device. `None` for no maximum.
         step: Requests are rounded up to `min` plus a multiple of this amount. `None` for no rounding.
     """

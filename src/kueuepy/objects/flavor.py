@@ -133,7 +133,7 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
         tolerations: Tolerations that Kueue adds to pods that get the flavor, at most 8 (`spec.tolerations`). A pod set
             need not tolerate these taints itself. Default: none.
         topology_name: Name of the Topology of the flavor's nodes (`spec.topologyName`); `None`, the default, for no
-            topology. It requires at least one node label and is immutable once set.
+            topology. A flavor with a topology requires at least one node label. The name is immutable once set.
     """
 
     node_labels: dict[str, str] = field(default_factory=dict)

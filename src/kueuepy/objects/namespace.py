@@ -39,7 +39,7 @@ class LimitRangeItem(Value, frozen=True, kw_only=True):
         default: Limits of containers that do not specify any.
         default_request: Requests of containers that do not specify any (`defaultRequest`).
         max_limit_request_ratio: Largest ratio of limit to request (`maxLimitRequestRatio`). Like Kueue, this library
-            does not enforce it.
+            does not enforce the ratio.
     """
 
     type: str
@@ -73,7 +73,7 @@ class RuntimeClass(Object, frozen=True, kw_only=True):
 
     Attributes:
         overhead: Resources added to the requests of each pod of this class (`overhead.podFixed`).
-        handler: Handler of the runtime. This library does not use it.
+        handler: Handler of the runtime. This library ignores the handler.
     """
 
     overhead: ResourceList = field(default_factory=dict)

@@ -69,11 +69,11 @@ class Node(Object, frozen=True, kw_only=True):
 
 
 class Pod(NamespacedObject, frozen=True, kw_only=True):
-    """A pod that Kueue does not manage. It uses resources of its node, which reduces the free capacity of a topology.
+    """A pod that Kueue does not manage. Its requests reduce the free capacity of its node in a topology.
 
     A pod that Kueue placed with a topology is identified by its annotations `kueue.x-k8s.io/podset-…-topology`. Kueue
-    does not count its resources again, because its Workload accounts for them. Its phase determines whether any pod
-    still runs on a node that is not ready.
+    does not count its resources again, because its Workload accounts for them. The phase of such a pod determines
+    whether any pod still runs on a node that is not ready.
 
     Source: `pkg/controller/tas/pod_usage_controller.go`.
 

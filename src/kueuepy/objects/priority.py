@@ -4,7 +4,7 @@ from kueuepy.objects.base import Object
 
 
 class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
-    """A priority for workloads. It does not affect the priority of their pods.
+    """A priority for workloads, which does not affect the priority of their pods.
 
     Source: `apis/kueue/v1beta2/workloadpriorityclass_types.go`.
 
@@ -33,7 +33,7 @@ class PriorityClass(Object, frozen=True, kw_only=True):
         global_default: Whether this class applies to pods that name no class (`globalDefault`). If several classes are
             defaults, the one with the lowest value applies. Default: `False`.
         description: Human-readable description.
-        preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library does not use it.
+        preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library ignores the policy.
     """
 
     value: int

@@ -52,7 +52,7 @@ class FlavorFungibility(Worded, frozen=True):
         when_can_preempt: Whether Kueue uses a flavor that fits only with preemption (`MayStopSearch`) or tries the next
             flavor first (`TryNextFlavor`, the default).
         preference: Which flavor Kueue prefers if every flavor requires borrowing or preemption:
-            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. It may be set only if both policies are
+            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. The field may be set only if both policies are
             `TryNextFlavor`. `None`, the default, means `BorrowingOverPreemption`.
     """
 
@@ -72,8 +72,8 @@ class BorrowWithinCohort(Worded, frozen=True):
     Attributes:
         policy: `Never` (default), or `LowerPriority` to allow preemption of workloads with lower priority in other
             ClusterQueues.
-        max_priority_threshold: Highest priority of a workload that may be preempted this way, a signed 32-bit integer;
-            `None`, the default, for no threshold.
+        max_priority_threshold: Highest priority of a workload that a borrowing workload may preempt, a signed 32-bit
+            integer; `None`, the default, for no threshold.
     """
 
     policy: Literal["Never", "LowerPriority"] = "Never"
@@ -94,8 +94,8 @@ class Preemption(Worded, frozen=True):
         within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority` (only
             workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
             priority).
-        borrow_within_cohort: Preemption in other ClusterQueues by a workload that needs to borrow. Default: never. It
-            requires `reclaim_within_cohort` other than `Never`.
+        borrow_within_cohort: Preemption in other ClusterQueues by a workload that needs to borrow. Default: never. This
+            policy requires a `reclaim_within_cohort` other than `Never`.
     """
 
     reclaim_within_cohort: ReclaimWithinCohort = "Never"
@@ -141,9 +141,9 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         preemption: Preemption policies (`spec.preemption`). Default: no preemption.
         admission_checks_strategy: Admission checks that a workload must pass after its quota is reserved
             (`spec.admissionChecksStrategy.admissionChecks`), at most 64. Default: none.
-        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). `None` (the string, default) means active. `Hold`
-            stops admission, and `HoldAndDrain` also evicts admitted workloads. Both cancel quota reservations of
-            workloads that are not admitted yet.
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). The default, the string `"None"`, means active.
+            `Hold` stops admission, and `HoldAndDrain` also evicts admitted workloads. Both stop policies cancel quota
+            reservations of workloads that are not admitted yet.
         fair_sharing: Weight in fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
         admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
             (`spec.admissionScope.admissionMode`); `None`, the default, for no such ordering.
@@ -225,11 +225,11 @@ class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
 
     Attributes:
         cluster_queue: Name of the ClusterQueue (`spec.clusterQueue`); immutable.
-        stop_policy: Whether the queue is stopped (`spec.stopPolicy`): `None` (the string, default), `Hold` or
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`): the string `"None"` (default), `Hold` or
             `HoldAndDrain`, with the same meaning as for a ClusterQueue.
         fair_sharing: Weight in admission fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
-        status: Past usage read from a live cluster; `None`, the default, for no past usage. It is used until the usage
-            of the LocalQueue is sampled for the first time
+        status: Past usage read from a live cluster; `None`, the default, for no past usage. The status is used until
+            the usage of the LocalQueue is sampled for the first time
             (`pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded`).
     """
 

@@ -20,7 +20,7 @@ class Quota(Value, frozen=True):
         borrowing_limit: Largest amount that the queue may borrow above its nominal quota (`borrowingLimit`); `None`,
             the default, for no limit. A limit requires a cohort.
         lending_limit: Largest part of the nominal quota that other queues may borrow (`lendingLimit`); `None`, the
-            default, for all of it. A limit requires a cohort.
+            default, for all of the nominal quota. A limit requires a cohort.
     """
 
     nominal: QuantityText
@@ -36,7 +36,7 @@ class ResourceQuota(Value, frozen=True):
 
     Attributes:
         name: Name of the resource, for example `cpu`, `memory`, `pods` or `nvidia.com/gpu`.
-        nominal_quota: Quota of the ClusterQueue or Cohort itself, 0 or more (`nominalQuota`). The unit is that of the
+        nominal_quota: Quota of the ClusterQueue or Cohort itself, 0 or more (`nominalQuota`). The unit depends on the
             resource, such as cores or bytes.
         borrowing_limit: Largest amount that may be borrowed above the nominal quota (`borrowingLimit`); `None`, the
             default, for no limit. A limit requires a cohort or, for a Cohort, a parent.

@@ -41,7 +41,7 @@ _packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 
 
 def fault_of(value: Any) -> Fault | None:
-    """Find the reason why an encoded struct or mapping would not be decoded to the same value.
+    """Return the reason why encoding and decoding a struct or mapping would not yield the same value.
 
     JSON has fewer types than MessagePack. If both encodings yield the same value, the value contains only plain data.
 
@@ -65,12 +65,12 @@ def fault_of(value: Any) -> Fault | None:
 
 
 def read_again(record: T) -> T:
-    """Return a struct as it will be after encoding and decoding.
+    """Return the struct that results from encoding and decoding a struct.
 
     Subclasses of strings, lists and mappings become plain strings, lists and dicts.
 
     Raises:
-        ValueError: The struct cannot be decoded again; the arguments of the error are those of a `Fault`.
+        ValueError: The struct cannot be decoded again; the arguments of the error are the parts of a `Fault`.
     """
     cls: Any = type(record)
     try:

@@ -47,7 +47,7 @@ class LabelSelectorRequirement(Collection, frozen=True):
 
 @checked_methods
 class LabelSelector(Collection, frozen=True):
-    """A label selector. It matches if all labels and requirements match; an empty selector matches everything.
+    """A label selector, which matches if all its labels and requirements match. An empty selector matches everything.
 
     >>> LabelSelector().matches({"team": "vision"})
     True

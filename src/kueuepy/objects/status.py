@@ -35,10 +35,10 @@ class Condition(Value, frozen=True):
     last_transition_time: TimeField = default(EPOCH)
 
     def __post_init__(self) -> None:
-        """Turns the time into a Timestamp.
+        """Convert the time to a Timestamp.
 
         Raises:
-            InvalidSpecError: It is not a time.
+            InvalidSpecError: The value is not a time.
         """
         convert_times(self, "last_transition_time")
 
@@ -101,10 +101,10 @@ class RequeueState(Value, frozen=True):
     requeue_at: OptionalTimeField = default(None)
 
     def __post_init__(self) -> None:
-        """Turns the time into a Timestamp.
+        """Convert the time to a Timestamp.
 
         Raises:
-            InvalidSpecError: It is not a time.
+            InvalidSpecError: The value is not a time.
         """
         convert_times(self, "requeue_at")
 
@@ -152,10 +152,10 @@ class AdmissionCheckState(Collection, frozen=True):
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        """Turns the time into a Timestamp, and lists into tuples.
+        """Convert the time to a Timestamp, and lists to tuples.
 
         Raises:
-            InvalidSpecError: The time is not a time, or a list is none.
+            InvalidSpecError: A value is not a time, or is not a list.
         """
         super().__post_init__()
         convert_times(self, "last_transition_time")
@@ -175,13 +175,13 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
         requeue_state: State of the retries (`requeueState`); `None`, the default, before the first one.
         reclaimable_pods: Pods whose quota has been released (`reclaimablePods`).
         admission_checks: States of the admission checks, at most 8 (`admissionChecks`).
-        accumulated_past_execution_time_seconds: Time in seconds that the Workload was admitted in earlier admissions
+        accumulated_past_execution_time_seconds: Total duration in seconds of the Workload's earlier admissions
             (`accumulatedPastExecutionTimeSeconds`); `None` for 0.
         unhealthy_nodes: Names of failed nodes that the topology assignment uses (`unhealthyNodes`).
-        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). It has no effect on
-            admission.
+        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). The name has no
+            effect on admission.
         nominated_cluster_names: Names of the MultiKueue worker clusters that may run the Workload
-            (`nominatedClusterNames`). It has no effect on admission.
+            (`nominatedClusterNames`). The names have no effect on admission.
     """
 
     conditions: tuple[Condition, ...] = ()

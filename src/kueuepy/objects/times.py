@@ -79,8 +79,8 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
     (1000000000, 1500000000, 86400000000000)
 
     Args:
-        value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (of Python, pandas
-            or NumPy, whose times are UTC).
+        value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (of Python, pandas or
+            NumPy; NumPy times are in UTC).
         where: Prefix of the error message.
         earliest: The earliest time that is accepted, in nanoseconds.
 
@@ -92,7 +92,7 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
         Nanoseconds since the Unix epoch.
 
     Raises:
-        InvalidSpecError: The value is not a time, or 64 bits of nanoseconds do not hold it.
+        InvalidSpecError: The value is not a time, or it does not fit into 64 bits of nanoseconds.
     """
     if type(value) is Timestamp:
         found: int | None = value.value
@@ -126,10 +126,10 @@ def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) ->
     Args:
         value: A number of seconds, a text such as `"1h30m"`, or a timedelta (of Python, pandas or NumPy).
         where: Prefix of the error message.
-        signed: Whether a duration below 0 is accepted.
+        signed: Whether a negative duration is accepted.
 
     Raises:
-        InvalidSpecError: The value is not a duration, is below 0, or 64 bits of nanoseconds do not hold it.
+        InvalidSpecError: The value is not a duration, is negative, or does not fit into 64 bits of nanoseconds.
     """
     if type(value) is Seconds:
         found: int | None = value.value
@@ -149,10 +149,10 @@ def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) ->
 
 
 def later(now: int, duration: Duration) -> int:
-    """Return the time, in nanoseconds, when a duration has passed.
+    """Return the time after a duration, in nanoseconds.
 
     Raises:
-        InvalidSpecError: It is not a duration, or the time is too late for 64 bits.
+        InvalidSpecError: The value is not a duration, or the resulting time does not fit into 64 bits.
     """
     then = now + duration_ns(duration)
     if then > LONGEST:
@@ -163,7 +163,7 @@ def later(now: int, duration: Duration) -> int:
 
 
 def _seconds_ns(value: Any) -> int | None:
-    """Return seconds in nanoseconds, exactly as their decimal digits say."""
+    """Convert seconds to nanoseconds without rounding their decimal digits."""
     if numpy_kind(value) in ("i", "u", "f"):
         value = value.item()
     if isinstance(value, int) and not isinstance(value, bool):
@@ -176,8 +176,8 @@ def _seconds_ns(value: Any) -> int | None:
 class Timestamp(datetime):
     """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 text.
 
-    Its text is the one that Kubernetes writes. It is encoded, by the hooks below, as the integer `value`. Arithmetic is
-    that of a datetime: it has microseconds.
+    Its text has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode it as the integer
+    `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
 
     >>> Timestamp.of(1_500_000_000)
     Timestamp('1970-01-01T00:00:01.5Z')
@@ -206,7 +206,7 @@ class Timestamp(datetime):
         return made
 
     def __getattr__(self, name: str) -> int:
-        """Work out the value of the result of arithmetic."""
+        """Compute `value` for the result of arithmetic."""
         if name != "value":
             raise AttributeError(f"Timestamp has no attribute {name!r}")
         return (datetime.__sub__(self, _EPOCH)) // timedelta(microseconds=1) * 1000
@@ -251,9 +251,9 @@ class Timestamp(datetime):
 
 
 class Seconds(float):
-    """A number of seconds that also keeps the nanoseconds of a duration, as text may have more than a float holds.
+    """A number of seconds that also keeps the exact nanoseconds of a duration, which a float may not represent.
 
-    It is encoded, by the hooks below, as the integer `value`.
+    The hooks `encode_time` and `decode_time` encode it as the integer `value`.
 
     >>> Seconds.of(300 * SECOND)
     300.0
@@ -280,7 +280,7 @@ class Seconds(float):
         return made
 
     def __getattr__(self, name: str) -> int:
-        """Work out the value of a number that was not made by `of`."""
+        """Compute `value` for a number that was not created by `of`."""
         if name != "value":
             raise AttributeError(f"Seconds has no attribute {name!r}")
         return duration_ns(float(self), signed=True)
@@ -293,7 +293,7 @@ if TYPE_CHECKING:
     _Out = TypeVar("_Out")
 
     class _Converted(Generic[_In, _Out]):
-        """A field whose constructor argument has another type than the attribute."""
+        """A field whose constructor argument and attribute have different types."""
 
         def __get__(self, record: object, cls: type | None = None, /) -> _Out:
             raise NotImplementedError
@@ -314,15 +314,15 @@ else:
 
 
 def default(value: Timestamp | Seconds | None) -> Any:
-    """Return the default of a field of one of the types above, for type checkers."""
+    """Return the default of a field with converted values, for type checkers."""
     return value
 
 
 def convert_times(record: msgspec.Struct, *names: str) -> None:
-    """Turn the times in these fields of a new record into Timestamps.
+    """Convert the times in these fields of a new record to Timestamps.
 
     Raises:
-        InvalidSpecError: A field holds neither a time nor `None`.
+        InvalidSpecError: The value of a field is neither a time nor `None`.
     """
     for name in names:
         value = getattr(record, name)
@@ -332,10 +332,10 @@ def convert_times(record: msgspec.Struct, *names: str) -> None:
 
 
 def convert_durations(record: msgspec.Struct, *names: str) -> None:
-    """Turn the durations in these fields of a new record into Seconds.
+    """Convert the durations in these fields of a new record to Seconds.
 
     Raises:
-        InvalidSpecError: A field holds neither a duration nor `None`.
+        InvalidSpecError: The value of a field is neither a duration nor `None`.
     """
     for name in names:
         value = getattr(record, name)
@@ -345,14 +345,14 @@ def convert_durations(record: msgspec.Struct, *names: str) -> None:
 
 
 def encode_time(value: Any) -> int:
-    """Encode a Timestamp or Seconds as its nanoseconds: the `enc_hook` of msgspec for all objects."""
+    """Encode a Timestamp or Seconds as a number of nanoseconds; the `enc_hook` of msgspec for all objects."""
     if isinstance(value, Timestamp | Seconds):
         return value.value
     raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
 
 
 def decode_time(cls: type[Any], value: Any) -> Any:
-    """Decode nanoseconds into a Timestamp or Seconds: the `dec_hook` of msgspec for all objects."""
+    """Decode a number of nanoseconds to a Timestamp or Seconds; the `dec_hook` of msgspec for all objects."""
     if cls not in (Timestamp, Seconds):
         raise NotImplementedError(cls.__name__)
     if not isinstance(value, int) or isinstance(value, bool):

@@ -307,7 +307,6 @@ def _cells(obj: ClusterQueue | Cohort) -> list[tuple[str, str]]:
 
 
 def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], list[int]]:
-    """Return all nominal quotas and limits by flavor and resource."""
     found: dict[tuple[str, str], list[int]] = {}
     for obj in objects:
         for group in obj.resource_groups:

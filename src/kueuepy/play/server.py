@@ -89,8 +89,8 @@ class _Connections(ThreadingHTTPServer):
 class Server:
     """An HTTP server for the page of a playground at `url`.
 
-    The server listens on 127.0.0.1 only and writes no files. It rejects requests without the token in their path, and
-    requests with another Host header, which a foreign web page could send by DNS rebinding.
+    The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
+    path. It also rejects another Host header, which a foreign web page could send by DNS rebinding.
     """
 
     def __init__(self, playground: Playground, port: int = 0) -> None:
@@ -220,11 +220,10 @@ class _Handler(BaseHTTPRequestHandler):
         return page.replace("__STYLE__", style).replace("__SCRIPT__", script).replace("__KNOBS__", text)
 
     def version_string(self) -> str:
-        """Return a server name without versions."""
         return "kueuepy"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called above
-        """Log nothing, because addresses contain the token."""
+        """Log nothing, because the request URLs contain the token."""
 
 
 def question_of(body: bytes) -> dict[str, Any] | None:

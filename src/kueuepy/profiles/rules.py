@@ -1,4 +1,4 @@
-"""The rules in which releases of Kueue differ from the mirrored commit, as one table with one row for each rule.
+"""A table of the rules in which releases of Kueue differ from the mirrored commit.
 
 The core applies each rule (`src/cpp/model/release.h` has a field with its name). Differences that a feature gate
 controls are not rules but defaults of gates (`profiles/gates.py`). To end the support of a release, remove its rows,
@@ -219,7 +219,7 @@ _SECOND_PASSES = (
 
 
 def open_answers(release: Release) -> tuple[str, ...]:
-    """Return the cases in which a release answers at random or not at all.
+    """Return the cases in which the result of a release is random or undefined.
 
     In these cases, kueuepy returns one of the possible answers, or the answer of the next release.
 

@@ -314,7 +314,6 @@ def _read(doc: dict[str, Any]) -> Object:
 
 
 def _place(place: PlaceView | None, delayed: str) -> Result:
-    """Return the topology assignment of a pod set as a result."""
     written: Result = {"delayedTopologyRequest": delayed} if delayed else {}
     if place is not None:
         levels, domains = place

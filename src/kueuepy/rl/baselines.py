@@ -20,7 +20,7 @@ class Baseline(Protocol):
     """An agent: chooses actions from observations and rewards."""
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:
-        """Return the next action; `reward` is that of the previous action, or `None` at the start of an episode."""
+        """Return the next action. `reward` belongs to the previous action; it is `None` at the start of an episode."""
         ...
 
 
@@ -75,7 +75,7 @@ class Played(NamedTuple):
 
     Attributes:
         reward: Sum of all rewards.
-        kpis: Metrics of the run.
+        kpis: Metrics of the simulation.
         values: Final values by path.
     """
 

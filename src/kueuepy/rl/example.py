@@ -18,7 +18,7 @@ _GPU = "nvidia.com/gpu"
 
 
 def cluster_and_jobs(cluster: Cluster | None, jobs: Any) -> tuple[Cluster, Any]:
-    """Return the given cluster and jobs, or those of the example.
+    """Return the given cluster and jobs, or the cluster and jobs of the example.
 
     Raises:
         InvalidSpecError: Only one of the two is given.

@@ -1,4 +1,4 @@
-"""The settings that an agent edits: integers within bounds, and fields with a list of values."""
+"""The settings that an agent edits: integers within bounds, and fields with a fixed list of allowed values."""
 
 from __future__ import annotations
 
@@ -46,12 +46,11 @@ class Knobs:
         Args:
             cluster: The cluster.
             paths: Paths of numbers, each in one object.
-            choices: Allowed values by path, which may match several objects. The value in the cluster must be one of
-                them.
+            choices: Allowed values by path. A path may match several objects. The list must contain the value in the
+                cluster.
             bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the numbers
                 of the field with `conserve`, and twice the number without.
-            conserve: Whether the sum of the numbers of one field, such as the nominal quotas of a flavor, stays
-                constant.
+            conserve: Whether to keep the sum of all values of a field constant, such as the nominal quotas of a flavor.
 
         Raises:
             NotFoundError: A path matches no field.

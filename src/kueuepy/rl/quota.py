@@ -1,4 +1,4 @@
-"""The environment: an agent edits a cluster while jobs are simulated under Kueue's rules."""
+"""The environment, in which an agent edits a cluster while jobs are simulated under Kueue's rules."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
     The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
-    cluster. An episode is a window of the jobs. It ends by truncation, never by termination.
+    cluster. An episode is a window of the jobs. Episodes end by truncation, never by termination.
 
     **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
 
     - log1p of the number of waiting jobs;
     - log1p of the number of waiting jobs with the highest priority among them;
     - the age of the oldest waiting job, as `log1p(seconds) / log1p(episode)`;
-    - its used, nominal and borrowed quota, each divided by the total of its cohort tree, for the flavor and resource of
-      which it uses the largest fraction;
+    - its used, nominal and borrowed quota, each divided by the total of its cohort tree, for the flavor and resource
+      with the largest used fraction;
     - its weighted share;
     - log1p of the number of arrivals in the last interval;
     - log1p of the number of evictions in the last interval.
@@ -49,7 +49,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
     all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` has both terms.
-    `info["values"]` has the current values, and `info["kpis"]` the metrics of the run at the end of an episode.
+    `info["values"]` has the current values, and `info["kpis"]` the metrics of the simulation at the end of an episode.
 
     >>> import kueuepy.rl as rl
     >>> env = rl.QuotaEnv()  # an example with three teams
@@ -61,7 +61,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     [6, 8, 6]
 
     Attributes:
-        paths: The paths of the edited numbers, followed by those of the choices.
+        paths: The paths of the edited numbers, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -93,18 +93,19 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             edit: Paths of the numbers to edit, in the syntax of `Cluster.edit`, each an integer of one object. Without
                 `edit` and `choose`, these are the nominal quotas of all ClusterQueues.
             choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
-                several objects, as in `ClusterQueue/*:queueingStrategy`. The value in the cluster must be one of them.
+                several objects, as in `ClusterQueue/*:queueingStrategy`. The list must contain the value in the
+                cluster.
             interval: Time between two actions.
             episode: Duration of an episode.
-            step: Change of a number by an action of 1.
+            step: Amount by which an action of 1 changes a number.
             bounds: Minimum and maximum by path. The default minimum is 0; the default maximum is the sum of the
                 numbers of the field with `conserve`, and twice the initial number without.
-            conserve: Whether the sum of all numbers of a field, such as `quota[h100/nvidia.com/gpu].nominalQuota`,
-                stays constant, so that actions only move quota between objects.
-            reward: A function that replaces the default reward. It receives two dicts, before and after the interval,
-                with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of the
-                episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal
-                quota). Each value covers all queues.
+            conserve: Whether to keep the sum of all values of a field, such as
+                `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
+            reward: A function that replaces the default reward. The function receives two dicts, before and after the
+                interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
+                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal
+                quota). Each value is a total over all queues.
             settings: Other arguments of `simulate`, such as `model` and `clock`.
 
         Raises:

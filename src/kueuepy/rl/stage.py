@@ -36,11 +36,11 @@ TERMS = ("waiting", "lost")
 
 
 GUESSES = {"quotas": "edit", "paths": "edit", "choices": "choose", "seed": "reset(seed=...)", "until": "episode"}
-"""Keywords that users try first, and what to use instead."""
+"""Wrong keywords that users often try, and the correct ones."""
 
 
 class EpisodeSettings(TypedDict, total=False):
-    """Keyword arguments of `simulate` that an environment passes on to the run of each episode."""
+    """Keyword arguments of `simulate` that an environment passes on to the simulation of each episode."""
 
     model: RunModel
     events: Sequence[Event]
@@ -52,7 +52,7 @@ class EpisodeSettings(TypedDict, total=False):
 
 
 class QuotaOptions(EpisodeSettings, total=False):
-    """Keyword arguments of `QuotaEnv`, beside those of a run; `QuotaEnv` explains each."""
+    """Keyword arguments of `QuotaEnv`, in addition to those of `simulate`; `QuotaEnv` documents them."""
 
     choose: Mapping[str, Sequence[Any]] | None
     interval: Any
@@ -236,14 +236,14 @@ class Stage:
         return self._game.reward is not None
 
     def run(self, seat: int) -> Prepared | None:
-        """Return the current run of a seat."""
+        """Return the current simulation of a seat."""
         run = self._runs[seat]
         if run is not None:
             run.reached = run.zero + int(self._fleet.times()[seat])
         return run
 
     def close(self, seat: int) -> Kpis:
-        """End the run of a seat and return its metrics.
+        """End the simulation of a seat and return its metrics.
 
         Raises:
             gymnasium.error.ResetNeeded: No episode was started.

@@ -35,7 +35,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     one thread may call the vector environment at a time; concurrent calls raise `StateError`.
 
     Attributes:
-        paths: The paths of the edited numbers, followed by those of the choices.
+        paths: The paths of the edited numbers, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -59,8 +59,8 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             jobs: The jobs, as for `QuotaEnv`.
             edit: The paths of the edited numbers, as for `QuotaEnv`.
             threads: Number of threads of a step; by default one per core.
-            autoreset_mode: Gymnasium's mode in which a new episode starts after the end of one: in the next step, in
-                the same step, or only by `reset`.
+            autoreset_mode: Gymnasium's autoreset mode: after the end of an episode, a new one starts in the next step,
+                in the same step, or only by `reset`.
             options: Keyword arguments of `QuotaEnv`.
 
         Raises:
@@ -127,7 +127,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         )
 
     def _mask(self, given: Any) -> NDArray[np.bool_]:
-        """Validate the mask of the environments to reset."""
         mask, number = np.asarray(given), self.num_envs
         if mask.shape != (number,) or mask.dtype != bool or not mask.any():
             raise InvalidSpecError(
@@ -223,7 +222,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return infos
 
     def _last(self, seat: int) -> dict[str, Any]:
-        """Return the info of the last step of an episode."""
         stage = self._stage
         return {
             "reward_terms": dict(zip(TERMS, stage.facts[seat].tolist(), strict=False)),
@@ -232,7 +230,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         }
 
     def _values(self, infos: dict[str, Any], mask: NDArray[np.bool_] | None = None) -> dict[str, Any]:
-        """Add the current values to the info."""
         mask = np.ones(self.num_envs, bool) if mask is None else mask
         columns = np.where(mask[:, None], self._stage.values, 0).T.copy()
         infos["values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask)
@@ -249,7 +246,7 @@ def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
 
 
 class VectorOptions(QuotaOptions, total=False):
-    """Keyword arguments of `QuotaVectorEnv`, which explains each."""
+    """Keyword arguments of `QuotaVectorEnv`, which documents them."""
 
     threads: int | None
     autoreset_mode: str | AutoresetMode

@@ -67,8 +67,8 @@ class SchedulerQuestions:
         """Return a Workload with its current status: conditions, admission and admission checks.
 
         Args:
-            key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of its
-                job is accepted as well.
+            key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of the
+                workload's job is accepted as well.
 
         Returns:
             The Workload as it was submitted, with its current status.
@@ -198,8 +198,8 @@ class SchedulerQuestions:
         more. Call `try_admit` to see why even one pod would not be admitted.
 
         Args:
-            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. Its own pod count is
-                ignored.
+            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The pod count of the item
+                is ignored.
             pod_set: The name of the pod set whose count varies. Default: the first pod set.
             preempting: Whether a workload that must preempt others counts as admitted. Default: False.
 
@@ -284,8 +284,8 @@ class SchedulerQuestions:
     def start_patch(self, key: str) -> dict[str, Any]:
         """Return the JSON merge patch with which Kueue starts the job of an admitted workload.
 
-        Kueue suspends a job when it is created. The patch resumes it and adds the node selectors, tolerations and other
-        fields of its admission.
+        Kueue suspends a job when it is created. The patch resumes the job and adds the node selectors, tolerations and
+        other fields of the admission.
 
         Args:
             key: The key of the workload.

@@ -74,7 +74,7 @@ class Scheduler(SchedulerQuestions):
             now: The initial virtual time: seconds since the Unix epoch, an RFC 3339 string or a datetime with a time
                 zone. Default: the latest time recorded in a Workload of the cluster, or 0 if there is none.
             checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
-                `kueuepy.session.checks`). A check without one stays `Pending` until you call `set_check`.
+                `kueuepy.session.checks`). A check without a function stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
                 `"30s"`. The workload keeps its quota for that time. Default: 0.
 
@@ -92,8 +92,8 @@ class Scheduler(SchedulerQuestions):
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
         If an elastic job of the same name exists, it is resized. If its Workload holds quota and the job grows, a
-        second Workload (a slice) is created, which replaces the first one when it gets quota. Otherwise the existing
-        Workload changes its number of pods.
+        second Workload (a slice) is created, which replaces the first one when it gets quota. In all other cases, the
+        number of pods of the existing Workload changes.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
@@ -221,7 +221,7 @@ class Scheduler(SchedulerQuestions):
             requeue_after: With `Retry`, the time for which the workload keeps its quota before it is evicted and
                 requeued, as seconds or a string such as `"5m"`. Default: no delay.
             pod_set_updates: Changes to pod sets that apply when the job starts, written as in a manifest: `{"name":
-                "main", "nodeSelector": {…}}`. They are removed when the workload is evicted.
+                "main", "nodeSelector": {…}}`. The changes are removed when the workload is evicted.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -247,8 +247,8 @@ class Scheduler(SchedulerQuestions):
     def job_stopped(self, key: str, after: Duration = 0) -> None:
         """Record that the pods of an evicted workload's job have terminated, or when they will.
 
-        The first `settle` or `cycle` at or after that time releases the workload's quota. This time overrides the
-        Scheduler's `stopping` delay.
+        The first `settle` or `cycle` at or after that time releases the workload's quota. The argument `after`
+        overrides the Scheduler's `stopping` delay.
 
         Args:
             key: The key of the workload.
@@ -302,7 +302,7 @@ class Scheduler(SchedulerQuestions):
         """Run cycles and controllers until nothing changes any more at the current time.
 
         Preemption in Kueue can loop indefinitely (kubernetes-sigs/kueue#14543). If a state repeats, the method stops
-        and returns the loop: its shortest period and the workloads in it. There is at most one loop per cohort tree.
+        and returns the loop, with its shortest period and its workloads. There is at most one loop per cohort tree.
 
         Args:
             max_cycles: The maximum number of cycles to run. Default: no limit.
@@ -396,7 +396,7 @@ class Scheduler(SchedulerQuestions):
     def fork(self) -> Self:
         """Return an independent copy of this Scheduler.
 
-        Forking does not copy the state: both share it until one of them changes it (copy on write).
+        Forking does not copy the state: both Schedulers share the state until one of them changes it (copy on write).
         """
         with self._lock:
             return scheduler_with(type(self), self._state.fork())
@@ -423,7 +423,7 @@ class Scheduler(SchedulerQuestions):
 
 
 def scheduler_with(kind: type[S], state: SchedulerState, log: Log | None = None) -> S:
-    """Return the Scheduler that consists of a state; each call that changes the state is written to the log."""
+    """Return a Scheduler with a given state; each call that changes the state is written to the log."""
     scheduler = kind.__new__(kind)
     scheduler._session = Session(state, log)  # noqa: SLF001 - it is being made
     return scheduler

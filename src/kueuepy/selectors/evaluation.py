@@ -165,7 +165,7 @@ _TO_BOOL = {
 
 
 def evaluate(expression: str, subject: str) -> tuple[bool, str]:
-    """Return whether a device matches, and the error of the evaluation, which is empty without one.
+    """Return whether a device matches, and the error of the evaluation; the error is empty if there is none.
 
     Args:
         expression: A CEL expression that compiles.

@@ -24,7 +24,6 @@ _CANONICAL = re.compile(r"([+-]?[0-9.]+)(?:e([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTP
 
 
 def _number(text: str) -> Decimal:
-    """Return the value of a canonical quantity."""
     digits, exponent, binary, decimal = _CANONICAL.fullmatch(text).groups()  # type: ignore[union-attr]
     if binary:
         return Decimal(digits) * Decimal(1024) ** ("KMGTPE".index(binary[0]) + 1)

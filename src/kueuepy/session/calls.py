@@ -35,7 +35,7 @@ class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_d
     def checked(self) -> Self:
         """Return the call with its arguments converted as if it had been written and read again.
 
-        This ensures that every call that is executed can be written to a journal and repeated.
+        The conversion ensures that every executed call can be written to a journal and repeated.
 
         Raises:
             InvalidSpecError: An argument has a wrong type.

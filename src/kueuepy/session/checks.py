@@ -68,7 +68,7 @@ class CheckRequest(NamedTuple):
     Attributes:
         workload: The workload, with its reserved quota in the status.
         check: The AdmissionCheck.
-        time: The current virtual time, a datetime.
+        time: The current virtual time, a `Timestamp`, which is a datetime with nanoseconds.
         parameters: The object that the check's `spec.parameters` refers to; `None` if it was not loaded.
 
     Example:
@@ -102,7 +102,7 @@ class CheckRequest(NamedTuple):
     def elapsed(self) -> float:
         """The exact time since the quota was reserved, in seconds.
 
-        `now - since` can differ from it by a rounding error.
+        The difference `now - since` can have a rounding error.
         """
         return (self.time.value - self._since) / SECOND
 
@@ -120,7 +120,7 @@ class CheckController(Protocol):
 
 
 Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
-"""A function of a workload, or a controller, that answers a check. `None` means `Pending`: it is asked again."""
+"""A function of a workload, or a controller, that answers a check; `None` stands for `Pending`."""
 
 
 def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
@@ -148,7 +148,7 @@ _STATES = ("Pending", "Ready", "Retry", "Rejected")
 
 
 def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
-    """Ask for the answer to a check; `None` if it does not change the check's state or message.
+    """Return the answer to a check; `None` if the answer does not change the check's state or message.
 
     Raises:
         InvalidSpecError: The answer is not a state, a CheckAnswer or None.
@@ -276,8 +276,8 @@ class Provisioning:
     def review(self, request: CheckRequest) -> CheckAnswer | None:
         """Return the answer to a request.
 
-        The answer is `Ready` at once if the workload needs no nodes. Otherwise it is `Ready` after the delay, or
-        `Retry` after a failure, or `Rejected` after too many failures.
+        The answer is `Ready` at once if the workload needs no nodes. If the workload needs nodes, the answer is `Ready`
+        after the delay, `Retry` after a failure, or `Rejected` after too many failures.
         """
         spec = (request.parameters or {}).get("spec") or {}
         if not _needs_nodes(request.workload, spec.get("managedResources") or ()):

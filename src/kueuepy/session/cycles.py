@@ -44,7 +44,7 @@ def settle(session: Session, max_cycles: int | None) -> Settled:
 
 
 def _answer_checks(session: Session) -> None:
-    """Run Kueue's controllers and those of the admission checks until no check changes."""
+    """Run Kueue's controllers and the controllers of admission checks until no check changes."""
     asks = bool(session.state.checks)
     while asks:
         session.do(calls.Controllers())
@@ -55,7 +55,6 @@ def _answer_checks(session: Session) -> None:
 
 
 def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
-    """Return the new answers of the admission checks' controllers."""
     state, answers = session.state, []
     for found, name in state.engine.pending_checks():
         declared = state.store.objects.get((AdmissionCheck, name))

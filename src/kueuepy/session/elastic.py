@@ -64,7 +64,6 @@ def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
 
 
 def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]:
-    """Yield the unfinished Workloads of a job, oldest first."""
     present = state.keys()
     for key in present:
         known = state.job_of(key)

@@ -50,8 +50,6 @@ class _Whole(msgspec.Struct, frozen=True):
 
 
 class _Saved(_Whole, frozen=True):
-    """A saved state, for writing."""
-
     workloads: list[Workload]
     jobs: dict[str, dict[str, Any]]
     admitted: list[Admitted]
@@ -60,7 +58,7 @@ class _Saved(_Whole, frozen=True):
 class _Read(_Whole, frozen=True):
     """A saved state, for reading.
 
-    Its long lists are decoded item by item, so that Ctrl-C can interrupt the decoding.
+    The long lists in the state are decoded item by item, so that Ctrl-C can interrupt the decoding.
     """
 
     workloads: list[msgspec.Raw]
@@ -157,7 +155,6 @@ def save(session: Session, path: str | os.PathLike[str]) -> None:
 
 
 def _write(path: Path, mode: int, data: bytes) -> None:
-    """Write a file and sync it to disk."""
     with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
         file.write(data)
         file.flush()

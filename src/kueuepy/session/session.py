@@ -96,7 +96,7 @@ class Session:
                     self._is_changing, self._harmless = False, None
 
     def do(self, call: Call) -> Sequence[Cycle]:
-        """Execute and record a validated call. It must be called inside `change`.
+        """Execute and record a validated call. Call this method inside `change` only.
 
         Returns:
             The cycles that the call ran.

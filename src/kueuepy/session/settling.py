@@ -30,10 +30,10 @@ def settle(
 ) -> Settled:
     """Run cycles and controllers until no queue has a head, or until a state repeats.
 
-    If no workload is admitted or preempted between two equal states, the heads are blocked and the run is finished.
-    Otherwise there is a loop. Only states after cycles that did not simply admit are compared, because admissions alone
-    cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after one round, so the period
-    is the shortest one.
+    If no workload is admitted or preempted between two equal states, the heads are blocked and the method returns. If a
+    workload is admitted or preempted, there is a loop. Only states after cycles that did not simply admit are compared,
+    because admissions alone cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after
+    one round, so the period is the shortest one.
 
     Cohort trees are independent of each other. If several trees loop with different periods, the whole state only
     repeats after their least common multiple. Therefore each tree is examined alone, on a fork without the workloads of
@@ -42,16 +42,16 @@ def settle(
     With admission fair sharing, a state may never repeat, because each admission adds to the recorded usage of a
     LocalQueue. After 256 cycles, decisions that repeat 8 times in a row therefore also count as a loop.
 
-    Comparing states takes time proportional to the number of workloads. The comparison is skipped while no workload has
-    been evicted and the number of workloads that are still to become heads is large and decreasing, because no state
-    can repeat then.
+    Comparing states takes time proportional to the number of workloads. No state can repeat while no workload has been
+    evicted and the number of workloads that have not been heads decreases. In this case, the comparison is skipped if
+    that number is large.
 
     Args:
         engine: The engine.
         run: A function that runs the controllers and then one cycle.
         max_cycles: The maximum number of cycles to run; `None` for no limit.
-        apart: Whether the cohort trees are independent. They are not if admission in one tree waits for pods of another
-            (`blockAdmission`).
+        apart: Whether the cohort trees are independent. With `blockAdmission`, they are not, because admission in one
+            tree waits for pods of another.
         retries: Whether functions that answer admission checks can revoke an admission immediately.
     """
     seen: dict[int, int] = {}
@@ -94,7 +94,7 @@ class _Repeated:
         self._next = _LONG
 
     def loops(self, engine: Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
-        """Return the loop that has repeated many times, if there is one, after a number of different states."""
+        """Return the loop whose decisions have repeated many times, if any; empty before the next check is due."""
         if min(len(cycles), states) < self._next:
             return ()
         self._next *= 2
@@ -116,8 +116,6 @@ def _period(cycles: Sequence[Cycle]) -> int:
 
 
 def _settle_alone(engine: Engine, *, apart: bool = True) -> Settled:
-    """Settle a fork that no other code uses."""
-
     def run() -> Cycle:
         engine.settle()
         return Cycle(engine.decide())
@@ -135,8 +133,8 @@ class _Progress:
     def is_made(self, cycle: Cycle) -> bool:
         """Return whether a cycle made progress that cannot be undone.
 
-        This is the case if it only admitted workloads, or if it made one of many heads inadmissible and no workload has
-        been evicted so far.
+        A cycle made such progress if it only admitted workloads, or if it made one of many heads inadmissible and no
+        workload has been evicted so far.
         """
         if cycle.admitted_count and not cycle.evicted_count and not self._retries:
             return True
@@ -146,7 +144,7 @@ class _Progress:
 
 
 def _round(engine: Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
-    """Return the loops in one period; none if no workload is admitted or preempted in it."""
+    """Return the loops in one period; the result is empty if the period has no admission or preemption."""
     if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
         return ()
     whole = Loop(len(cycles), _moved(cycles), tuple(cycles))
@@ -192,8 +190,6 @@ def _sorted(loops: Iterable[Loop]) -> tuple[Loop, ...]:
 
 
 class _Trees:
-    """The cohort tree of each workload."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         root_of_queue = roots(nodes_of(engine))

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SchedulerState:
-    """The complete state of a running cluster. Changing a part of it changes that cluster.
+    """The complete state of a running cluster. Changing a part of the state changes the cluster.
 
     Attributes:
         engine: The C++ engine.
         configuration: Kueue's Configuration.
         related: Manifests of other kinds that jobs refer to.
         store: Objects and Workloads as they were given.
-        count: The number of submitted workloads, including rejected ones. It determines the uid of the next workload
-            without one.
+        count: The number of submitted workloads, including rejected ones. The number determines the uid of the next
+            workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
     """
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class SubmittedWorkload(NamedTuple):
-    """A Workload, the manifest of its job if it has one, and whether the job is a single pod."""
+    """A Workload, the manifest of its job, if any, and whether that job is a single pod."""
 
     workload: Workload
     job: dict[str, Any] | None = None
@@ -48,7 +48,7 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
 
     Attributes:
         remarks: One sentence per workload that waits for a queue that does not exist, or has requests that are not
-            modelled. This is not an error, because Kueue accepts such workloads.
+            modelled. A remark is not an error, because Kueue accepts such workloads.
     """
 
     remarks: tuple[str, ...] = ()

@@ -38,8 +38,8 @@ class JobColumns(Columns):
     Attributes:
         notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
         header: The description of a log in its file.
-        templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload, or
-            -1.
+        templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
+            this tuple, or -1.
         quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
     """
 
@@ -110,7 +110,7 @@ class JobColumns(Columns):
     # Properties.
 
     def exact(self) -> JobColumns:
-        """Return the private columns: whole nanoseconds, -1 for none, and whole amounts, thousandths for cpu."""
+        """Return the private columns, with times in nanoseconds (-1 for none) and cpu in thousandths, as integers."""
         if type(self) is JobColumns:
             return self
         found = JobColumns.__new__(JobColumns)
@@ -204,7 +204,7 @@ class JobColumns(Columns):
         return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:
-        """Return the jobs with a different arrival rate: the gaps between submissions are divided by the factor.
+        """Return the jobs with a different arrival rate, by dividing the times between submissions by a factor.
 
         Args:
             factor: The factor, more than 0; 2 doubles the load. Times are rounded to nanoseconds.
@@ -236,7 +236,7 @@ class JobColumns(Columns):
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
     def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
-        """Check that a factor moves no time beyond the largest time.
+        """Check that no time exceeds the largest time after multiplication by a factor.
 
         Args:
             allowed: A mask of the rows that are valid.

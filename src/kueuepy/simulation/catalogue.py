@@ -29,7 +29,7 @@ class Figure(NamedTuple):
 
     @property
     def of_jobs(self) -> bool:
-        """Whether any subset of the jobs has a value."""
+        """Whether the metric can be computed for any subset of the jobs."""
         return self.source in ("jobs", "most", "count")
 
 

@@ -80,7 +80,7 @@ def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
 
 
 def public_given(name: str, column: Any) -> Any:
-    """Return a column of jobs that a result keeps as it is, in the units of the public table."""
+    """Return a column of jobs that a result contains unchanged, in the units of the public table."""
     if name in SPANS and name != "runtime":
         return np.where(column < 0, np.inf if name == "limit" else np.nan, column / SECOND)
     return column / 1000 if name == "cpu" else column
@@ -90,7 +90,7 @@ _NAT = np.iinfo(np.int64).min
 
 
 def core_amounts(table: Columns, name: str) -> NDArray[Any]:
-    """Return what each pod of the jobs of a result asks for in the integers of usage tables: thousandths for cpu."""
+    """Return the request of each pod in the integers of usage tables: thousandths for cpu."""
     amounts: NDArray[Any] = exact(table)[name]
     return amounts
 
@@ -106,7 +106,7 @@ def _absent(column: Column) -> int:
 
 
 def _infinite(column: Column) -> int:
-    """Count the rows of a column whose number is infinite, as `Jobs` itself gives it."""
+    """Count the rows of a column whose number is infinite, which is how `Jobs` returns times without a limit."""
     values = column.values
     return int((values == np.inf).sum()) if not isinstance(values, Categorical) and values.dtype.kind in "fO" else 0
 

@@ -121,16 +121,16 @@ class Comparison:
         return Comparison({first: self[first], second: self[second]})
 
     def _pair(self) -> str:
-        """Return which two policies are compared job by job; empty if there are no others."""
+        """Return a note that names the two policies compared job by job; empty if there are only two policies."""
         if len(self.names) <= _TWO:
             return ""
         return f" under {self.names[-1]} (the last policy) than under {self.names[0]} (the first; between(a, b) others)"
 
     def differences(self) -> Columns:
-        """Return paired differences of metrics from the first policy, with 95 % confidence intervals.
+        """Return by how much each metric differs from the first policy, with 95 % confidence intervals.
 
-        All policies run the same jobs, so variation between jobs cancels out. The interval of a difference is therefore
-        narrower than the intervals of the two means.
+        The differences are paired: all policies run the same jobs, so variation between jobs cancels out. The interval
+        of a difference is therefore narrower than the intervals of the two means.
 
         Returns:
             One row per other policy and metric, with columns `policy`, `figure` (the metric), `jobs` (the number of
@@ -188,7 +188,7 @@ class Comparison:
         return rows
 
     def _shown(self) -> tuple[str, ...]:
-        """Return the metrics to show, including those of dispatching if all policies are fleets."""
+        """Return the metrics to show, including the metrics of dispatching if all policies are fleets."""
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*SHOWN["policies"], *of_fleets)
 
@@ -280,11 +280,11 @@ def compare(
 
     Call `compare(before, after, jobs)` for two clusters, or `compare({"name": cluster, ...}, jobs)` for any number.
 
-    A job arrives at its creation time (`submit` of a row), or at the start if it has none. It finishes after its
-    runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` changes
-    that. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are not
-    answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are reported,
-    and admissions stop in the affected cohort tree until another event occurs there.
+    A job arrives at its creation time (`submit` of a row), or at the start if it has none. A job finishes after its
+    runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` specifies
+    otherwise. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are
+    not answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are
+    reported, and admissions stop in the affected cohort tree until another event occurs there.
 
     >>> from kueuepy import ClusterQueue, Cluster, ResourceFlavor
     >>> less, more = (Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": n}})) for n in (2, 3))

@@ -41,8 +41,6 @@ def draws(seed: int, name: str, n: int) -> NDArray[np.float64]:
 
 
 class _Times(msgspec.Struct, frozen=True, tag_field="distribution"):
-    """A distribution of times."""
-
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the quantiles at `u`, in seconds.
 

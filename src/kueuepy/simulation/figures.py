@@ -51,7 +51,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     {'h100/nvidia.com/gpu': 0.75}
 
     Attributes:
-        jobs: Number of jobs that were submitted and count.
+        jobs: Number of jobs that were submitted in the window.
         finished: Number of these jobs that finished.
         seconds: Length of the window, in seconds.
         wait_mean: Mean waiting time, in seconds. The waiting time of a job is its total time without quota, from its
@@ -71,8 +71,9 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         bounded_slowdown: Mean over finished jobs of max(1, lifetime / max(runtime, 10 s)).
         bounded_slowdown_p95: 95th percentile of the bounded slowdown of finished jobs.
         goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
-            (kubernetes-sigs/kueue#10813).
-        useful: Mean over finished jobs of runtime divided by lifetime: the goodput without lost work and overhead.
+            (kubernetes-sigs/kueue#10813). Time in which a job held quota counts even if its work was later lost.
+        useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, it excludes lost work and
+            overhead.
         submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of
             the window to the last submission. If all jobs are submitted at once, the whole window counts.
         utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, over the whole window. The window
@@ -164,11 +165,12 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     def interval(self, name: str) -> tuple[float, float]:
         """Return the 95 % confidence interval of a metric.
 
-        The method splits the run into 32 batches. For metrics of single jobs, a batch contains consecutive jobs by
-        submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean is
-        Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of a
-        percentile lies between two order statistics that follow from the same method. Waits in a busy queue are
-        correlated over hundreds of jobs, so a short run emits a UserWarning that the interval may be too narrow.
+        The method splits the simulation into 32 batches. For metrics of single jobs, a batch contains consecutive jobs
+        by submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean
+        is Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of
+        a percentile lies between two order statistics that follow from the same method. Waits in a busy queue are
+        correlated over hundreds of jobs, so the method emits a UserWarning for a short simulation, whose interval may
+        be too narrow.
 
         Args:
             name: The name of the metric. For a resource with several keys, append the key, such as `utilisation
@@ -203,7 +205,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return found
 
     def to_table(self) -> Columns:
-        """Return one row per metric, with columns `figure` (the metric), `cell`, `value` and `unit`."""
+        """Return one row per metric, with columns `metric`, `flavor_resource`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
         return table_of(("metric", "flavor_resource", "value", "unit"), rows)
 
@@ -303,7 +305,7 @@ def kpis_of(
 def _while_submitting(
     run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
-    """Return used over nominal quota from the beginning of a window to the last submission in it."""
+    """Return used quota divided by nominal quota, from the beginning of a window to its last submission."""
     low, ends, high = window
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:
@@ -336,13 +338,13 @@ def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float
 
 
 def _of_run(run: Recorded) -> dict[str, Any]:
-    """Return the lost work of the whole run and the number of preemptions by rule, as computed by the core."""
+    """Return the lost work of the whole simulation and the number of preemptions by rule, as computed by the core."""
     rules = sums((rule, count) for _, _, rule, count, _ in run.totals["evictions"] if rule)
     return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
 
 
 def _totals(run: Recorded) -> dict[str, Any]:
-    """Return the time integrals of the whole run, as computed by the core."""
+    """Return the time integrals of the whole simulation, as computed by the core."""
     core = run.totals
     cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}

@@ -29,7 +29,7 @@ class FleetTables:
     """The tables of all clusters, joined; ClusterQueues of workers are named `worker/queue`."""
 
     def __init__(self, run: FleetPrepared, sites: Sequence[Any]) -> None:
-        """Store the simulation of the fleet and those of its clusters."""
+        """Store the simulation of the fleet and the simulations of its clusters."""
         self._run, self._sites = run, sites
 
     def _name(self, site: int) -> Callable[[str], str]:

@@ -301,11 +301,9 @@ class _Clusters(dict[str, Any]):
         return found  # type: ignore[no-any-return]
 
     def items(self) -> Any:
-        """Return names and Schedulers."""
         return [(name, self[name]) for name in self]
 
     def values(self) -> Any:
-        """Return the Schedulers."""
         return [self[name] for name in self]
 
 

@@ -1,4 +1,4 @@
-"""Collection of a result from the core: its columns become tables and are joined with the input columns of the jobs."""
+"""Collection of a result from the core, whose columns are joined with the input columns of the jobs."""
 
 from __future__ import annotations
 
@@ -182,7 +182,6 @@ def job_columns(
 
 
 def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
-    """Return times after the start as UTC timestamps, NaT for -1."""
     return np.where(after < 0, np.iinfo(np.int64).min, after + start).view("M8[ns]")
 
 

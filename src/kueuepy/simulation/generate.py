@@ -203,7 +203,7 @@ def gpu_mix(
         seed: Seed of the random number generator; 0 by default.
         days: The length of the log, in days; 7 by default.
         gpus: The number of GPUs of the cluster; 400 by default.
-        load: The mean fraction of the GPUs in use; 0.9 by default. It determines the arrival rate.
+        load: The mean fraction of the GPUs in use; 0.9 by default. The load determines the arrival rate.
         queues: The LocalQueues, which receive jobs with equal probability; `jobs` by default.
     """
     for name, value in (("load", load), ("gpus", gpus), ("days", days)):

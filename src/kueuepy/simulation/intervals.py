@@ -1,10 +1,10 @@
 """95 % confidence intervals of means and percentiles of correlated values, such as the waits of one simulation.
 
 The values, in order of submission, are split into 32 batches of equal length. The variation between batches determines
-the interval, which accounts for correlation between neighbouring jobs. The half-widths are those of N-Skart (Tafazzoli,
-Steiger and Wilson, "N-Skart: a nonsequential skewness- and autoregression-adjusted batch-means procedure for simulation
-analysis", IEEE Transactions on Automatic Control 56, 2011). They use Student's t distribution of the batch means,
-with adjustments for the remaining autocorrelation between batches and for their skewness.
+the interval, which accounts for correlation between neighbouring jobs. The half-widths are computed as in N-Skart
+(Tafazzoli, Steiger and Wilson, "N-Skart: a nonsequential skewness- and autoregression-adjusted batch-means procedure
+for simulation analysis", IEEE Transactions on Automatic Control 56, 2011). The procedure uses Student's t distribution
+of the batch means, with adjustments for the remaining autocorrelation between batches and for their skewness.
 
 The interval of a percentile contains every value x that is compatible with the percentile. A value is compatible if the
 interval of the fraction of jobs with a wait of at most x contains the percentile. The result is an interval between

@@ -30,7 +30,7 @@ _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, 
 def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     """Create a table of jobs from a table, a DataFrame, or any mix of rows, Workloads and manifests.
 
-    A job is submitted at its `submit` time or its creation time, or at the start without either. A job without a
+    A job is submitted at its `submit` time or its creation time, or at the start if it has neither. A job without a
     runtime never ends.
 
     Args:
@@ -88,7 +88,7 @@ def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
 
 
 def _of_columns(columns: dict[str, Any]) -> JobColumns:
-    """Create jobs from columns; `submit` defaults to 0, and `runtime` to a job that never ends."""
+    """Create jobs from columns. The default of `submit` is 0; jobs without a `runtime` never end."""
     size = len(next(iter(columns.values()), ()))
     submit = columns.get("submit")
     if submit is None:
@@ -117,7 +117,6 @@ def _of_workloads(item: Any, around: JobContext) -> JobColumns:
 
 
 def _nowhere() -> JobContext:
-    """Return an empty context for manifests."""
     from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import JobContext  # noqa: PLC0415
 

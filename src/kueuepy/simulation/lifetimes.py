@@ -1,4 +1,4 @@
-"""Run times of jobs that ran on a real cluster, read from the status of their Workloads."""
+"""Runtimes of jobs on a real cluster, read from the status of their Workloads."""
 
 from __future__ import annotations
 

@@ -156,7 +156,6 @@ def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[s
 
 
 def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:
-    """Return the sum of amounts by cohort tree and resource."""
     return sums(((tree, resource), amount) for tree, own in amounts for resource, amount in own.items())
 
 
@@ -166,13 +165,13 @@ def cluster_of(
 ) -> Cluster:
     """Create a cluster configuration for a log: one ClusterQueue for each queue, in one cohort.
 
-    The quotas are estimates, because a log contains neither the size of its cluster nor its division. The nominal quota
-    of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and `headroom` times
-    its mean load. Simulated waits depend on this choice. Replace the quotas with the real ones before you compare waits
-    with the log.
+    The quotas are estimates, because a log contains neither the size of its cluster nor the quota of each queue. The
+    nominal quota of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and
+    `headroom` times its mean load. Simulated waits depend on this choice. Replace the quotas with the real ones before
+    you compare waits with the log.
 
     If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
-    `kueuepy.dev/flavor`. A queue then has quota of the flavors that its jobs use.
+    `kueuepy.dev/flavor`. A queue then has quota for the flavors that its jobs use.
 
     >>> from kueuepy import Jobs
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
@@ -217,7 +216,7 @@ _LABEL = "kueuepy.dev/flavor"
 
 
 def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
-    """Return the flavor of each job; a job without one has the flavor `other`."""
+    """Return the flavor of each job; a job without a flavor has the flavor `other`."""
     if "flavor" not in jobs.names:
         return Categorical(np.zeros(len(jobs), np.int32), [other])
     column = jobs["flavor"]

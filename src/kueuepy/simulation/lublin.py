@@ -1,8 +1,8 @@
 """The workload model of Lublin and Feitelson: rigid parallel jobs as in the logs of three supercomputers.
 
 U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid jobs. Journal
-of Parallel and Distributed Computing 63 (2003), 1105-1122. The parameters are those of the model in the Parallel
-Workloads Archive without a distinction between batch and interactive jobs.
+of Parallel and Distributed Computing 63 (2003), 1105-1122. The parameters are taken from the model in the Parallel
+Workloads Archive that does not distinguish batch and interactive jobs.
 """
 
 from __future__ import annotations
@@ -81,11 +81,12 @@ def lublin(seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jo
     integer. The size is always rounded to an integer.
 
     Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
-    otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). It is at most 12. Runtimes are whole seconds, at least 1.
+    otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm is at most 12. Runtimes are whole seconds,
+    at least 1.
 
     Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. Gaps are shorter
-    in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. Its weight is the probability that
-    Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
+    in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. The weight of slot i is the
+    probability that Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
 
     Quantiles of the gamma distributions are interpolated linearly between 4,097 points.
 

@@ -1,4 +1,4 @@
-"""Metrics that come from single jobs: their values, means and percentiles."""
+"""Values, means and percentiles of the metrics that are computed from single jobs."""
 
 from __future__ import annotations
 

@@ -28,10 +28,11 @@ class RunModel(msgspec.Struct, frozen=True):
 
     Columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for single jobs.
 
-    A run holds its quota for `restore` (except in the first run), then for the remaining runtime, and for `cost` at
-    each checkpoint. A checkpoint follows each `every` of progress, except at the end. If a run is evicted a time h
-    after its admission, it has worked for a = max(0, h - restore) and made k = floor(a / (every + cost)) checkpoints.
-    The next run continues from k * every. The identity h = kept + overhead + lost holds exactly.
+    A run lasts from one admission of a job to its end or eviction. A run holds quota for `restore` (except in the first
+    run), then for the remaining runtime, and for `cost` at each checkpoint. A checkpoint follows each `every` of
+    progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a = max(0, h -
+    restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The identity h =
+    kept + overhead + lost holds exactly.
 
     Each time is a number of seconds, a text such as `30m`, or a timedelta; the default is 0.
 
@@ -41,10 +42,10 @@ class RunModel(msgspec.Struct, frozen=True):
     Attributes:
         on_eviction: The progress that an evicted job keeps. With `restart` (the default) it loses all progress, with
             `checkpoint` it continues from the last checkpoint, and with `resume` it loses none.
-        every: The progress between two checkpoints; more than 0 with `checkpoint`.
+        every: The progress of a job between two checkpoints, in time of its own work; more than 0 with `checkpoint`.
         cost: The duration of a checkpoint, during which the job holds quota without making progress.
         restore: The time that a run after an eviction needs to restore the job's state. The job holds quota meanwhile.
-        grace: The time for which an evicted job keeps its quota before the quota is released.
+        grace: The time from the eviction of a job to the release of its quota.
     """
 
     on_eviction: Literal["restart", "checkpoint", "resume"] = "restart"
@@ -91,7 +92,7 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """The tables that a simulation records; metrics of the whole run are always available.
+    """The tables that a simulation records; metrics of the whole simulation are always available.
 
     >>> Recording(usage="1h", cycles=True).cycles
     True
@@ -439,16 +440,16 @@ Missing = Literal["error", "skip", "wait"]
 
 
 class RunSettings(TypedDict, total=False):
-    """Keyword arguments of `simulate` that other functions accept too and pass on to each of their runs.
+    """Keyword arguments of `simulate` that other functions also accept and pass on to each simulation.
 
     Attributes:
         model: The cost of an eviction; see `RunModel`.
         events: Changes at given times.
         clock: The virtual time that a scheduling cycle takes.
-        delays: Delays of checks and startups, and node failures.
-        until: Stop each run at this time.
-        warmup: Metrics count jobs that are submitted at this time or later.
-        on_loop: What to do when preemption loops endlessly: `hold`, `stop` or `raise`.
+        delays: Delays of admission checks and pod starts, and node failures.
+        until: The time after the first submission at which each simulation stops.
+        warmup: Length of the warm-up after the first submission; metrics exclude jobs submitted earlier.
+        on_loop: The response to a preemption loop: `hold`, `stop` or `raise`.
         missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
     """
 
@@ -463,7 +464,7 @@ class RunSettings(TypedDict, total=False):
 
 
 class SeededSettings(RunSettings, total=False):
-    """`RunSettings`, and the seed of the run.
+    """Keyword arguments of `RunSettings`, and the seed of the simulation.
 
     Attributes:
         seed: Seed of the random number generator.
@@ -473,10 +474,10 @@ class SeededSettings(RunSettings, total=False):
 
 
 class SimulateSettings(SeededSettings, total=False):
-    """All keyword arguments of `simulate` that describe the run.
+    """All keyword arguments of `simulate` that describe the simulation.
 
     Attributes:
-        record: The tables that the run keeps.
+        record: The tables to record.
     """
 
     record: Recording

@@ -1,4 +1,4 @@
-"""Names of jobs and queues that Kubernetes does not accept: notes about them, and their replacement."""
+"""Notes about names of jobs and queues that Kubernetes does not accept, and replacement of such names."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _namespaces(queues: Categorical) -> list[str]:
 
 
 def valid_name(name: str, other: str = "job") -> str:
-    """Return a valid name that is similar to a name, or a default if no character of it is usable.
+    """Return a valid name that is similar to a given name, or a default if the given name has no usable character.
 
     >>> valid_name("My Job_1"), valid_name("___")
     ('my-job-1', 'job')

@@ -1,7 +1,8 @@
 """Kueue's scheduler performance test in virtual time, without a cluster.
 
-A profile is a generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`). It describes cohorts
-of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time once admitted.
+A profile is a generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`). A profile describes
+cohorts of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time once
+admitted.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
     @property
     def topology_request(self) -> dict[str, Any] | None:
-        """The topology request of the pod set; for `balanced`, only slices."""
+        """The topology request of the pod set; with `balanced`, the request has only slices."""
         if self.tas_constraint is None:
             return None
         if self.tas_constraint == "balanced":
@@ -112,7 +113,7 @@ class CohortClass(_Record, frozen=True):
 
 
 class Level(_Record, frozen=True):
-    """A topology level: the number of domains in each domain of the level above; at the lowest level, node capacity."""
+    """A topology level: the number of its domains in each domain of the level above, or the capacity of a node."""
 
     name: str
     count: Annotated[int, msgspec.Meta(ge=1, le=10**6)]

@@ -32,7 +32,7 @@ _MOST_STEPS = 100_000
 
 
 class FragmentationSeries(msgspec.Struct, frozen=True):
-    """The largest jobs that fit into a topology over time; a notebook shows a picture of them.
+    """The largest jobs that fit into a topology over time; a notebook shows them as a picture.
 
     Attributes:
         topology: The name of the Topology.
@@ -40,7 +40,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         levels: The levels of the topology, from the widest to the narrowest, and an empty text for all domains
             together.
         sizes: Descriptions of the pod requests.
-        table: One row per time, size and level. Its columns are `seconds` after the first submission, `pod`, `level`,
+        table: One row per time, size and level. The columns are `seconds` after the first submission, `pod`, `level`,
             `largest` (the largest number of pods that fit together) and `if_empty` (the same without workloads).
     """
 

@@ -114,7 +114,7 @@ class Prepared:
 
     @property
     def jobs(self) -> JobColumns:
-        """The jobs: those of the start, then the workloads of the Scheduler, then later submissions."""
+        """The initial jobs, then the workloads of the Scheduler, then the jobs submitted later."""
         if len(self._tables) > 1:
             self._tables = [concat(self._tables)]
         return self._tables[0]
@@ -189,7 +189,7 @@ class Prepared:
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """Append the workloads with these keys; a workload with the same name as a job uses the row of the job."""
+        """Append the workloads with these keys; if a job has the same key, the workload uses the row of the job."""
         rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
@@ -278,7 +278,6 @@ class Prepared:
         return int(self._places[row]) if row < len(self._places) else row
 
     def _row_named(self, name: str) -> int | None:
-        """Return the row of a job, given its name or `namespace/name`."""
         namespace, _, own = name.rpartition("/")
         if self._rows_of_names is None:
             self._rows_of_names = rows_of_names(self.jobs)
@@ -324,7 +323,6 @@ class Prepared:
 
     @staticmethod
     def _columns(table: JobColumns, codes: NDArray[np.int32]) -> dict[str, Any]:
-        """Return the columns of jobs in the form of the core."""
         columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:

@@ -223,19 +223,19 @@ class Table:
 
 
 class LogOptions(TypedDict, total=False):
-    """Options of the logs that `read` knows; each log's module in `kueuepy.simulation.logs` explains its own.
+    """Options of log formats; the modules in `kueuepy.simulation.logs` document them in detail.
 
     Attributes:
-        queue: The column, or the name, that becomes the queue: `acme`, `alibaba2020` and `batsim`.
-        tasks: The path of the task table: `alibaba2020`.
-        share: Whether fractions of a GPU count as such: `alibaba2020` and `alibaba2023`.
-        pending: How to treat pods that never ran: `alibaba2023`.
-        unfinished: How to treat instances without an end: `alibaba2025`.
-        instances: The path of the instance table: `borg2019`.
-        machine: The cores and the bytes of memory of the largest machine: `borg2019`.
-        cpu_jobs: Whether to keep jobs without GPUs: `helios`.
-        gpu_numbers: The path of a table of GPU numbers: `helios`.
-        per_pod: The largest number of GPUs of a pod: `philly`.
+        queue: The column to use as the queue, for `acme` and `alibaba2020`; the name of the queue, for `batsim`.
+        tasks: The path of the task table, for `alibaba2020`.
+        share: Whether to keep fractions of a GPU, for `alibaba2020` and `alibaba2023`.
+        pending: How to treat pods that never ran, for `alibaba2023`.
+        unfinished: How to treat instances without a start or an end, for `alibaba2025`.
+        instances: The path of the instance table, for `borg2019`.
+        machine: The cores and the bytes of memory of a whole machine, for `borg2019`.
+        cpu_jobs: Whether to keep jobs without GPUs, for `helios`.
+        gpu_numbers: The path of a table with the number of GPUs of each queue, for `helios`.
+        per_pod: The largest number of GPUs of a pod, for `philly`.
     """
 
     queue: str
@@ -271,8 +271,8 @@ def read(
     | `borg2019` | collections in Google's log of 2019 |
     | `batsim` | a Batsim workload with delay profiles |
 
-    Rows that were left out are listed in `notes`. The options of a log are documented in its module in
-    `kueuepy.simulation.logs`.
+    Rows that were left out are listed in `notes`. The modules in `kueuepy.simulation.logs` document the options of each
+    log.
 
     Args:
         path: The file; gzip compression is detected.
@@ -325,7 +325,7 @@ def _of_alibaba(source: Source) -> str:
     """Detect which Alibaba log a file is, by its header.
 
     Raises:
-        InvalidSpecError: The header belongs to none of them.
+        InvalidSpecError: The header does not belong to a known Alibaba log.
     """
     header = source.csv().keys()
     known = {log: names for log, names in _BY_HEADER.items() if log.startswith("alibaba")}

@@ -70,14 +70,14 @@ class JobTable(Columns):
     | `state` | `ToCome` (not yet submitted), `Waiting`, `Running`, `Finished` or `Deactivated` |
     | `reason` | Kueue's reason why the job waits |
     | `counted` | whether metrics include the job; `False` for jobs submitted during the warm-up |
-    | resources, such as `nvidia.com/gpu` | request of each pod, in thousandths for cpu; multiply by `pods` |
+    | resources, such as `nvidia.com/gpu` | request of each pod, in cores, bytes or devices; multiply by `pods` |
     | `submit_time`, `first_start_time`, `end_time` | UTC timestamps if submissions are dates; NaT if not reached |
 
     The table also keeps any other column of `Jobs`.
     """
 
     def _column(self, name: str) -> Any:
-        """Return a column; what was given of jobs in seconds and in the unit of the resource."""
+        """Return a column; columns of the input have times in seconds and amounts in the unit of the resource."""
         return public_given(name, self._columns[name])
 
 
@@ -106,10 +106,10 @@ class DecisionsTable(Columns):
 
 
 class Amounts(Columns):
-    """A table whose columns `used`, `nominal`, `borrowed` and so on are amounts of the cell of the row."""
+    """A table with amounts, such as `used` and `nominal`, of the flavor and resource that each row names."""
 
     def _column(self, name: str) -> Any:
-        """Return a column; amounts in the unit of the resource."""
+        """Return a column, with amounts in the unit of the resource."""
         column = self._columns[name]
         return own_units(column, self._columns["flavor_resource"]) if name in _AMOUNTS else column
 
@@ -132,11 +132,12 @@ _AMOUNTS = ("used", "nominal", "borrowed", "idle")
 
 
 class UsageSeries(Amounts):
-    """Usage of each ClusterQueue over time: one row per change of a value.
+    """Usage of each ClusterQueue over time, with one row per change of a value.
 
     Columns are `seconds` after the first submission, `cluster_queue`, `flavor_resource`, `used`, `nominal` and
     `borrowed` quota, the number of `waiting` jobs, and the weighted `share`. Amounts are in cores, bytes or devices.
-    A value applies until the next row with the same ClusterQueue and cell; before the first row, all values are 0.
+    A value applies until the next row with the same ClusterQueue, flavor and resource. Before the first row, all values
+    are 0.
     """
 
     def resample(self, step: Any, end: float | None = None) -> Columns:
@@ -147,8 +148,8 @@ class UsageSeries(Amounts):
             end: The end of the last interval, in seconds; by default, the time of the last row.
 
         Returns:
-            Columns `seconds` (the beginning of the interval), `cluster_queue`, `cell`, `used`, `nominal`, `borrowed`,
-            `waiting` and `share`.
+            Columns `seconds` (the beginning of the interval), `cluster_queue`, `flavor_resource`, `used`, `nominal`,
+            `borrowed`, `waiting` and `share`.
 
         Raises:
             InvalidSpecError: `step` is not a time, or there are more than 10,000,000 intervals.
@@ -159,23 +160,23 @@ class UsageSeries(Amounts):
 
 
 class IdleTable(Amounts):
-    """Free quota that waiting jobs requested, for each cohort tree, flavor and resource: one row per change.
+    """Free quota that waiting jobs requested, by cohort tree, flavor and resource, with one row per change.
 
     Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),
     `flavor_resource` and `idle`, the smaller of the free quota and the total request of the waiting jobs.
-    Amounts are in thousandths for cpu. A value applies until the next row; before the first row it is 0.
+    Amounts are in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
     """
 
 
 class BlockedTable(Columns):
-    """Ratio of used to entitled quota of each ClusterQueue while jobs wait there: one row per change.
+    """Ratio of used to entitled quota of each ClusterQueue with waiting jobs, with one row per change.
 
     Columns are `seconds` after the first submission, `cluster_queue` and `blocked`, which is -1 while no job waits.
     """
 
 
 class ConsumedTable(Columns):
-    """Decayed usage of each LocalQueue under admission fair sharing: one row per change.
+    """Decayed usage of each LocalQueue under admission fair sharing, with one row per change.
 
     Columns are `seconds` after the first submission, `local_queue`, `resource` and `consumed`, in cores for cpu.
     """

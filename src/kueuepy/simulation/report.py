@@ -1,4 +1,4 @@
-"""Reports of one or several runs as self-contained HTML files, readable without JavaScript."""
+"""Reports of one or several simulations as self-contained HTML files that are readable without JavaScript."""
 
 from __future__ import annotations
 
@@ -65,11 +65,12 @@ for (const head of document.querySelectorAll("table[data-sortable] th")) {
 
 @checked
 def report(results: Result | Comparison | Mapping[str, Result], path: str | os.PathLike[str], title: str = "") -> None:
-    """Write a report of a run, or a comparison of several runs, as one HTML file without external resources.
+    """Write a report of one simulation, or a comparison of several, as one HTML file without external resources.
 
-    The report of a run has its settings and warnings, metrics with 95 % confidence intervals, charts of usage and
-    waiting, evictions by queue with the lost work, and the jobs still pending with the reason. A comparison also lists
-    the decisions that differ between the first and the last run, and the jobs that wait longer in the last.
+    The report of a simulation has its settings and warnings, metrics with 95 % confidence intervals, charts of usage
+    and waiting, evictions by queue with the lost work, and the jobs still pending with the reason. A comparison also
+    lists the decisions that differ between the first and the last simulation, and the jobs that wait longer in the
+    last.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
@@ -96,7 +97,7 @@ def report(results: Result | Comparison | Mapping[str, Result], path: str | os.P
 
 
 def single(result: Result) -> str:
-    """Return the body of the report of one run."""
+    """Return the body of the report of one simulation."""
     return "".join(
         [
             _warnings(result.warnings),
@@ -138,7 +139,7 @@ def compared(found: Comparison) -> str:
 
 
 def _alike(results: list[Result], *names: PictureName) -> list[str]:
-    """Return pictures of each result; one of the same name has the same axes in all of them."""
+    """Return the charts of each result; charts of the same name have the same axes."""
     found = [""] * len(results)
     for name in names:
         try:
@@ -151,7 +152,7 @@ def _alike(results: list[Result], *names: PictureName) -> list[str]:
 
 
 def _against(names: Sequence[str]) -> str:
-    """Return which two of several policies are compared; an empty text for two policies."""
+    """Return a note that names the two policies compared; an empty text if there are only two."""
     return f" from {names[0]} to {names[-1]}" if len(names) > _TWO else ""
 
 

@@ -143,7 +143,7 @@ class Result(Recorded, Framed):
                 jobs count. By default, all jobs count.
             bound: The smallest runtime for the bounded slowdown, in seconds; 10 by default.
             prices: The price of one unit of a resource for one hour, by flavor, for the metric `cost`. A flavor without
-                a price costs nothing.
+                a price has the price 0.
 
         Raises:
             StateError: A time window needs the usage, which was not recorded.
@@ -202,7 +202,7 @@ class Result(Recorded, Framed):
 
         Returns:
             Columns `seconds`, `cluster_queue` and `amount`, with one row per change. The amount is the request of all
-            pods of a job, in thousandths for cpu. It is -1 while no job waits.
+            pods of a job, in cores, bytes or devices. The amount is -1 while no job waits.
 
         Raises:
             StateError: The runs were not recorded.
@@ -257,8 +257,8 @@ class Result(Recorded, Framed):
         """Return the metrics of the simulation and of each ClusterQueue, one value per row, for plotting libraries.
 
         Returns:
-            Columns `cluster_queue` (`all` for the whole simulation), `figure` (the metric), `cell` (`flavor/resource`,
-            or empty), `value` and `unit`. Values have the units of `Kpis`; for example, waits are in seconds.
+            Columns `cluster_queue` (`all` for the whole simulation), `figure` (the metric), `flavor_resource` (or
+            empty), `value` and `unit`. Values have the units of `Kpis`; for example, waits are in seconds.
         """
         return tidy(self, dict(self.kpis.rows()))
 
@@ -268,7 +268,7 @@ class Result(Recorded, Framed):
 
     @property
     def preemptions(self) -> Columns:
-        """The evictions by ClusterQueue of the victim, ClusterQueue of the preemptor, and preemption rule.
+        """The number of evictions by ClusterQueue of the victim, ClusterQueue of the preemptor, and preemption rule.
 
         Columns are `victim`, `preemptor`, `rule`, `count`, and for each flavor and resource `lost_hours`: the progress
         lost, multiplied by the quota held, in hours. Evictions that are not preemptions have no preemptor and no rule.

@@ -66,7 +66,7 @@ class Facts(TypedDict):
 
 
 def text_of_facts(facts: dict[str, Any]) -> str:
-    """Return the text of `result.json`: JSON with a checksum over everything else in it."""
+    """Return the text of `result.json`: JSON with a checksum of its other fields."""
     plain = json.loads(json.dumps(facts))
     return json.dumps({"format": _FORMAT, "version": _VERSION, **plain, "checksum": _checksum(plain)}, indent=1)
 
@@ -75,7 +75,7 @@ def read_facts(folder: Path, text: str) -> Facts:
     """Read the text of `result.json`.
 
     Raises:
-        InvalidSpecError: The text is not that of a result, was changed after it was written, or lacks something.
+        InvalidSpecError: The text is not a saved result, was changed after it was written, or lacks a field.
     """
     try:
         facts = json.loads(text)

@@ -223,7 +223,7 @@ def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.flo
 
 
 def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
-    """Return time-weighted means over intervals; see `UsageTable.resample`."""
+    """Return time-weighted means over intervals; see `UsageSeries.resample`."""
     width = span("resample", step) / SECOND
     last = float(usage["seconds"].max(initial=0.0)) if end is None else end
     _require_few("resample", max(last, width), width)
@@ -256,7 +256,7 @@ def _require_few(where: str, seconds: float, step: float) -> None:
 
 
 def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
-    """Return the columns of usage sampled at regular times, for each ClusterQueue and `flavor/resource`.
+    """Return the usage of each ClusterQueue and `flavor/resource`, sampled at regular times, as columns.
 
     Args:
         usage: The table of usage.

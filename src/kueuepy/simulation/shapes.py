@@ -123,8 +123,6 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 class _Reader:
-    """Builds the Workload of a shape from a row."""
-
     def __init__(self, jobs: JobColumns, labels: dict[str, Any], gates: Gates) -> None:
         self._jobs, self._labels, self._gates, self._resources = jobs, labels, gates, jobs.resources
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}

@@ -47,7 +47,7 @@ def _alone(method: Method) -> Method:
 
 _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
-"""Heads and events processed between two readings of the wall clock; about a millisecond of work."""
+"""Number of heads and events between two readings of the wall clock; about a millisecond of work."""
 _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 
@@ -148,7 +148,7 @@ class Simulation:
                 reported.
 
         Raises:
-            LoopError: Preemption loops, and `on_loop` is `raise`.
+            LoopError: The simulation finds a preemption loop, and `on_loop` is `raise`.
         """
         run = self._run
         end = run.end_of(until)
@@ -163,7 +163,7 @@ class Simulation:
 
     @_alone
     def run_for(self, seconds: float) -> bool:
-        """Advance for about this much wall-clock time.
+        """Advance the simulation for a limited wall-clock time.
 
         Args:
             seconds: The wall-clock time in seconds.
@@ -172,7 +172,7 @@ class Simulation:
             Whether events are left.
 
         Raises:
-            LoopError: Preemption loops, and `on_loop` is `raise`.
+            LoopError: The simulation finds a preemption loop, and `on_loop` is `raise`.
         """
         end = time.perf_counter() + seconds
         while goes_on := self._run.core.advance(_WORK):
@@ -189,7 +189,7 @@ class Simulation:
             Whether an event occurred; `False` if no event is left.
 
         Raises:
-            LoopError: Preemption loops, and `on_loop` is `raise`.
+            LoopError: The simulation finds a preemption loop, and `on_loop` is `raise`.
         """
         while (went := self._run.core.step()) == _UNDER_WAY:
             pass
@@ -287,7 +287,7 @@ class Simulation:
 
     @_alone
     def close(self) -> Result:
-        """Return the result up to the current virtual time and end the simulation; unlike `result`, copy nothing."""
+        """End the simulation and return its result up to the current virtual time, without copying the state."""
         return _result_of(self._run)
 
 
@@ -320,27 +320,26 @@ def simulate(
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
-    Each job arrives at its submission time, runs for its runtime once it is admitted, and then finishes. At any time,
-    jobs finish first; then changes and admission check answers apply, and then jobs arrive. Scheduling cycles follow
-    until a cycle changes nothing. The same input always gives an identical result.
+    Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At any time, jobs
+    finish first; then changes and answers of admission checks take effect, and then jobs arrive. Scheduling cycles
+    follow until a cycle changes nothing. The same input always gives an identical result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
     >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
-    >>> result = simulate(cluster, rows)
-    >>> result.jobs["waited"].tolist()
+    >>> simulate(cluster, rows).jobs["waited"].tolist()
     [0.0, 0.0, 3480.0]
 
     Args:
-        cluster: A Cluster, a Scheduler or a `Fleet` (see `kueuepy.fleet`). The simulation continues from a copy of the
-            Scheduler, including its workloads. A job with the same name as such a workload sets its remaining runtime;
-            without such a job, the workload never finishes.
+        cluster: A Cluster, a Scheduler or a `Fleet`. A given Scheduler is not changed: the simulation continues from a
+            copy with its workloads. A job with the namespace (of its LocalQueue) and name of such a workload gives the
+            workload's remaining runtime. A workload without such a job never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: The cost of an eviction. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
-            may also be dicts by name of the cluster, in which the manager is named `manager`.
+            may be dicts by cluster (`manager` or the name of a worker).
         until: Stop the simulation at this time after the first submission; by default, when no event is left.
         warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude jobs submitted in it.
         seed: Seed of the random number generator for delays; 0 by default.
@@ -358,7 +357,7 @@ def simulate(
     Raises:
         InvalidSpecError: An argument is invalid; the message names the row of an invalid job.
         NotFoundError: Jobs name LocalQueues that do not exist, and `missing` is `error`.
-        LoopError: Preemption loops, and `on_loop` is `raise`.
+        LoopError: The simulation finds a preemption loop, and `on_loop` is `raise`.
     """
     run = Simulation(
         cluster,

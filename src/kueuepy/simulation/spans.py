@@ -154,7 +154,7 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
 
     Returns:
         Nanoseconds as int64, and a mask of the rows that fit into int64. NaT becomes 0 and is in the mask. Timedeltas
-        in months, years or without a unit are not a number of nanoseconds, so the mask contains none of them.
+        in months, years or without a unit are not a number of nanoseconds, so the mask excludes these rows.
     """
     kind, absent = values.dtype.kind, np.isnat(values)
     unit, step = np.datetime_data(values.dtype)

@@ -45,20 +45,26 @@ class Jobs(JobColumns):
     | `name` | name of the Workload | `j0000000` with the row number |
     | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
     | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
-    | `submit` | submission time: `datetime64[ns]` in UTC where the log has dates, otherwise seconds | required |
-    | `runtime` | runtime in seconds after admission if the job is not evicted; infinite: it never ends | required |
-    | `pods`, `min_pods` | number of pods; the smallest number with partial admission, -1: all | 1, -1 |
+    | `submit` | submission time: `datetime64[ns]` in UTC if the input has dates, otherwise seconds | required (below) |
+    | `runtime` | runtime in seconds if the job is not evicted; infinite: the job never ends | required (see below) |
+    | `pods` | number of pods | 1 |
+    | `min_pods` | smallest number of pods that may be admitted (partial admission); -1: all pods or none | -1 |
     | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
     | `cpu`, `memory`, any name with a `/` | request of each pod, in cores, bytes or devices | 0 |
     | `priority` | priority of the Workload | 0 |
     | `flavor` | the only flavor that the job may use | any flavor |
     | `limit` | `maximumExecutionTimeSeconds`, in seconds; infinite: no limit | infinite |
-    | `every`, `cost`, `restore`, `grace` | the job's own run model, in seconds; NaN: that of the simulation | NaN |
+    | `every`, `cost`, `restore`, `grace` | the job's own `RunModel`, in seconds; NaN: value of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
     | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
     | `recorded_start` | start time in the log, for `Result.compare_recorded`; NaN or NaT: unknown | NaN |
     | `template`, `kueuepy:created` | reserved for the package | |
     | any other | available for grouping in `Result.by` | |
+
+    The constructor, `from_frame`, `from_arrow` and CSV or Parquet files require the columns `submit` and `runtime`. In
+    a column that exists, a missing runtime means that the job never ends, and a note reports this; `read` leaves such a
+    row out instead. Both columns are optional for rows and DataFrames that `of` or `simulate` receives. A job then
+    arrives at the start, or never ends. A manifest or a Workload has neither column; see `from_manifests`.
 
     The constructor also accepts other units. Times can be numbers of seconds, texts (`1h30m`, `7d`, Slurm's
     `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities; numbers of
@@ -72,8 +78,8 @@ class Jobs(JobColumns):
     Attributes:
         notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
         header: The description of a log in its file, such as the comments of an SWF file.
-        templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload, or
-            -1.
+        templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
+            this tuple, or -1.
         quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
     """
 
@@ -183,9 +189,9 @@ class Jobs(JobColumns):
 
     @classmethod
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """Create jobs from a DataFrame of pandas or polars, one per row.
+        """Create one job for each row of a pandas or polars DataFrame.
 
-        Numeric columns are not copied if their type and unit fit.
+        Numeric columns that already have the right type and unit are not copied.
 
         Args:
             frame: The DataFrame; a polars LazyFrame is collected.
@@ -224,12 +230,12 @@ class Jobs(JobColumns):
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
         """Create jobs from manifests of jobs and Workloads, in their order.
 
-        Workloads may have several pod sets.
+        Workloads may have several pod sets. A job is submitted at its creation time, or at the start if it has none.
 
         Args:
             manifests: The result of `kueuepy.load`, or a list of jobs and Workloads.
-            runtime: The runtime of all jobs, a mapping from names to runtimes, or one runtime per job. By default, the
-                runtime annotation of each job; a job without it never ends.
+            runtime: The runtime of all jobs, a mapping from names to runtimes, or one runtime per job. By default, a
+                finished Workload has the runtime of its last run, and any other job never ends.
 
         Raises:
             InvalidSpecError: An item is not a job, or a runtime is not a time.
@@ -241,7 +247,8 @@ class Jobs(JobColumns):
         """Create jobs from a table, a DataFrame, rows, Workloads, manifests of jobs, or a list of these.
 
         Args:
-            given: The jobs. A row without `submit` is submitted at the start, and a row without `runtime` never ends.
+            given: The jobs. Unlike in the constructor, `submit` and `runtime` are optional: a job without `submit` is
+                submitted at the start, and a job without `runtime` never ends.
 
         Raises:
             InvalidSpecError: An item is not a job.
@@ -419,9 +426,9 @@ class Jobs(JobColumns):
         return load.describe(self.exact(), cluster)
 
     def check(self, cluster: Cluster) -> tuple[str, ...]:
-        """Return descriptions of problems that the jobs would have on a cluster.
+        """Return descriptions of the problems that these jobs would have on a cluster.
 
-        Problems are LocalQueues that do not exist, jobs that can never fit, and loads over 1.
+        The method reports LocalQueues that do not exist, jobs that can never fit, and loads over 1.
 
         Args:
             cluster: The cluster.

@@ -85,7 +85,8 @@ class Column:
     def times(self, *, unknown: bool = False) -> Ints:
         """Return times in nanoseconds since the epoch or another origin; numbers are seconds, a missing value is -1.
 
-        If some timestamps have a time zone and others have none, the latter are read as UTC, with a note.
+        If some timestamps have a time zone and others have none, timestamps without a time zone are read as UTC, with a
+        note.
 
         Args:
             unknown: Whether -1 and infinity count as missing; logs in the Standard Workload Format contain -1.
@@ -296,7 +297,7 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
 
 
 def _without(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the values with missing ones as `None`, because comparisons with pandas' NA return NA."""
+    """Return the values with `None` for missing ones, because comparisons with pandas' NA return NA."""
     found = np.array(values, object)
     found[absent] = None
     return found
@@ -336,7 +337,7 @@ def _is_text(values: Any) -> bool:
 
 
 def _parsed(value: Any, parse: Callable[[Any], int | None], *, never: bool) -> int | None:
-    """Parse a value; with `never`, -1 s and an infinite number are -1."""
+    """Parse a value. If `never` is true, -1 s and an infinite number become -1."""
     if never and value == math.inf:
         return -1
     found = parse(value)
@@ -378,7 +379,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _by_text(values: Any) -> NDArray[Any] | None:
-    """Return texts as numbers; `None` if a text is neither a number nor empty."""
+    """Return texts as numbers, or `None` if any text is neither a number nor empty."""
     if isinstance(values, Categorical):
         return None
     listed = values.tolist()

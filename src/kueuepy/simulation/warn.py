@@ -1,4 +1,4 @@
-"""Warnings about the reliability of the metrics of a run."""
+"""Warnings about the reliability of the metrics of a simulation."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ def is_about_figures(text: str) -> bool:
 
 
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
-    """Return the warnings about a run.
+    """Return the warnings about a simulation.
 
-    They report preemption loops, jobs that can never fit, loads above 1, unfinished jobs, a warm-up of unsuitable
-    length, a long time after the last submission, waits that are long compared with the log, and jobs left out.
+    The warnings report preemption loops, jobs that can never fit, loads above 1, unfinished jobs, a warm-up of
+    unsuitable length, a long time after the last submission, waits that are long compared with the log, and jobs left
+    out.
     """
     return (
         *map(str, result.loops),
@@ -73,7 +74,6 @@ def _hopeless(result: Recorded) -> list[str]:
 
 
 def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
-    """Group ClusterQueues by their cohort tree."""
     found: dict[str, list[str]] = {}
     for name in queues:
         found.setdefault(result.trees.get(name, name), []).append(name)
@@ -81,7 +81,7 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _loads(result: Recorded) -> list[str]:
-    """Find cohort trees whose jobs request more than the nominal quota, so that waits grow with the length of the run.
+    """Find cohort trees whose jobs request more than the nominal quota, so that waits grow with the simulated time.
 
     The check needs many jobs that arrive over a time much longer than their runtime; a batch of jobs submitted at once
     has no load.
@@ -142,7 +142,7 @@ def _is_long(result: Recorded) -> bool:
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
-    """Find a long time between the last submission and the end of the run, in which quota becomes idle."""
+    """Find a long time between the last submission and the end of the simulation, in which quota becomes idle."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:

@@ -125,8 +125,9 @@ def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
 def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the quota held, lost work and overhead of some jobs by `flavor/resource`, and their preemptions by rule.
 
-    Held quota counts while it overlaps the window. Evictions, lost work and overhead count at the end of the run. All
-    results are empty if runs were not recorded.
+    A run is the time from one admission of a job to the release of its quota. Held quota counts for the part of a run
+    inside the window. Evictions, lost work and overhead count in the window in which the run ends. All results are
+    empty if runs were not recorded.
 
     Args:
         run: The simulation.

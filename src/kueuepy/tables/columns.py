@@ -215,7 +215,7 @@ class Columns:
 
 
 def shown(value: Any) -> Any:
-    """Return a cell for people: no `None`, and a number without digits that say nothing."""
+    """Return a cell for display, with an empty text for `None` and floats rounded to 6 significant digits."""
     if value is None:
         return ""
     return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -217,7 +217,6 @@ class Mutator:
         return text[:place] + text[place + self._random.choice((1, 1, 2, 5)) :]
 
     def _replace(self, text: str) -> str:
-        """Replace a word by a random piece."""
         place = self._place(text)
         end = place
         while end < len(text) and text[end].isalnum():
@@ -235,7 +234,6 @@ class Mutator:
         return "\n".join(lines)
 
     def _move_line(self, text: str) -> str:
-        """Move or copy a line to another place."""
         lines = text.split("\n")
         line = self._random.choice(lines)
         if self._random.random() < _HALF:
@@ -248,7 +246,6 @@ class Mutator:
         return text if place < 0 else text[:place] + self._random.choice(("", " ", "\r\n", " \n")) + text[place + 1 :]
 
     def _splice(self, text: str) -> str:
-        """Insert a part of another sample."""
         place = self._place(text)
         return text[:place] + self._part(self._random.choice(self.samples)) + text[place:]
 

@@ -58,7 +58,6 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
 
 
 def _totals(scheduler: Scheduler, workload: Workload) -> Counter[str]:
-    """Return the total requests of all pods of a workload."""
     cluster = scheduler.cluster
     ranges: list[LimitRange] = [found for found in cluster.limit_ranges if found.namespace == workload.namespace]
     classes: tuple[RuntimeClass, ...] = cluster.runtime_classes

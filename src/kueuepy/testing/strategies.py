@@ -63,13 +63,13 @@ def clusters(
 
     Args:
         draw: Provided by Hypothesis.
-        queues: The maximum number of ClusterQueues, at least 1. They are named `queue-0`, `queue-1` and so on; each has
-            a LocalQueue of the same name. Default: 4.
+        queues: The maximum number of ClusterQueues, at least 1. The ClusterQueues are named `queue-0`, `queue-1` and so
+            on; each has a LocalQueue of the same name. Default: 4.
         cohorts: The maximum number of declared Cohorts; with 0, no queue has a cohort. Default: 3.
         flavors: The names of the ResourceFlavors.
         resources: The resources that every queue covers. Default: cpu and memory.
         preemption: Whether queues may preempt. Default: True.
-        fair_sharing: Whether fair sharing is enabled; `None` for either. Default: `None`.
+        fair_sharing: Whether fair sharing is enabled; `None` for a random choice. Default: `None`.
 
     Returns:
         A strategy.

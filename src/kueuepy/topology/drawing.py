@@ -128,7 +128,6 @@ class _Pen:
         return columns * (self._left + self._width + _GAP) - _GAP
 
     def _lines(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> list[list[tuple[tuple[str, ...], list[Rack]]]]:
-        """Split the racks of a block into lines of limited width."""
         lines: list[list[tuple[tuple[str, ...], list[Rack]]]] = [[]]
         width = 0.0
         for rack in racks:
@@ -207,7 +206,6 @@ class _Pen:
         return f"{rack.name}: {free} of {of} {self._resource} free"
 
     def _legend(self, top: float, width: float) -> float:
-        """Draw the legend and return its lower edge."""
         entries: list[tuple[int | str, str]] = list(enumerate(self._named))
         entries += [(OTHER, OTHER)] if self._others else []
         kinds = {box.kind for bar in self._bars for box in (bar.frame, *bar.parts)}

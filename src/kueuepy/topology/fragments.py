@@ -199,7 +199,6 @@ def _has_place(workload: Workload) -> bool:
 
 
 def _reserved(workload: Workload) -> int:
-    """Return the time of the quota reservation."""
     assert workload.status is not None
     return next(c.last_transition_time.value for c in workload.status.conditions if c.type == "QuotaReserved")
 

@@ -30,7 +30,7 @@ class Rack(msgspec.Struct, frozen=True):
     Attributes:
         level: Node label of its level.
         values: Label values of all levels down to this one.
-        nodes: Number of domains of the lowest level in it, usually hosts.
+        nodes: Number of domains of the lowest level in this domain, usually hosts.
         capacity: Allocatable capacity of its nodes.
         outside: Usage by pods that Kueue does not manage.
         used: Usage by workloads.

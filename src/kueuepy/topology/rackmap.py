@@ -53,7 +53,6 @@ class RackMap:
         return tuple(sorted(self._by_row, key=lambda rack: rack.values))
 
     def _path(self, row: int) -> Iterator[int]:
-        """Yield a domain and its ancestors up to the root."""
         while row >= 0:
             yield row
             row = self._tree.domains[row][1]

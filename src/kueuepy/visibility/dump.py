@@ -76,7 +76,6 @@ def _dump(scheduler: Scheduler) -> dict[str, Any]:
 
 
 def _groups(queue: ClusterQueue) -> list[dict[str, Any]]:
-    """Return the resource groups of a queue as in a manifest."""
     groups = to_dict(queue)["spec"].get("resourceGroups", [])
     return msgspec.json.decode(msgspec.json.encode(groups), type=list[dict[str, Any]])
 

@@ -45,7 +45,8 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
         workload: Key of the workload, `namespace/name`.
         local_queue: The name of its LocalQueue.
         priority_class: The name of its priority class, if it has one.
-        cluster_queue: The ClusterQueue in which it holds quota or is pending; empty if it finished without quota.
+        cluster_queue: The ClusterQueue in which the workload holds quota or is pending; empty if the workload finished
+            without quota.
         reason: Reason of the condition that reports the event.
         underlying_cause: For an eviction, the cause of the reason: `WaitForStart` or `WaitForRecovery` for
             `PodsReadyTimeout`, and the second part of `DeactivatedDueTo…`. For `TargetsRecomputed`, the result:

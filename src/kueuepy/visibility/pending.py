@@ -108,9 +108,9 @@ def pending_workloads(
 ) -> PendingWorkloadsSummary:
     """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
 
-    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Then follow a workload that waits
-    for its preempted workloads to stop, priority, queue order timestamp and UID. Positions count from 0 in the whole
-    queue, independent of `offset`.
+    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Among equal workloads, one that
+    waits for its preempted workloads to stop is first. Further criteria are priority, queue order timestamp and UID.
+    Positions count from 0 in the whole queue, independent of `offset`.
 
     Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
 
@@ -158,7 +158,6 @@ def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
 
 
 def _with_owners(source: Scheduler, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
-    """Add references to the jobs of a Scheduler."""
     jobs = session_of(source).state.store.jobs
     for waiting in page:
         job = jobs.get(waiting.key)

@@ -129,9 +129,9 @@ class LocalQueueStatus(_Status, frozen=True):
         pending_workloads: Number of pending workloads; 0 while the LocalQueue is stopped.
         reserving_workloads: Number of workloads that hold quota.
         admitted_workloads: Number of admitted workloads.
-        flavors_reservation: Quota reserved by workloads, by flavor of its ClusterQueue.
-        flavors_usage: Quota of admitted workloads, by flavor of its ClusterQueue.
-        fair_sharing: Its decayed usage; `None` without admission fair sharing.
+        flavors_reservation: Quota reserved by workloads of the LocalQueue, by flavor.
+        flavors_usage: Quota of admitted workloads of the LocalQueue, by flavor.
+        fair_sharing: The decayed usage of the LocalQueue; `None` without admission fair sharing.
     """
 
     conditions: tuple[ActiveCondition, ...]

@@ -55,7 +55,7 @@ class ComponentPodSet:
 
 
 def component_pod_sets(component: Section) -> list[ComponentPodSet]:
-    """Return the pod sets of a component: the declared ones, or those inferred from the kind of its template."""
+    """Return the pod sets of a component: the declared ones, or pod sets inferred from the kind of its template."""
     declared = component.sections("podSets")
     if declared:
         return [_declared(pod_set) for pod_set in declared]

@@ -33,7 +33,7 @@ def pods_per_job(spec: Section) -> int:
 
 
 class BatchJob(BaseJob):
-    """A Job, with one pod set `main`. It may be admitted partially or, if it is elastic, be scaled."""
+    """A Job, with one pod set `main`. A Job may be admitted partially; an elastic Job may be scaled instead."""
 
     kind = "Job"
     api_versions = BUILT_IN["Job"]
@@ -155,7 +155,7 @@ class BatchJob(BaseJob):
 
 
 class CronJob(ParentJob):
-    """A CronJob. It gets no Workload; each Job that it creates gets one.
+    """A CronJob, which gets no Workload; each Job that it creates gets one.
 
     The queue name and other labels and annotations for Kueue belong in `spec.jobTemplate.metadata`. Kueue does not read
     CronJobs: a CronJob creates Jobs on schedule, and the Jobs wait for admission.
@@ -173,7 +173,7 @@ class CronJob(ParentJob):
 
         Args:
             scheduled: The time, which determines the name of the Job: text, a datetime, or seconds since the Unix
-                epoch. If it is `None`, the Job has the name of the CronJob.
+                epoch. If the time is `None`, the Job has the name of the CronJob.
         """
         section = self.root.section("spec").section("jobTemplate")
         given = section.find("metadata")

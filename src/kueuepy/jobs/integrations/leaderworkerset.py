@@ -59,7 +59,7 @@ class LeaderWorkerSet(ParentJob):
     def jobs(self) -> "Sequence[LeaderWorkerSet]":
         """Return the replicas, including those that a rolling update adds to `spec.replicas`.
 
-        In a MultiKueue worker cluster, there are none, because the manager cluster creates the Workloads.
+        In a MultiKueue worker cluster, the result is empty, because the manager cluster creates the Workloads.
         """
         return [] if keys.MULTIKUEUE_ORIGIN in self.labels else [self._replica(i) for i in range(self._replicas())]
 
@@ -90,7 +90,6 @@ class LeaderWorkerSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def _pod(self, slot: PodSetSource, number: int, size: int) -> Document:
-        """Return a pod of the replica. The first pod is the leader."""
         leader_name = f"{self.name}-{self.index}"
         labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}
         annotations = {keys.POD_GROUP_TOTAL_COUNT: str(size), keys.ROLE_HASH: slot.name}

@@ -1,4 +1,4 @@
-"""Plain Pods without an owner that Kueue manages. Each is a job with one pod.
+"""Plain Pods without an owner that Kueue manages. Each Pod is a job with one pod.
 
 Source: `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
 """
@@ -67,7 +67,7 @@ class Pod(BaseJob):
         return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the pod itself. The pod set only contains its spec."""
+        """Return the slot of the pod itself. The pod set contains only the spec of the pod."""
         return [PodSetSource("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def check_topology(self) -> None:

@@ -159,11 +159,11 @@ class PodGroup(BaseJob):
         return any(pod.is_suspended() for pod in self.pods)
 
     def suspended(self) -> Document:
-        """Return the list of the pods with scheduling gates."""
+        """Return a List of the pods with scheduling gates added."""
         return self._list(pod.suspended() for pod in self.pods)
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the list of the pods with the changes for their roles.
+        """Return a List of the pods, each with the changes for its role.
 
         Raises:
             InvalidSpecError: There is no PodSetInfo for a role, or a PodSetInfo conflicts with a pod.
@@ -177,7 +177,7 @@ class PodGroup(BaseJob):
         return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """Return the list without the running pods, which are deleted; `None` if no pod remains."""
+        """Return a List of the pods without the running ones, which are deleted; `None` if no pod remains."""
         left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
         return self._list(left) if left else None
 
@@ -191,7 +191,8 @@ class PodGroup(BaseJob):
     def finished(self) -> Finished | None:
         """Return the outcome: the group has finished when all pods have succeeded.
 
-        It has also finished when no pod runs and one of them must not be replaced. The outcome is always a success.
+        The group has also finished when no pod runs and one of the pods must not be replaced. The outcome is always a
+        success.
         """
         succeeded, total = sum(pod.phase == "Succeeded" for pod in self.pods), self.total_count
         may_replace = all(pod.annotations.get(keys.RETRIABLE_IN_GROUP) != "false" for pod in self.pods)

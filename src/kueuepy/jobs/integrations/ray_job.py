@@ -75,7 +75,6 @@ class RayJob(RayKind):
             checks.check_metadata(self)
 
     def _check_cluster(self, spec: Section) -> None:
-        """Check the cluster of a managed job."""
         has_own_cluster = "rayClusterSpec" in spec.data
         if self.uses_existing_cluster and has_own_cluster:
             raise spec.error("clusterSelector", "is given; a job that Kueue manages must not use an existing cluster")
@@ -94,7 +93,7 @@ class RayJob(RayKind):
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 required by the base class
         """Write the submitter's default template to the job, so that it can be changed.
 
-        It remains after the job stops.
+        The template remains in the manifest after the job stops.
         """
         if self.submission_mode == "K8sJobMode":
             root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())

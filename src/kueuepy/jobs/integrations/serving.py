@@ -1,6 +1,6 @@
 """Deployment and StatefulSet, whose pods run until they are deleted.
 
-Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/controller/jobs/statefulset`
+Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and in `pkg/controller/jobs/statefulset`
 `statefulset_reconciler.go:constructWorkload`, `statefulset_pod_reconciler.go:setDefault` and `statefulset_webhook.go`.
 """
 
@@ -79,7 +79,7 @@ class StatefulSet(ParentJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the template. The pod set only contains its spec."""
+        """Return the slot of the template. The pod set contains only the spec of the template."""
         spec = root.section("spec")
         index = PodIndex(keys.APPS_POD_INDEX)
         return [
@@ -89,8 +89,8 @@ class StatefulSet(ParentJob):
     def jobs(self) -> "Sequence[StatefulSet]":
         """Return the StatefulSet itself, if it gets a Workload.
 
-        It gets none if it has no replicas, if another kind managed by Kueue creates it, or if it is in a MultiKueue
-        worker cluster.
+        A StatefulSet gets no Workload if it has no replicas, if another kind managed by Kueue creates it, or if it is
+        in a MultiKueue worker cluster.
         """
         is_remote = keys.MULTIKUEUE_ORIGIN in self.labels
         has_pods = self.root.section("spec").count("replicas", 1) > 0
@@ -110,7 +110,7 @@ class StatefulSet(ParentJob):
         return group_workload_annotations(self)
 
     def pods(self) -> Document:
-        """Return the pods as Kueue marks them: a List of one group with fast admission that runs indefinitely.
+        """Return the pods as Kueue marks them, as a List of one group with fast admission that runs indefinitely.
 
         Start them with the PodSetInfos of the StatefulSet's Workload.
         """

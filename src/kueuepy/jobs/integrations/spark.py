@@ -113,7 +113,6 @@ class SparkApplication(BaseJob):
 
 
 def _restore(own: Section, role: str, pod_set: PodSet) -> None:
-    """Restore the fields of a role from its pod set."""
     pod = pod_set.template["spec"]
     restore_fields(own.data, pod_set.template.get("metadata", {}), METADATA_FIELDS)
     restore_fields(own.data, pod, ("nodeSelector", "tolerations"))

@@ -65,7 +65,7 @@ def _metadata(own: Section, key: str) -> dict[str, str]:
 
 
 def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:
-    """Return the containers, followed by the other containers that differ from each of them in name or image."""
+    """Return the containers, followed by the other containers whose name or image is new."""
     for other in others:
         if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
             containers.append(copy.deepcopy(other.data))

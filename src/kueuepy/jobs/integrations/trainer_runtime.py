@@ -121,7 +121,6 @@ def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
 
 
 def _check_merge_keys(section: Section) -> None:
-    """Check that each item of a list with a merge key has this key."""
     for name, value in section.data.items():
         if isinstance(value, dict):
             _check_merge_keys(section.section(name))
@@ -133,7 +132,6 @@ def _check_merge_keys(section: Section) -> None:
 
 
 def _pruned(value: Any, known: Document | None) -> Any:
-    """Return a value without unknown fields."""
     if isinstance(value, list):
         return [_pruned(item, known) for item in value]
     if known is None or not isinstance(value, dict):

@@ -69,7 +69,7 @@ class TrainJob(BaseJob):
     def on_suspended(self, root: Section) -> None:
         """Add Kueue's entry to the runtime patches, unless Kueue has already added it.
 
-        Kueue's webhook adds it once, when the object is created, regardless of other entries.
+        Kueue's webhook adds the entry once, when the object is created, regardless of other entries.
         """
         spec = root.section("spec")
         entries = spec.sections("runtimePatches")

@@ -49,4 +49,4 @@ RULES: tuple[Rule, ...] = (
     devices.no_such_devices,
     devices.uncovered,
 )
-"""All rules, L1 first. An id stays what it is; a new rule gets the next one."""
+"""All rules, ordered by id from L1 on. Ids never change; a new rule gets the next id."""

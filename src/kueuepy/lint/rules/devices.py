@@ -16,7 +16,6 @@ def _mappings(context: LintContext) -> tuple[DeviceClassMapping, ...]:
 
 
 def _claims(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the template name of each claim."""
     for position, pod_set in enumerate(workload.pod_sets):
         spec = pod_set.template.get("spec")
         for index, claim in enumerate((spec.get("resourceClaims") if isinstance(spec, dict) else None) or ()):

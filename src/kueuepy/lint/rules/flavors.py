@@ -31,7 +31,6 @@ def taint_nobody_tolerates(context: LintContext) -> Iterator[Hit]:
 
 
 def _flavors(context: LintContext, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
-    """Yield the existing flavors of a queue."""
     for group in queue.resource_groups:
         yield from (context.flavors[quotas.name] for quotas in group.flavors if quotas.name in context.flavors)
 

@@ -1,4 +1,4 @@
-"""Rules about topologies: nodes outside of them, and requests that they cannot satisfy."""
+"""Rules about nodes outside of a topology, and about topology requests that cannot be satisfied."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,13 +28,12 @@ def _placing(context: LintContext) -> Iterator[tuple[ResourceFlavor, tuple[str, 
 
 
 def _is_of(node: Node, flavor: ResourceFlavor) -> bool:
-    """Return whether a node has the labels of a flavor."""
     return all(node.labels.get(key, "") == value for key, value in flavor.node_labels.items())
 
 
 @rule("L21", "warning", "A flavor with a topology but no matching Nodes cannot place any pods.")
 def without_nodes(context: LintContext) -> Iterator[Hit]:
-    """Quota is not enough with a topology: each pod also needs a known Node."""
+    """With a topology, quota is not sufficient: each pod also needs a known Node."""
     nodes = context.manifest.nodes
     for flavor, levels in _placing(context):
         if not any(_is_of(node, flavor) and all(level in node.labels for level in levels) for node in nodes):
@@ -49,7 +48,7 @@ def without_nodes(context: LintContext) -> Iterator[Hit]:
 
 @rule("L22", "error", "A workload whose topology request exceeds every domain is never admitted.")
 def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
-    """A pod set that requires one domain must fit into an empty one."""
+    """A pod set that requires one domain must fit into a domain without workloads."""
     if not context.manifest.nodes or not any(True for _ in _placing(context)):
         return
     for workload in context.workloads:
@@ -76,7 +75,6 @@ def _place_text(place: PlaceFactsView) -> str:
 
 
 def _asks(pod_set: PodSet) -> bool:
-    """Return whether a pod set has a topology request."""
     request: dict[str, Any] = pod_set.topology_request or {}
     return any(request.get(name) is not None for name in _EXPLICIT)
 
@@ -138,7 +136,7 @@ def no_pods(context: LintContext) -> Iterator[Hit]:
 
 
 def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list[str]]:
-    """Return the flavors of a queue with a topology, and those without one."""
+    """Return the flavors of a queue that have a topology, and the flavors that have none."""
     quotas = (one for group in queue.resource_groups for one in group.flavors)
     named = [one.name for one in quotas if one.name in context.flavors]
     placing = [name for name in named if context.flavors[name].topology_name is not None]

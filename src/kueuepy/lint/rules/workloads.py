@@ -50,7 +50,7 @@ def _asking(context: LintContext, queue: ClusterQueue, resources: list[str]) -> 
 
 @rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue indefinitely.")
 def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
-    """Such a workload stays at the head of the queue, and all workloads behind it stay pending."""
+    """A workload that never fits stays at the head of the queue, and all workloads behind it stay pending."""
     for queue in context.queues:
         if queue.queueing_strategy != "StrictFIFO":
             continue
@@ -66,7 +66,7 @@ def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
 
 
 def _alone(context: LintContext, workload: Workload) -> str:
-    """Return why a cluster without other workloads does not admit a workload, or an empty text if it may."""
+    """Return why a workload is not admitted even without other workloads, or an empty text if it may be admitted."""
     engine = context.empty.fork()
     number = engine.submit(workload)
     engine.settle()
@@ -104,7 +104,6 @@ def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requ
 
 
 def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
-    """Return the requests of one pod."""
     found: dict[str, int] = pod_requests(
         pod_set.template,
         runtime_classes=context.manifest.runtime_classes,

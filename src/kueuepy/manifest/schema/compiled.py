@@ -1,8 +1,8 @@
 """Schemas compiled to msgspec types.
 
-The types accept valid objects at full speed. Objects that they reject are examined field by field. Formats of strings
-are checked separately, because msgspec needs more than a microsecond per pattern. Valid strings are cached, since the
-same names and quantities occur in many objects.
+The types accept valid objects at full speed. Objects that do not match a type are examined field by field. Formats of
+strings are checked separately, because msgspec needs more than a microsecond per pattern. Valid strings are cached,
+since the same names and quantities occur in many objects.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REMEMBERED = 4096
 def type_of(schema: Schema) -> Any:
     """Return a msgspec type for the values of a schema.
 
-    It accepts only valid values without nulls, but it may reject some valid values.
+    The type accepts only valid values without nulls, but it may reject some valid values.
     """
     match schema.type:
         case "object" if schema.properties:

@@ -1,8 +1,8 @@
 """Changes that Kueue's webhook makes to a new ClusterQueue before the API server validates it against its schema.
 
-The webhook reads the object into Go types, adds a finalizer and writes it back. It does not change an object that
-already has the finalizer. An object of v1beta1 is converted to v1beta2 and back, which also removes strings that Go
-treats as absent.
+The webhook reads the object into Go types, adds a finalizer and writes it back. The webhook does not change an object
+that already has the finalizer. An object of v1beta1 is converted to v1beta2 and back, which also removes strings that
+Go treats as absent.
 
 Source: `pkg/webhooks/clusterqueue_webhook.go:Default`, `apis/kueue/v1beta1/clusterqueue_conversion.go`.
 """

@@ -79,7 +79,6 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
 
 
 def _hint(schema: Schema, name: str, path: Path) -> str:
-    """Return a suggestion for an unknown field."""
     if path == ("spec",) and name == "status":
         return "status stands beside spec"
     if path == ("spec",) and name in METADATA.properties:

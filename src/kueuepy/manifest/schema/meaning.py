@@ -1,4 +1,4 @@
-"""Semantic comparison of pod sets and admissions, regardless of their notation.
+"""Semantic comparison of pod sets and admissions, which ignores different notations of equal values.
 
 Kueue compares the decoded Go values. Different notations of a quantity are equal, and absent lists, mappings and
 strings are equal to empty ones.
@@ -51,7 +51,7 @@ def same_status(field: str, one: Any, other: Any) -> bool:
 
 
 def plain(kind: str, value: Any, *path: str) -> Any:
-    """Normalize an object of v1beta2, or a part of it: remove empty values and write quantities in canonical form."""
+    """Normalize an object of v1beta2 or a part of one: remove empty values and write quantities in canonical form."""
     schema = schema_of(kind, "v1beta2")
     assert schema is not None
     for step in path:

@@ -78,7 +78,6 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _numbered(number: int) -> Schema:
-    """Return the schema with this number."""
     raw = _table()["schemas"][number]
     items = raw.get("items")
     return Schema(

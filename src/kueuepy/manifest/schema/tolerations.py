@@ -22,7 +22,7 @@ _OPERATORS = ("Equal", "Exists")
 
 
 def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findings: Findings) -> None:
-    """Check a list of tolerations that is valid by its schema."""
+    """Check a list of tolerations that already conforms to its schema."""
     for position, toleration in enumerate(tolerations):
         place = (*path, position)
         operator, effect, key = (toleration.get(name) for name in ("operator", "effect", "key"))

@@ -115,7 +115,6 @@ class Events:
         self.text.fail_at(self.place(), detail, kind)
 
     def _next(self, parser: Any) -> Any:
-        """Return the next event; `None` at the end."""
         try:
             return parser.get_event()
         except yaml.MarkedYAMLError as error:
@@ -126,7 +125,7 @@ class Events:
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Raise the error of a parser.
 
-        If the text ends too early, the position is that of the construct that is not closed.
+        If the text ends too early, the error has the position of the construct that is not closed.
         """
         mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
         if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":

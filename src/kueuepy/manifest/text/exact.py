@@ -68,7 +68,7 @@ class _Open:
 
 
 class Nodes:
-    """The values of a text."""
+    """Reader of the values in a text."""
 
     def __init__(self, events: Events, limits: Limits, *, strict: bool, marking: bool = False) -> None:
         """Create the reader of a text.

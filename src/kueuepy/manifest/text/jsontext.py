@@ -48,7 +48,7 @@ def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
 
 
 def has_equal_keys(data: bytes, value: Any) -> bool:
-    """Return whether the JSON text had duplicate keys in a mapping, of which the decoder dropped one.
+    """Return whether a mapping in the JSON text had duplicate keys, so that the decoder dropped an entry.
 
     The value is encoded again, and the numbers of keys are compared. A `":` inside a string is counted in both texts.
     """

@@ -152,7 +152,7 @@ def _document(text: Text, options: ReadOptions) -> Iterator[Item]:
 
 
 def _listed(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Iterate over the items of a list object without holding all of it in memory."""
+    """Iterate over the items of a list object without holding all items in memory."""
     for count, found in enumerate(_taken(fast, options)):
         if found is None:
             # A line that looked like the start of an item was inside an item. Read the whole text instead.

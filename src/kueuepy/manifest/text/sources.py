@@ -136,7 +136,7 @@ def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def _content(path: Path, most: int) -> bytes | int | list[Path]:
-    """Return the bytes of a file, their number if it exceeds the limit, or the files in a directory."""
+    """Return the bytes of a file, only its size if that exceeds the limit, or the files in a directory."""
     try:
         if path.is_dir():
             return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())

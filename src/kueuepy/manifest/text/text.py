@@ -19,7 +19,7 @@ class Text:
     __slots__ = ("line", "name", "start", "stop", "whole")
 
     def __init__(self, name: str, whole: bytes, line: int = 1, start: int = 0, stop: int | None = None) -> None:
-        """Create a text; by default of all bytes."""
+        """Create a text of all bytes, or of a part of them."""
         self.name = name
         self.whole = whole
         self.line = line
@@ -28,7 +28,7 @@ class Text:
 
     @property
     def data(self) -> bytes:
-        """The bytes of this part. They are copied unless the part is the whole file."""
+        """The bytes of this part. The bytes are copied unless the part is the whole file."""
         return self.whole[self.start : self.stop]
 
     @property

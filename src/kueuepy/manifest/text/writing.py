@@ -24,7 +24,6 @@ def yaml_text(documents: Sequence[Any]) -> str:
 
 
 def _block(value: Any, indent: str, lines: list[str]) -> None:
-    """Append the lines of a value."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             _entry(f"{indent}{_text(str(key))}:", item, indent, lines)

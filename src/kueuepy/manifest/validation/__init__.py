@@ -151,7 +151,7 @@ def validate_update(
 
     Args:
         old: The object before the update.
-        new: The object after the update. It is also validated by itself.
+        new: The object after the update. The new object is also validated by itself.
         feature_gates: Feature gates that differ from their defaults, by name.
         version: Version of Kueue's API in which the update is sent. In v1beta1, the levels of a Topology are immutable.
             In v1beta2, they may change while `kubernetes.io/hostname` is the lowest level.

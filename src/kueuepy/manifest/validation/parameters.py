@@ -1,4 +1,4 @@
-"""Validation rules for objects with parameters of admission checks. They have no Python class and are stored as dicts.
+"""Validation rules for parameters of admission checks, which have no Python class and are stored as dicts.
 
 Source: `apis/kueue/v1beta2/multikueue_types.go`.
 """

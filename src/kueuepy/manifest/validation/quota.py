@@ -23,7 +23,7 @@ class Owner(msgspec.Struct, frozen=True):
     """Properties of the ClusterQueue or Cohort whose quotas are checked.
 
     Attributes:
-        parent: Name of the parent in error messages: `cohort` for a ClusterQueue, `parent` for a Cohort.
+        parent: The word for the parent in error messages: `cohort` for a ClusterQueue, `parent` for a Cohort.
         has_parent: Whether there is a parent. Limits are allowed only with a parent.
         bounds_lending: Whether a lending limit must not exceed the nominal quota, as in a ClusterQueue.
     """

@@ -177,7 +177,6 @@ _NO_QUANTITY = "is {}; it must be a quantity: an integer, or a text such as 500m
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
 def _is_valid(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT001 - a cache knows no names
-    """Return whether `Review.quantity` finds no problem."""
     found = None if value is None else parse_quantity(value)
     return found is None or (not isinstance(found, str) and (negative or not found < ZERO))
 

@@ -58,7 +58,7 @@ def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any
 def review_old_levels(old: Object, new: Object, review: Review) -> None:
     """Check the rule of v1beta1 that the levels of a Topology are immutable.
 
-    In v1beta2 it applies only to some topologies.
+    In v1beta2, the rule applies only to some topologies.
     """
     path = ("spec", "levels")
     if not (isinstance(old, Topology) and isinstance(new, Topology) and old.levels and new.levels):

@@ -1,4 +1,4 @@
-"""Resource usage of admissions in old API versions, which did not record it."""
+"""Resource usage of admissions, which old API versions did not record."""
 
 from typing import Any
 

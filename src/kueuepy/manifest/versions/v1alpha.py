@@ -40,7 +40,7 @@ def convert(doc: Doc, findings: Findings) -> Doc:
 def _flavor(doc: Doc, findings: Findings) -> Doc:
     """Convert a flavor.
 
-    Successive versions stored its labels in three different places, and its taints at the top level.
+    Successive versions stored the labels of a flavor in three different places, and its taints at the top level.
     """
     if isinstance(doc.get("spec"), dict):
         return doc
@@ -172,7 +172,7 @@ def _pod_set(raw: Any) -> Any:
 
 
 def _with_reservation(conditions: list[Any]) -> list[Any]:
-    """Add a condition `QuotaReserved` to an admission. The old version did not distinguish it from `Admitted`."""
+    """Add the condition `QuotaReserved` to an admission. The old versions only had the condition `Admitted`."""
     conditions = [
         {"message": "", **condition} if isinstance(condition, dict) else condition for condition in conditions
     ]

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def read_acme(source: Source, queue: str = "type") -> JobColumns:
     """Read `trace_seren.csv` or `trace_kalos.csv`.
 
-    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. Its runtime is the time from `start_time` to
-    `end_time`, because the column `duration` of Kalos begins at the submission. Time zones are respected.
+    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. The runtime of a job is the time from
+    `start_time` to `end_time`, because the column `duration` of Kalos begins at the submission. Time zones are
+    respected.
 
     Args:
         source: The file.

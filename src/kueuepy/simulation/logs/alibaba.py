@@ -122,7 +122,8 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     Args:
         source: The file `disaggregated_DLRM.csv`.
         unfinished: How to treat instances that were created before or deleted after the recorded period. `drop` (the
-            default) leaves them out. `keep` submits the former at the beginning of the period; the latter never end.
+            default) leaves them out. `keep` submits instances created earlier at the beginning of the period, and lets
+            instances deleted later run indefinitely.
 
     Raises:
         InvalidSpecError: `unfinished` has another value, or the file is invalid.
@@ -158,8 +159,8 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
 def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
     """Read the log of jobs on spot GPUs.
 
-    A job has `worker_num` pods with `gpu_request` GPUs and `cpu_request` cpus each. Its queue is the `organization` and
-    its flavor the `gpu_model`. Jobs of type HP have priority 100, jobs of type Spot 0.
+    A job has `worker_num` pods with `gpu_request` GPUs and `cpu_request` cpus each. The queue of a job is the
+    `organization`, and its flavor the `gpu_model`. Jobs of type HP have priority 100, jobs of type Spot 0.
 
     Args:
         source: The file `job_info_df.csv`.

@@ -28,10 +28,10 @@ def read_borg2019(
 ) -> JobColumns:
     """Read collection and instance events; each collection becomes a job.
 
-    A job is submitted at its SUBMIT event. It runs from the first SCHEDULE event of an instance to its last FINISH,
-    FAIL, KILL, EVICT or LOST event. It has one pod per instance, and requests are fractions of a machine. The queue is
-    the tier: `free` up to priority 99, `best-effort-batch` up to 115, `mid` up to 119, otherwise `production`. Alloc
-    sets are left out.
+    A job is submitted at its SUBMIT event. The job runs from the first SCHEDULE event of an instance to the last
+    FINISH, FAIL, KILL, EVICT or LOST event. The job has one pod per instance. Requests are fractions of a machine. The
+    queue is the tier: `free` up to priority 99, `best-effort-batch` up to 115, `mid` up to 119, otherwise `production`.
+    Alloc sets are left out.
 
     Args:
         source: The collection events, with a header: `time` (microseconds), `type`, `collection_id`, `priority`,
@@ -98,7 +98,6 @@ def _collections(events: Table, instances: Table, machine: tuple[float, float]) 
 
 
 def _times(table: Table) -> list[int]:
-    """Return the time of each event in microseconds."""
     found: list[int] = table.column("time").whole(0, missing=0, most=LONGEST // _MICROSECOND).tolist()
     return found
 

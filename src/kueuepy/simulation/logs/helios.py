@@ -21,8 +21,8 @@ def read_helios(
 ) -> JobColumns:
     """Read `cluster_log.csv`.
 
-    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. It is submitted at `submit_time`, and its
-    queue is `vc`.
+    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. The job is submitted at `submit_time`, and
+    its queue is `vc`.
 
     Args:
         source: The file.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
     """Read the CSV extract.
 
-    A job is submitted at `timestamp`, runs for `duration` and needs `num_gpus` GPUs. Its queue is `cluster`. Jobs that
-    ran for less than one second are left out.
+    A job is submitted at `timestamp`, runs for `duration` and needs `num_gpus` GPUs. The queue of a job is `cluster`.
+    Jobs that ran for less than one second are left out.
 
     Args:
         source: The file.
@@ -71,8 +71,8 @@ class _Job(msgspec.Struct):
 def read_philly_json(source: Source) -> JobColumns:
     """Read the original `cluster_job_log`.
 
-    The runtime of a job is the sum of its attempts. The servers and GPUs of its first attempt determine its pods. Its
-    queue is `vc`.
+    The runtime of a job is the sum of its attempts. The servers and GPUs of its first attempt determine its pods. The
+    queue of a job is `vc`.
 
     Args:
         source: The file.

@@ -118,7 +118,7 @@ def _lines(
 
 
 def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the midpoints of the intervals with decisions of a kind, and their numbers relative to the maximum."""
+    """Return the midpoints of intervals with decisions of a kind, and their counts relative to the maximum."""
     kinds = run.decisions["kind"] if len(run.decisions) else None
     if kinds is None or kind not in kinds.names:
         return np.zeros(0), np.zeros(0)

@@ -20,7 +20,7 @@ _GIB = 2**30
 
 
 def colours(run: Recorded) -> dict[str, int]:
-    """Return the ClusterQueues with a colour of their own, which are those whose jobs request most, and their places.
+    """Return the numbers of the colours of the ClusterQueues whose jobs request most.
 
     Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
@@ -28,7 +28,7 @@ def colours(run: Recorded) -> dict[str, int]:
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
-    """Return a column of jobs as names, and the colour places of the names that the chart shows."""
+    """Return a column of jobs as names, and the numbers of the colours of the names that the chart shows."""
     if by in ("queue", "cluster_queue"):
         return run.jobs["cluster_queue"], colours(run)
     values = run.jobs[by]
@@ -39,7 +39,7 @@ def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
 
 
 def work(run: Recorded) -> Any:
-    """Return the fraction of all requested work of each job, summed over resources; 1 each if jobs request nothing."""
+    """Return each job's fraction of all requested work, summed over resources; 1 if the jobs request nothing."""
     jobs = run.jobs
     runtime = np.nan_to_num(jobs["runtime"])
     found = np.zeros(len(jobs))
@@ -59,12 +59,12 @@ def largest(names: Categorical, weight: Any) -> dict[str, int]:
 
 
 def shown_as(name: str, places: dict[str, int]) -> tuple[str, int]:
-    """Return the legend name of a group and the place of its colour."""
+    """Return the legend name of a group and the number of its colour."""
     return (name, places[name]) if name in places else ("others", OTHERS)
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """Return the unit in which to show a time span, and its length in seconds."""
+    """Return the unit in which to show a time span, and the length of the unit in seconds."""
     return next((name, size) for name, size, most in _UNITS if seconds <= most)
 
 
@@ -97,7 +97,6 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
 
 
 def _used(run: Recorded) -> dict[str, float]:
-    """Return the usage of all ClusterQueues by flavor and resource."""
     cells = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
     return dict.fromkeys(run.totals["nominal"], 0.0) | sums(
         (flavor_resource, used) for flavor_resource, (used, *_) in cells

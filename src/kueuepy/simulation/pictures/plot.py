@@ -26,15 +26,15 @@ def _pyplot() -> Any:
 
 
 class Plots:
-    """The charts of a run as matplotlib Axes.
+    """The charts of a simulation as matplotlib Axes.
 
-    Each method draws on `ax`, or on a new figure without it, and returns the Axes. Text and lines use the colours of
-    the current matplotlib style. For a dark chart, use
-    `with matplotlib.style.context("dark_background"): result.plot.usage()`.
+    Each method draws on `ax`, or on a new figure if `ax` is not given, and returns the Axes. Text and lines use the
+    colours of the current matplotlib style. For a dark chart, use `with matplotlib.style.context("dark_background"):
+    result.plot.usage()`.
     """
 
     def __init__(self, run: Recorded) -> None:
-        """Create the charts of a recorded run."""
+        """Create the charts of a recorded simulation."""
         self._run = run
 
     def usage(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
@@ -45,7 +45,7 @@ class Plots:
         Args:
             flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
                 highest utilisation.
-            ax: Axes to draw on; by default those of a new figure.
+            ax: Axes to draw on; by default the Axes of a new figure.
 
         Raises:
             StateError: The usage was not recorded.
@@ -75,7 +75,7 @@ class Plots:
         return draw(jobs.waits(self._run, by), ax)
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
-        """Draw the runs of the first `jobs_` jobs from second `start` on, with evictions and hatched lost progress."""
+        """Draw the runs of the first `jobs_` jobs after `start` (seconds), with evictions and hatched lost progress."""
         return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
 
     def preemptions(self, *, ax: Any = None) -> Any:
@@ -88,7 +88,7 @@ class Plots:
 
 
 def draw(shown: Shown, ax: Any = None) -> Any:
-    """Draw on the given Axes or on those of a new figure, and return them."""
+    """Draw on the given Axes or on the Axes of a new figure, and return the Axes."""
     ax = axes_of(ax)
     ax.set_title(shown.title, loc="left")
     _draw(shown, ax)
@@ -96,7 +96,7 @@ def draw(shown: Shown, ax: Any = None) -> Any:
 
 
 def axes_of(ax: Any = None) -> Any:
-    """Return the given Axes or those of a new figure.
+    """Return the given Axes or the Axes of a new figure.
 
     Raises:
         UnsupportedError: matplotlib is not installed.
@@ -187,7 +187,6 @@ def _style(line: Line) -> dict[str, Any]:
 
 
 def _scale(shown: Lines, ax: Any) -> None:
-    """Set the scales and ticks of the axes."""
     if shown.log_x:
         ax.set_xscale("log", base=2 if shown.points else 10)
     if shown.log_y:

@@ -1,4 +1,4 @@
-"""Aggregated data of a chart, independent of the library that draws it."""
+"""Aggregated data of charts, independent of the library that draws them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TINT = 0.45
 
 
 def colour_of(place: int) -> str:
-    """Return the colour of a place; from the ninth on, lighter variants of the first eight."""
+    """Return the colour with a number; from the ninth on, colours are lighter variants of the first eight."""
     if place < 0:
         return _GREY
     colour = PALETTE[place % len(PALETTE)]
@@ -31,7 +31,7 @@ def colour_of(place: int) -> str:
 
 
 Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
-"""The range of the axis of x, and that of the axis of y."""
+"""The ranges of the x axis and the y axis."""
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ class Lines(msgspec.Struct, frozen=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A run of a job in a lane; `cut` marks an eviction, which lost the progress from `lost_from` on."""
+    """A run of a job in a lane. `cut` means that an eviction ended the run and lost its progress after `lost_from`."""
 
     lane: int
     begin: float

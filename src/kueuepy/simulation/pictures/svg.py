@@ -86,7 +86,6 @@ class _Frame:
         return np.round(_TOP + _HEIGHT * (1 - (exact - low) / ((high - low) or 1)), 1)
 
     def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = ()) -> str:
-        """Draw the axes, their ticks and labels."""
         bottom = _TOP + _HEIGHT
         body = [f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _WIDTH}" fill="none" stroke="currentColor"/>']
         for at, text in ticks or self._ticks(0):
@@ -325,7 +324,7 @@ def _matrix(shown: Matrix) -> tuple[str, _Legend]:
 
 
 def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
-    """Draw the number of evictions of one pair; the darker the field, the more evictions."""
+    """Draw the number of evictions of one pair; a darker field means more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
     ink = ' fill="#fff"' if part > _DARK else ""
