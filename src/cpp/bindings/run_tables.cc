@@ -196,12 +196,13 @@ py::dict DecisionColumnsOf(const SharedRun& run) {
 
 py::dict UsageColumnsOf(const SharedRun& run) {
   const UsageTable& table = run->recorder().usage();
-  return py::dict("seconds"_a = View(table.seconds, run),
-                  "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
-                  "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(run->engine().state())),
-                  "used"_a = View(table.used, run), "nominal"_a = View(table.nominal, run),
-                  "borrowed"_a = View(table.borrowed, run), "waiting"_a = View(table.waiting, run),
-                  "share"_a = View(table.share, run));
+  return py::dict(
+      "seconds"_a = View(table.seconds, run),
+      "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
+      "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(run->engine().state())),
+      "used"_a = View(table.used, run), "nominal"_a = View(table.nominal, run),
+      "borrowed"_a = View(table.borrowed, run), "waiting"_a = View(table.waiting, run),
+      "share"_a = View(table.share, run));
 }
 
 py::dict IdleColumnsOf(const SharedRun& run) {
@@ -209,9 +210,10 @@ py::dict IdleColumnsOf(const SharedRun& run) {
   const State& state = run->engine().state();
   py::list nodes;
   for (NodeId node = 0; node < state.forest().size(); ++node) nodes.append(state.forest().Name(node));
-  return py::dict(
-      "seconds"_a = View(table.seconds, run), "tree"_a = py::make_tuple(View(table.tree, run), nodes),
-      "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(state)), "idle"_a = View(table.idle, run));
+  return py::dict("seconds"_a = View(table.seconds, run),
+                  "tree"_a = py::make_tuple(View(table.tree, run), nodes),
+                  "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(state)),
+                  "idle"_a = View(table.idle, run));
 }
 
 py::dict BlockedColumnsOf(const SharedRun& run) {
