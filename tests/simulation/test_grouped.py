@@ -122,7 +122,7 @@ def test_tidy_has_the_rows_of_all_and_of_each_queue(result):
     for row in result.queues.rows():
         expected += [(row["cluster_queue"], name, value) for name, value in row.items() if name != "cluster_queue"]
     found = [
-        (row["cluster_queue"], f"{row['figure']} {row['flavor_resource']}".rstrip(), row["value"])
+        (row["cluster_queue"], f"{row['metric']} {row['flavor_resource']}".rstrip(), row["value"])
         for row in result.tidy().rows()
     ]
     np.testing.assert_equal(found, [(queue, name, float(value)) for queue, name, value in expected])
