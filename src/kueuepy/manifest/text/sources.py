@@ -49,7 +49,7 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
         yield from read("text", source.encode("utf-8", "surrogatepass"), limits, strict=strict)
     elif isinstance(source, str | os.PathLike):
         yield from _file(Path(source), limits, strict=strict)
-    elif hasattr(source, "read"):
+    elif hasattr(source, "read") and hasattr(source, "close"):
         yield from _open_file(cast("IO[Any]", source), limits, strict=strict)
     else:
         yield from _all(source, limits, strict=strict)
