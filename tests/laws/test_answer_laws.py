@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import kueuepy as kq
 from kueuepy.testing.strategies import clusters, workloads
+from schemas import validate_explanation
 
 pytestmark = pytest.mark.sanitizer
 
@@ -134,6 +135,8 @@ def test_remedies_of_waiting_workloads_work(situation):
     for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
         told = scheduler.explain(key)
         assert bool(told.find("remedies")) is (told.verdict == "Pending")
+        assert (told.root_cause is not None) or told.verdict not in ("Pending", "Preempting")
+        validate_explanation(told.to_dict())
         leaving = [c.facts["workload"] for c in told.find("candidate") if c.facts["verdict"] == "Taken"]
         assert bool(leaving) is (told.verdict == "Preempting")
 
@@ -177,6 +180,8 @@ def test_amounts_of_every_size_are_explained(scheduler):
     for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
         told = scheduler.explain(key)
         assert bool(told.find("remedies")) is (told.verdict == "Pending")
+        assert (told.root_cause is not None) or told.verdict not in ("Pending", "Preempting")
+        validate_explanation(told.to_dict())
         for cell in told.find("resource"):
             if cell.causes:  # it is short
                 assert cell.facts["missing"] is None or cell.facts["missing"] > 0

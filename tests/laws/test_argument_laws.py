@@ -127,7 +127,8 @@ def _is_left_out(cls: type) -> bool:
 
 
 def _methods(cls: type, name: str) -> Iterator[str]:
-    for method, member in inspect.getmembers_static(cls):
+    for method in sorted(dir(cls)):
+        member = inspect.getattr_static(cls, method, None)  # inspect.getmembers_static needs Python 3.11
         if method.startswith("_") or method in FOR_THE_JOURNAL or hasattr(Sequence, method):
             continue
         if isinstance(member, classmethod | staticmethod) or (name in MADE and callable(getattr(cls, method))):

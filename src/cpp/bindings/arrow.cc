@@ -66,7 +66,7 @@ struct Column {
   std::unique_ptr<TextCells> texts, names;
 };
 
-// Data shared by a stream and everything created from it. The last user may be any thread.
+// Data shared by a stream and everything created from it. Any thread may be the last user.
 struct Export {
   std::vector<Column> columns;
   std::vector<PyObject*> arrays;

@@ -16,10 +16,10 @@ namespace {
 // A hypothetical workload, converted once.
 struct Question {
   WorkloadObject object;
-  std::vector<std::string> not_modelled;
 };
 
-// A decision and its rendered message, because the class of a question is dropped afterwards.
+// A decision and its message. The message is rendered at once, because the class of a question is dropped
+// afterwards.
 struct AnswerRecord {
   DecisionRecord decision;
   std::string message;
@@ -34,7 +34,7 @@ AnswerRecord AnswerFor(State& state, WorkloadId id, Search search = Search::kGoe
 // Subject of a question: a new workload, or one of the engine.
 struct Subject {
   WorkloadObject object;
-  Serial serial = kNoId;  // Of a workload of the engine.
+  Serial serial = kNoId;  // Serial number of a workload of the engine.
 };
 
 Question ReadQuestion(const py::object& workload) {
@@ -42,8 +42,13 @@ Question ReadQuestion(const py::object& workload) {
     ThrowIfError(absl::InvalidArgumentError(
         absl::StrCat("Question: workload: is ", Briefly(workload), "; it must be a Workload")));
   }
-  const py::object not_modelled = py::getattr(workload, "not_modelled", py::tuple());
-  return {ReadWorkload(workload), py::cast<std::vector<std::string>>(not_modelled)};
+  return {ReadWorkload(workload)};
+}
+
+std::optional<Question> ReadQuestionOfRow(const py::handle& row) {
+  std::optional<WorkloadObject> read = ReadPlainRow(row);
+  if (!read) return std::nullopt;
+  return Question{*std::move(read)};
 }
 
 Subject ReadSubject(const py::handle& item) {
@@ -124,8 +129,8 @@ Answers Ask(const py::object& self, const py::iterable& items) {
   return answers;
 }
 
-// Returns for each workload the reason and message that a cycle with it as its only head would produce,
-// starting at the first flavor.
+// Returns, for each workload, the reason and the message that a cycle with this workload as its only head
+// would produce. The flavor scan starts at the first flavor.
 std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& shared,
                                                              const std::vector<Serial>& serials) {
   const py::gil_scoped_release release;
@@ -171,8 +176,10 @@ void BindAsk(py::module_& module) {
                        "A hypothetical workload, converted once so that it can be used in many calls.")
       .def(py::init(&ReadQuestion), py::arg("workload"))
       .def_property_readonly("key", [](const Question& self) { return self.object.Key(); })
-      .def_property_readonly("not_modelled",
-                             [](const Question& self) { return py::tuple(py::cast(self.not_modelled)); });
+      .def_property_readonly("local_queue", [](const Question& self) {
+        return absl::StrCat(self.object.spec->ns, "/", self.object.spec->queue_name);
+      });
+  module.def("question_of_row", &ReadQuestionOfRow, py::arg("row"));
   py::class_<Answers>(module, "Answers",
                       "Decisions about hypothetical workloads. Names are resolved on access.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })

@@ -109,7 +109,8 @@ class Dispatch {
     return status;
   }
 
-  // Returns (cluster, id there, whether it has a job, whether the job has pods) for each copy of a workload.
+  // Returns (cluster, id on the cluster, whether the copy has a job, whether the job has pods) for each copy
+  // of a workload.
   py::list CopiesOf(Serial serial) {
     py::list copies;
     Do([&] {
@@ -140,7 +141,7 @@ class Dispatch {
  private:
   struct Held {
     py::object engine;
-    int cluster;  // -1: the manager.
+    int cluster;  // -1 for the manager.
   };
 
   static DispatcherOptions WithNames(DispatcherOptions options) {

@@ -11,7 +11,7 @@ namespace {
 
 using ApplyObject = std::function<void(Engine&)>;
 
-// How objects of a kind are read and deleted. Only some kinds use `changed`.
+// The functions that read and delete objects of a kind. Only some kinds use `changed`.
 struct ObjectKind {
   const char* name;
   ApplyObject (*read)(const py::handle& object, bool changed);
@@ -107,8 +107,8 @@ constexpr ObjectKind kObjectKinds[] = {
      [](Engine& engine, const std::string& ns, const std::string& name) {
        engine.DeleteResourceClaimTemplate(ns, name);
      }},
-    {"ResourceClaim",  // A workload that refers to one is refused, whether it exists or not.
-     [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
+    // A workload that refers to a ResourceClaim is refused, whether the claim exists or not.
+    {"ResourceClaim", [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
      [](Engine&, const std::string&, const std::string&) {}},
     {"ResourceSlice",
      [](const py::handle& object, bool changed) -> ApplyObject {

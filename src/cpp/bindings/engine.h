@@ -56,8 +56,10 @@ struct Legend {
 // or finalizers.
 class SharedEngine {
  public:
+  // The engine may have a state, whose names are taken to be in use.
   explicit SharedEngine(std::shared_ptr<Engine> engine)
-      : shared_(std::make_shared<Shared>(std::move(engine))) {}
+      : shared_(std::make_shared<Shared>(std::move(engine))),
+        tidy_at_(std::max(kFewEntries, 2 * EntriesOf(shared_->engine->state()))) {}
   ~SharedEngine() {
     if (!mutex_.IsLost()) {
       Leave();
@@ -75,7 +77,7 @@ class SharedEngine {
     const Lock lock(*this);
     Build();
     shared_->users.fetch_add(1, std::memory_order_relaxed);
-    return std::unique_ptr<SharedEngine>(new SharedEngine(shared_));
+    return std::unique_ptr<SharedEngine>(new SharedEngine(shared_, tidy_at_));
   }
 
   // Runs `use` on the engine exclusively, after copying the state if a fork shares it. A Python finalizer
@@ -114,7 +116,7 @@ class SharedEngine {
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
-  // Returns the legend of ids that calls return now.
+  // Returns the legend of the ids in the current results of calls.
   std::shared_ptr<const Legend> legend() {
     const Lock lock(*this);
     return legend_;
@@ -188,7 +190,8 @@ class SharedEngine {
     SharedEngine& engine_;
   };
 
-  explicit SharedEngine(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  SharedEngine(std::shared_ptr<Shared> shared, size_t tidy_at)
+      : shared_(std::move(shared)), tidy_at_(tidy_at) {}
   void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
 
   ForkSafeMutex mutex_;

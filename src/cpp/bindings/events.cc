@@ -20,7 +20,7 @@ py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
     if (node == kNoId || !state.forest().IsDeclared(node)) return py::none();
     std::map<LocalQueueId, int> seen;
     py::list views;
-    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, state.ledger_usage)) {
+    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, *state.ledger_usage)) {
       const Workload& workload = state.At(id);
       const WorkloadSpec& spec = *workload.spec;
       views.append(py::make_tuple(spec.ns, workload.name, spec.queue_name, spec.priority, workload.created,
@@ -50,7 +50,8 @@ py::list DrainEvents(SharedEngine& shared) {
   });
 }
 
-// Returns the numbers of cycles with heads: those that reserved quota for at least one, and the others.
+// Returns two numbers of cycles with heads: cycles that reserved quota for at least one head, and all other
+// cycles.
 py::tuple CycleCounts(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
@@ -97,10 +98,10 @@ struct Backlog {
   }
 };
 
-// Returns by ClusterQueue (name, finished workloads, ((resource, amount), ...) requested by pending
-// workloads, number of active classes, of inadmissible classes, of all classes). Resources are sorted by name
-// (pkg/cache/queue: manager.go:AddFinishedWorkload, pending_workloads.go:PendingResources,
-// scheduling_hash_counts.go).
+// Returns one tuple per ClusterQueue: (name, number of finished workloads, ((resource, amount requested by
+// pending workloads), ...), number of active classes, number of inadmissible classes, number of all classes).
+// Resources are sorted by name (pkg/cache/queue: manager.go:AddFinishedWorkload,
+// pending_workloads.go:PendingResources, scheduling_hash_counts.go).
 py::list Backlogs(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();

@@ -56,7 +56,7 @@ py::object Number(Amount amount) {
   return amount.IsUnlimited() ? py::object(py::none()) : py::object(py::int_(amount.value()));
 }
 
-// Converts facts to Python objects. Refers to the state only during the conversion.
+// Converts facts to Python objects. The results do not refer to the state.
 class Viewer {
  public:
   explicit Viewer(const State& state) : state_(state) {}
@@ -241,7 +241,7 @@ py::object Inactive(const State& state, NodeId queue) {
   return py::dict("reason"_a = ReasonName(inactivity), "message"_a = Render(inactivity), "causes"_a = causes);
 }
 
-// Returns what keeps the workload out of every cycle, or None.
+// Returns the obstacle that excludes the workload from every cycle, or None.
 py::object View(const State& state, const Obstacle& obstacle) {
   if (obstacle.IsNone()) return py::none();
   return py::dict("kind"_a = kObstacleNames[static_cast<size_t>(obstacle.kind)], "queue"_a = obstacle.queue,
@@ -249,19 +249,19 @@ py::object View(const State& state, const Obstacle& obstacle) {
                   "message"_a = Render(state, obstacle.message));
 }
 
-// Adds the position of the workload in its queue and the key of the first workload; None if it is in no
-// queue.
+// Adds the position of the workload in its queue and the key of the first workload of that queue. Both are
+// None if the workload is in no queue.
 void AddPosition(State& state, WorkloadId id, py::dict& view) {
   const Workload& workload = state.At(id);
   view["position"] = py::none();
   view["first"] = "";
   if (workload.place == QueuePlace::kNowhere) return;
   const PendingQueue& pending = state.Queue(workload.queued).pending;
-  view["position"] = pending.PositionOf(state.workloads, state.ledger_usage, id);
-  view["first"] = state.At(pending.First(state.workloads, state.ledger_usage)).Key();
+  view["position"] = pending.PositionOf(state.workloads, *state.ledger_usage, id);
+  view["first"] = state.At(pending.First(state.workloads, *state.ledger_usage)).Key();
 }
 
-// The next decision, and whether a scan from the first flavor would give a different one.
+// The next decision, and whether a scan from the first flavor would lead to a different decision.
 struct NextAnswer {
   DecisionRecord record;
   bool goes_on = false;

@@ -1,4 +1,5 @@
-// A set of runs that are controlled together, e.g. as vectorized environments for reinforcement learning.
+// A set of simulations that are controlled together, for example as vectorized environments for reinforcement
+// learning.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,26 +22,27 @@ template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
 using Setting = std::vector<int64_t>;
 
-constexpr int64_t kWorkOfTurn = 1 << 16;  // Heads and events of a run between two checks for signals.
+// Number of heads and events of a simulation between two checks for signals.
+constexpr int64_t kWorkOfTurn = 1 << 16;
 constexpr int kColumns = 9;
 constexpr double kMost = 1e6, kSeconds = 1e9, kDay = 86400, kTurn = 6.283185307179586, kLostCounts = 0.1;
 
 }  // namespace
 
-// Applies an object. `queues` contains its name if it is a ClusterQueue.
+// A function that applies an object. `queues` contains the object's name if it is a ClusterQueue.
 struct Applying {
   std::function<void(Engine&)> apply;
   std::vector<std::string> queues;
 };
 
-// One run and its parameters.
+// One simulation and its parameters.
 struct Seat {
-  py::object kept;  // The Python object of the run, which keeps its arrays alive.
+  py::object kept;  // The Python object of the simulation. It keeps the arrays alive.
   std::shared_ptr<Simulation> run;
   std::unique_ptr<QueueWatch> watch;
   Setting values, wanted;
   Time zero = 0, time = 0;
-  bool moves = false;  // The run has not reached its next time yet.
+  bool moves = false;  // The simulation has not reached the end of the interval yet.
   std::vector<double> sums;
 };
 
@@ -60,12 +62,12 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
   ~Fleet() {
-    // The threads that used the runs exist only in the parent process. Their incomplete objects cannot be
-    // destroyed safely, so they are leaked.
+    // The threads that used the simulations exist only in the parent process. Their incomplete objects cannot
+    // be destroyed safely, so they are leaked.
     if (turn_.IsLost()) static_cast<void>(new std::vector<Seat>(std::move(seats_)));
   }
 
-  // Starts a run, with the values that its objects have at the start.
+  // Starts a simulation. `values` are the values of its parameters at the start.
   void Begin(size_t seat, const py::object& run, Time zero, Setting values) {
     const Alone alone(turn_, kWhat);
     Seat& at = seats_.at(seat);
@@ -82,8 +84,8 @@ class Fleet {
     at.sums.assign(5, 0);
   }
 
-  // Computes the parameters of the runs for the next interval. Returns the required objects that are not
-  // known yet, without duplicates.
+  // Computes the parameters of the simulations for the next interval. Returns the required objects that are
+  // not known yet, without duplicates.
   py::list Plan(const std::vector<size_t>& seats, const Array<double>& moves, const Array<int64_t>& choices) {
     const Alone alone(turn_, kWhat);
     if (moves.ndim() != 2 || choices.ndim() != 2)
@@ -115,7 +117,7 @@ class Fleet {
     known_[{object, std::move(values)}] = std::move(apply);
   }
 
-  // Starts the next interval: applies the changed objects and sets the time to reach.
+  // Starts the next interval: applies the changed objects and sets the end of the interval.
   void Start(const std::vector<size_t>& seats) {
     const Alone alone(turn_, kWhat);
     for (size_t seat : seats) {
@@ -143,7 +145,8 @@ class Fleet {
     }
   }
 
-  // Advances all runs. Returns whether all have reached their time; those that have write their rows.
+  // Advances all simulations. Each simulation that reaches the end of its interval writes its rows. Returns
+  // whether all simulations have reached it.
   bool Go(int threads, Array<float> observations, Array<double> facts) {
     const Alone alone(turn_, kWhat);
     RequireRows(observations, width());
@@ -165,7 +168,7 @@ class Fleet {
     return std::none_of(moving.begin(), moving.end(), [&](size_t seat) { return seats_[seat].moves; });
   }
 
-  // Returns a row of parameters for each run.
+  // Returns a row of parameters for each simulation.
   Array<int64_t> Values() {
     const Alone alone(turn_, kWhat);
     const size_t wide = seats_.empty() ? 0 : seats_.front().values.size();
@@ -174,7 +177,7 @@ class Fleet {
       std::copy(seats_[seat].values.begin(), seats_[seat].values.end(), found.mutable_data() + seat * wide);
     return found;
   }
-  // Returns the time since the start of each run's episode.
+  // Returns the time since the start of each simulation's episode.
   Array<int64_t> Times() {
     const Alone alone(turn_, kWhat);
     Array<int64_t> found(static_cast<py::ssize_t>(seats_.size()));
@@ -236,7 +239,7 @@ class Fleet {
     return found;
   }
 
-  // Writes the rows of a run that has reached its time.
+  // Writes the rows of a simulation that has reached the end of its interval.
   void Tell(Seat& at, absl::Span<float> observation, absl::Span<double> facts) const {
     const Time now = SaturatingAdd(at.zero, at.time);
     const std::vector<QueueView> before = at.watch->views();
@@ -273,7 +276,7 @@ class Fleet {
     row[8] = put(std::log1p(static_cast<double>(view.evictions - before.evictions)));
   }
 
-  // Sums over all queues: pending jobs, time without quota, arrivals and evictions. The last element is for
+  // Sums over all queues: pending jobs, time without quota, arrivals and evictions. The last element is the
   // lost work.
   static std::vector<double> Sums(const std::vector<QueueView>& views) {
     std::vector<double> sums(5, 0);

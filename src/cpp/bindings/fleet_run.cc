@@ -40,7 +40,7 @@ FleetOptions ReadFleetOptions(const py::dict& given) {
 
 class FleetHandle {
  public:
-  // `runs` are the VirtualRuns of the manager and the workers, which keep their arrays alive.
+  // `runs` contains the VirtualRuns of the manager and the workers. They keep their arrays alive.
   FleetHandle(const py::list& runs, const py::dict& options) : kept_(runs) {
     std::vector<std::shared_ptr<Simulation>> sites;
     for (const py::handle& run : runs)
@@ -59,7 +59,7 @@ class FleetHandle {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     return run_->Run(work, until);
   }
-  // Returns 0 if no events are left, and 2 if one time was processed.
+  // Returns 0 if no events are left, and 2 if all events at one time were processed.
   int Step(int64_t, Time until) {
     const py::gil_scoped_release release;
     const std::lock_guard<std::recursive_mutex> lock(mutex_);

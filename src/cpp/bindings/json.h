@@ -38,9 +38,9 @@ void ForEachObject(const py::handle& dict, const char* key, const std::string& w
   }
 }
 
-// Appends a text of the value that is equal only for equal values. Keys are sorted, and strings are prefixed
-// with their length. Keys with the values null, "" or [] are treated as absent, since Kueue omits them when
-// it writes objects.
+// Appends a text that represents the value. Different values have different texts. Keys are sorted, and
+// strings are prefixed with their length. Keys with the values null, "" or [] are treated as absent, since
+// Kueue omits them when it writes objects.
 void AppendCanonical(std::string* text, const py::handle& value);
 
 }  // namespace kueue::python

@@ -1,4 +1,4 @@
-// Methods of the class Engine that are bound outside of engine.cc, one file per concept.
+// Methods of the class Engine that are not bound in engine.cc but in one file per concept.
 #ifndef KUEUE_BINDINGS_METHOD_H_
 #define KUEUE_BINDINGS_METHOD_H_
 

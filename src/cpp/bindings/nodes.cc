@@ -39,7 +39,7 @@ void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& si
       others[type] = value;
       return;
     }
-    if (node.ready != NodeReadiness::kMissing) return;  // The first one applies.
+    if (node.ready != NodeReadiness::kMissing) return;  // The first condition Ready applies.
     node.ready = value == "True"    ? NodeReadiness::kReady
                  : value == "False" ? NodeReadiness::kNotReady
                                     : NodeReadiness::kUnknown;

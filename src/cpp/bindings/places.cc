@@ -98,7 +98,7 @@ py::list ViewDomains(const TopologyTree& tree) {
   return domains;
 }
 
-// Returns a capacity table with a row per leaf and the columns of these slots.
+// Returns a capacity table with one row per leaf and one column for each of these slots.
 py::object ViewTable(const TopologyTree& tree, const std::vector<int64_t>& table,
                      const std::vector<int>& slots) {
   std::vector<std::vector<int64_t>> rows;
@@ -127,7 +127,7 @@ py::tuple View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
                         ViewAbsent(state, tree, *state.Flavor(flavor)));
 }
 
-// Returns the named flavor and its capacity; null if it has no tree.
+// Returns the flavor with this name and its capacity. The capacity is null if the flavor has no tree.
 std::pair<FlavorId, const FlavorCapacity*> FindTree(State& state, const std::string& flavor_name) {
   state.EnsureBuilt();
   state.EnsureTopologies();
@@ -143,7 +143,8 @@ py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
   });
 }
 
-// Returns for each domain the number of pods with these requests that fit now, and in the empty tree.
+// Returns, for each domain, the numbers of pods with these requests that fit in the current tree and in the
+// empty tree.
 py::object PodsInDomains(SharedEngine& shared, const std::string& flavor_name, const py::dict& requests) {
   const ResourceList asked = ReadResources(requests, "requests");
   return shared.Write([&](Engine& engine) -> py::object {

@@ -60,7 +60,7 @@ void BindArithmetic(py::class_<Quantity>& quantity) {
       .def(py::self >= py::self);
 }
 
-// Converts an argument of a method. `what` and `wanted` are used in the error message.
+// Converts an argument of a method. The error message contains `what` and `wanted`.
 template <typename T>
 T Argument(const py::object& value, absl::string_view what, absl::string_view wanted) {
   try {

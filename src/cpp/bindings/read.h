@@ -40,6 +40,8 @@ void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, c
                         ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
 WorkloadObject ReadWorkload(const py::handle& object);
+// Reads a row of a table of jobs, without a status; absent if it is not known to be valid.
+std::optional<WorkloadObject> ReadPlainRow(const py::handle& row);
 WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);

@@ -57,7 +57,7 @@ Container ReadContainerResources(const py::handle& owner, const std::string& whe
   return container;
 }
 
-// The default protocol of a port is filled in, as by the API's schema.
+// Fills in the default protocol of a port, as the schema of the API does.
 void AppendPorts(std::string* shape, const py::handle& object, const std::string& where) {
   if (!GetList(object, "ports", where)) return;
   ForEachObject(object, "ports", where, [shape](const py::handle& item, const std::string&) {
@@ -190,6 +190,20 @@ PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& b
   ReadPlacement(spec, where, &pod);
   ReadClaims(spec, where, &pod);
   AppendFields(&pod.shape, spec);
+  return pod;
+}
+
+PodTemplate PodRequesting(const Requested& requests) {
+  PodTemplate pod;
+  pod.shape = "|";
+  Container& container = pod.containers.emplace_back();
+  for (const auto& [resource, text] : requests) {
+    absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
+    ThrowIfError(quantity.status());
+    AppendSpelling(&pod.shape, resource, text, *quantity);
+    container.requests.emplace(resource, *std::move(quantity));
+  }
+  pod.shape += ";|||";
   return pod;
 }
 

@@ -3,6 +3,8 @@
 #define KUEUE_BINDINGS_READ_POD_H_
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/pybind.h"
 #include "model/pod.h"
@@ -12,6 +14,11 @@ namespace kueue::python {
 // Reads the decision-relevant fields and ignores all others. Raises InvalidSpecError with the path of an
 // invalid value, relative to `base`.
 PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
+
+// Returns the template of a pod with one container that requests these amounts, by resource. The amounts must
+// be texts of quantities.
+using Requested = std::vector<std::pair<std::string, std::string>>;
+PodTemplate PodRequesting(const Requested& requests);
 
 // Reads one toleration of a pod spec.
 Toleration ReadToleration(const py::handle& item, const std::string& where);

@@ -78,11 +78,12 @@ py::list Words(Text... text) {
   return words;
 }
 
-// Returns nanoseconds after the start, or -1 for never. Unlike seconds, they can be subtracted exactly.
+// Returns the time after the start in nanoseconds, or -1 for never. Unlike seconds, nanoseconds can be
+// subtracted exactly.
 int64_t After(const Simulation& run, Time at) { return at < 0 ? -1 : at - run.start(); }
 
 // Returns the reason of QuotaReserved for a pending job, the reason of the deactivation for a deactivated
-// one, and 0 otherwise.
+// job, and 0 for any other job.
 int32_t ReasonOf(const State& state, const Job& job) {
   if (job.state == JobState::kDeactivated) return job.outcome_reason;
   if (job.state != JobState::kWaiting) return 0;
@@ -158,7 +159,7 @@ py::dict JobColumnsOf(const SharedRun& run) {
   Recorder& recorder = run->recorder();
   for (int32_t number = 0; number < columns.size(); ++number) {
     if (!run->IsOwn(number)) continue;
-    if (run->PlaceOf(number) >= run->jobs().size()) continue;  // Has not arrived in this cluster.
+    if (run->PlaceOf(number) >= run->jobs().size()) continue;  // The job has not arrived in this cluster.
     const Job& job = run->JobAt(number);
     const auto row = static_cast<size_t>(columns.Row(number));
     table.Write(row, *run, job);

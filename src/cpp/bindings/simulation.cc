@@ -13,7 +13,7 @@ namespace {
 
 using namespace py::literals;
 
-// Heads and events between two checks for signals; a few milliseconds of work.
+// Number of heads and events between two checks for signals. Corresponds to a few milliseconds of work.
 constexpr int64_t kWork = 4096;
 
 template <typename T>
@@ -127,19 +127,22 @@ SimulationOptions ReadOptions(const py::dict& given) {
 
 }  // namespace
 
-// A simulation on its own engine. A call while another thread is inside a call raises StateError.
+// A simulation on its own engine. Raises StateError if two threads call its methods at the same time.
 class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
-    simulation_ = std::make_shared<Simulation>(shared.Read([](const Engine& engine) { return engine; }),
-                                               ReadJobs(shapes, columns), ReadOptions(options));
+    Engine engine = shared.Read([](const Engine& shared_engine) { return shared_engine; });
+    engine.state().EnsureBuilt();
+    SimulationOptions read = ReadOptions(options);
+    ThrowIfError(CheckFailures(engine.state(), read.delays.failures));
+    simulation_ = std::make_shared<Simulation>(std::move(engine), ReadJobs(shapes, columns), std::move(read));
   }
   VirtualRun(const VirtualRun&) = delete;
-  // For a cluster of a fleet, which controls the run.
+  // For one cluster of a fleet. The fleet controls the simulation.
   explicit VirtualRun(std::shared_ptr<Simulation> simulation) : simulation_(std::move(simulation)) {}
   VirtualRun& operator=(const VirtualRun&) = delete;
   ~VirtualRun() {
-    // The thread that used the run exists only in the parent process. Its incomplete objects cannot be
+    // The thread that used the simulation exists only in the parent process. Its incomplete objects cannot be
     // destroyed safely, so they are leaked.
     if (turn_.IsLost()) static_cast<void>(new std::shared_ptr<Simulation>(std::move(simulation_)));
   }
@@ -159,7 +162,8 @@ class VirtualRun {
     const py::gil_scoped_release release;
     return simulation_->Run(work, until);
   }
-  // Returns 0 if no events are left, 1 if the current time is not finished, and 2 if it is.
+  // Returns 0 if no events are left, 1 if events at the current time are left, and 2 if all events at the
+  // current time were processed.
   int Step(int64_t work, Time until) {
     const Alone alone(turn_, kWhat, is_over_);
     RequireOpen();
@@ -178,7 +182,7 @@ class VirtualRun {
     const Alone alone(turn_, kWhat, is_over_);
     RequireOpen();
     simulation_->Extend(*ReadJobs(shapes, columns));
-    kept_.clear();  // The run now owns its columns.
+    kept_.clear();  // The simulation now owns its columns.
   }
   void Adopt(const py::list& known) {
     const Alone alone(turn_, kWhat, is_over_);
@@ -217,13 +221,13 @@ class VirtualRun {
     engine->SetStopDelay(0);
     return std::make_unique<SharedEngine>(std::move(engine));
   }
-  // Calls `make` with the run to build a table.
+  // Calls `make` with the simulation to build a table.
   template <typename Make>
   auto Read(Make make) {
     const Alone alone(turn_, kWhat, is_over_);
     return make(simulation_);
   }
-  // Same, for tables whose columns share the memory of the run, which must be finished.
+  // Same as above, for tables whose columns share memory with the simulation. The simulation must be closed.
   template <typename Make>
   auto ReadFinal(Make make) {
     const Alone alone(turn_, kWhat, is_over_);
@@ -306,11 +310,11 @@ class VirtualRun {
     return std::make_shared<const WorkloadSpec>(std::move(spec));
   }
 
-  std::vector<py::object> kept_;  // Arrays that the run reads.
+  std::vector<py::object> kept_;  // Arrays that the simulation reads.
   std::map<PyObject*, std::pair<py::object, std::shared_ptr<const PodTemplate>>> templates_;
   std::shared_ptr<Simulation> simulation_;
   Turn turn_;
-  std::atomic<bool> is_over_{false};  // Closed; all calls are short from then on.
+  std::atomic<bool> is_over_{false};  // The simulation is closed. From then on, all calls are short.
 };
 
 namespace {

@@ -1,5 +1,5 @@
-// Engine tables as NumPy arrays. A Tables object is an unmodified fork. Its arrays share the memory of the
-// engine, are read-only and keep it alive. They do not reflect later changes of the engine.
+// Engine tables as NumPy arrays. A Tables object is an unmodified fork. Its arrays are read-only, share the
+// memory of the engine and keep the engine alive. They do not reflect later changes of the engine.
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
@@ -179,7 +179,7 @@ struct PositionColumns {
     const PendingQueue& pending = state.Queue(node).pending;
     std::map<LocalQueueId, int32_t> seen;
     int32_t place = 0;
-    for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
+    for (WorkloadId id : pending.Ordered(state.workloads, *state.ledger_usage)) {
       const Workload& workload = state.At(id);
       keys.append(workload.Key());
       queue.Add(state.forest().Name(node));

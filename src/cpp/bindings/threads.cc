@@ -18,7 +18,8 @@ namespace {
 // Number of forks in the chain of parent processes that led to this process.
 std::atomic<uint32_t> forks{0};
 
-// Returns a number of the calling thread that no other thread has, not even in a child process.
+// Returns a number that identifies the calling thread. No other thread has the same number, not even in a
+// child process.
 uint32_t ThreadNumber() {
   static std::atomic<uint32_t> last{0};
   thread_local const uint32_t number = ++last;

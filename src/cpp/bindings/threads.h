@@ -50,7 +50,8 @@ class Turn {
 class Alone {
  public:
   Alone(Turn& turn, const char* what) : turn_(turn) { turn_.Enter(what, /*again=*/false); }
-  // If `waits` is true, waits for another thread to finish. Use for objects whose calls are all short.
+  // If `waits` is true, waits for another thread to finish. Suitable only for objects that have no
+  // long-running calls.
   Alone(Turn& turn, const char* what, bool waits) : turn_(turn) { turn_.Enter(what, /*again=*/false, waits); }
   ~Alone() { turn_.Leave(); }
   Alone(const Alone&) = delete;

@@ -25,7 +25,8 @@ py::tuple View(const State& state, const Condition& condition) {
                         Render(state, condition.message), condition.transition);
 }
 
-// Returns the consumed usage by resource, and pending penalties by "penalty:" and resource.
+// Returns {key: amount}. A key is a resource name for consumed usage, and "penalty:" plus a resource name for
+// pending penalties.
 py::dict View(const State& state, const LedgerEntry& entry) {
   py::dict amounts;
   for (const auto& [resource, nano] : entry.consumed) {
@@ -97,7 +98,7 @@ py::dict QueuesOf(SharedEngine& shared) {
     for (NodeId node : state.forest().Queues()) {
       const PendingQueue& pending = state.Queue(node).pending;
       py::list keys, inadmissible;
-      for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
+      for (WorkloadId id : pending.Ordered(state.workloads, *state.ledger_usage)) {
         const py::str key(state.At(id).Key());
         keys.append(key);
         if (pending.IsInadmissible(state.workloads, id)) inadmissible.append(key);

@@ -93,7 +93,7 @@ std::string NanoQuantityText(Int128 nano) {
 }
 
 // Returns (weighted usage, time of the last update, {resource: amount}) of admission fair sharing, or None if
-// it does not apply to the queue.
+// the queue does not use admission fair sharing.
 py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
   if (!UsesAdmissionFairSharing(state, node)) return py::none();
   const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
@@ -146,7 +146,7 @@ py::list LocalQueues(SharedEngine& shared) {
   });
 }
 
-// Returns for each Cohort the total usage of the queues below it
+// Returns, for each Cohort, the total usage of the queues below it
 // (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Empty below a cycle of Cohorts.
 std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   const Forest& forest = state.forest();
@@ -164,7 +164,8 @@ std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   return below;
 }
 
-// Returns (flavor, resource, subtree quota, reserved) where one of the amounts is nonzero.
+// Returns (flavor, resource, subtree quota, reserved) for each flavor resource for which an amount is
+// nonzero.
 py::list ViewReserved(const State& state, NodeId cohort, const FlavorResourceAmounts& reserved) {
   py::list frs;
   for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {

@@ -9,30 +9,30 @@ NodeId Forest::Add(absl::string_view name, bool is_cluster_queue) {
   Node node;
   node.name = std::string(name);
   node.is_cluster_queue = is_cluster_queue;
-  nodes_.push_back(std::move(node));
+  nodes_.Edit().push_back(std::move(node));
   return size() - 1;
 }
 
 NodeId Forest::InternClusterQueue(absl::string_view name) {
   const int32_t id = queue_names_.Intern(name);
-  if (id == static_cast<int32_t>(node_of_queue_.size())) node_of_queue_.push_back(Add(name, true));
-  return node_of_queue_[static_cast<size_t>(id)];
+  if (id == static_cast<int32_t>(node_of_queue_->size())) node_of_queue_.Edit().push_back(Add(name, true));
+  return (*node_of_queue_)[static_cast<size_t>(id)];
 }
 
 NodeId Forest::InternCohort(absl::string_view name) {
   const int32_t id = cohort_names_.Intern(name);
-  if (id == static_cast<int32_t>(node_of_cohort_.size())) node_of_cohort_.push_back(Add(name, false));
-  return node_of_cohort_[static_cast<size_t>(id)];
+  if (id == static_cast<int32_t>(node_of_cohort_->size())) node_of_cohort_.Edit().push_back(Add(name, false));
+  return (*node_of_cohort_)[static_cast<size_t>(id)];
 }
 
 NodeId Forest::FindClusterQueue(absl::string_view name) const {
   const int32_t id = queue_names_.Find(name);
-  return id == kNoId ? kNoId : node_of_queue_[static_cast<size_t>(id)];
+  return id == kNoId ? kNoId : (*node_of_queue_)[static_cast<size_t>(id)];
 }
 
 NodeId Forest::FindCohort(absl::string_view name) const {
   const int32_t id = cohort_names_.Find(name);
-  return id == kNoId ? kNoId : node_of_cohort_[static_cast<size_t>(id)];
+  return id == kNoId ? kNoId : (*node_of_cohort_)[static_cast<size_t>(id)];
 }
 
 NodeId Forest::RootByWalk(NodeId node) const {
@@ -46,14 +46,14 @@ NodeId Forest::RootByWalk(NodeId node) const {
 
 void Forest::Rebuild() {
   RebuildChildren();
-  SortByName(queues_);
-  for (Node& node : nodes_) {
+  SortByName(queues_.Edit());
+  for (Node& node : nodes_.Edit()) {
     SortByName(node.child_cohorts);
     SortByName(node.child_queues);
   }
   RebuildTopDown();
-  for (NodeId queue : queues_) {
-    if (!HasCycle(queue)) nodes_[Index(Root(queue))].tree_queues.push_back(queue);
+  for (NodeId queue : *queues_) {
+    if (!HasCycle(queue)) Edit(Root(queue)).tree_queues.push_back(queue);
   }
 }
 
@@ -65,55 +65,57 @@ void Forest::SortByName(std::vector<NodeId>& nodes) const {
 }
 
 void Forest::RebuildTopDown() {
-  top_down_.clear();
+  std::vector<NodeId>& order = top_down_.Edit();
+  order.clear();
   for (NodeId id = 0; id < size(); ++id) {
-    Node& node = nodes_[Index(id)];
+    Node& node = Edit(id);
     node.root = node.parent == kNoId ? id : kNoId;
     node.above = kNoId;
-    if (node.root == id && node.exists) top_down_.push_back(id);
+    if (node.root == id && node.exists) order.push_back(id);
   }
-  SortByName(top_down_);
-  for (size_t next = 0; next < top_down_.size(); ++next) {  // Nodes below a cycle are never reached.
-    const NodeId id = top_down_[next];
-    const Node& node = nodes_[Index(id)];
+  SortByName(order);
+  for (size_t next = 0; next < order.size(); ++next) {  // Nodes below a cycle are never reached.
+    const NodeId id = order[next];
+    const Node& node = At(id);
     for (const std::vector<NodeId>* children : {&node.child_cohorts, &node.child_queues}) {
       SetAbove(*children, id);
-      top_down_.insert(top_down_.end(), children->begin(), children->end());
+      order.insert(order.end(), children->begin(), children->end());
     }
   }
 }
 
 void Forest::SetAbove(const std::vector<NodeId>& children, NodeId parent) {
   for (NodeId child : children) {
-    nodes_[Index(child)].root = nodes_[Index(parent)].root;
-    nodes_[Index(child)].above = parent;
+    Edit(child).root = Root(parent);
+    Edit(child).above = parent;
   }
 }
 
 // Rebuilds the children, the existence of nodes, and the list of ClusterQueues, all unsorted.
 void Forest::RebuildChildren() {
-  for (Node& node : nodes_) {
+  for (Node& node : nodes_.Edit()) {
     node.exists = node.declared;
     node.child_cohorts.clear();
     node.child_queues.clear();
     node.tree_queues.clear();
   }
-  queues_.clear();
+  std::vector<NodeId>& queues = queues_.Edit();
+  queues.clear();
   for (NodeId id = 0; id < size(); ++id) {
-    Node& node = nodes_[Index(id)];
+    Node& node = Edit(id);
     if (!node.declared) node.parent = kNoId;
-    if (node.is_cluster_queue && node.declared) queues_.push_back(id);
+    if (node.is_cluster_queue && node.declared) queues.push_back(id);
     if (node.parent == kNoId) continue;
-    Node& parent = nodes_[Index(node.parent)];
+    Node& parent = Edit(node.parent);
     parent.exists = true;
     (node.is_cluster_queue ? parent.child_queues : parent.child_cohorts).push_back(id);
   }
 }
 
 void Forest::RebuildHeights() {
-  for (Node& node : nodes_) node.height = 0;  // Includes deleted nodes and nodes below a cycle.
-  for (auto it = top_down_.rbegin(); it != top_down_.rend(); ++it) {
-    Node& node = nodes_[Index(*it)];
+  for (Node& node : nodes_.Edit()) node.height = 0;  // Includes deleted nodes and nodes below a cycle.
+  for (auto it = top_down_->rbegin(); it != top_down_->rend(); ++it) {
+    Node& node = Edit(*it);
     if (node.is_cluster_queue) continue;
     const bool has_queue = std::any_of(node.child_queues.begin(), node.child_queues.end(),
                                        [this](NodeId queue) { return IsActive(queue); });

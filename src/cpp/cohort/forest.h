@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/paged.h"
 
 namespace kueue {
 
@@ -21,10 +22,12 @@ class Forest {
   NodeId FindCohort(absl::string_view name) const;
 
   // Sets the declared parent; kNoId removes it. Takes effect at the next Rebuild().
-  void SetParent(NodeId node, NodeId parent) { nodes_[Index(node)].parent = parent; }
-  void SetDeclared(NodeId node, bool declared) { nodes_[Index(node)].declared = declared; }
+  void SetParent(NodeId node, NodeId parent) { Edit(node).parent = parent; }
+  void SetDeclared(NodeId node, bool declared) { Edit(node).declared = declared; }
   // An inactive ClusterQueue stays in the forest, but scheduling cycles ignore it.
-  void SetActive(NodeId node, bool active) { nodes_[Index(node)].active = active; }
+  void SetActive(NodeId node, bool active) {
+    if (At(node).active != active) Edit(node).active = active;
+  }
 
   // Recomputes children, roots, cycles and the node order from the declared parents. Invalidates references
   // to the node lists below.
@@ -32,33 +35,34 @@ class Forest {
   // Recomputes the heights. Only active ClusterQueues count.
   void RebuildHeights();
 
-  int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
-  const std::string& Name(NodeId node) const { return nodes_[Index(node)].name; }
-  bool IsClusterQueue(NodeId node) const { return nodes_[Index(node)].is_cluster_queue; }
-  bool IsDeclared(NodeId node) const { return nodes_[Index(node)].declared; }
-  bool Exists(NodeId node) const { return nodes_[Index(node)].exists; }
-  bool IsActive(NodeId node) const { return nodes_[Index(node)].active; }
+  int32_t size() const { return static_cast<int32_t>(nodes_->size()); }
+  const std::string& Name(NodeId node) const { return At(node).name; }
+  bool IsClusterQueue(NodeId node) const { return At(node).is_cluster_queue; }
+  bool IsDeclared(NodeId node) const { return At(node).declared; }
+  bool Exists(NodeId node) const { return At(node).exists; }
+  bool IsActive(NodeId node) const { return At(node).active; }
   // Returns the parent as of the last Rebuild(). Returns kNoId for a root and for a node below a cycle, so a
   // walk to the root always terminates.
-  NodeId Parent(NodeId node) const { return nodes_[Index(node)].above; }
+  NodeId Parent(NodeId node) const { return At(node).above; }
   // Returns the parent declared last, even if it is part of a cycle.
-  NodeId DeclaredParent(NodeId node) const { return nodes_[Index(node)].parent; }
-  // Returns the root of the tree that contains `node`, which may be `node` itself, or kNoId below a cycle.
-  NodeId Root(NodeId node) const { return nodes_[Index(node)].root; }
+  NodeId DeclaredParent(NodeId node) const { return At(node).parent; }
+  // Returns the root of the tree that contains `node`. Returns `node` itself for a root, and kNoId below a
+  // cycle.
+  NodeId Root(NodeId node) const { return At(node).root; }
   // Like Root(), but follows the current declared parents, which may be newer than the last Rebuild().
   NodeId RootByWalk(NodeId node) const;
-  bool HasCycle(NodeId node) const { return nodes_[Index(node)].root == kNoId; }
+  bool HasCycle(NodeId node) const { return At(node).root == kNoId; }
   // Returns the height as defined for borrowing levels: 0 for a childless Cohort, 1 if all children are
   // ClusterQueues.
-  int Height(NodeId node) const { return nodes_[Index(node)].height; }
+  int Height(NodeId node) const { return At(node).height; }
   // Sorted by name.
-  const std::vector<NodeId>& ChildCohorts(NodeId node) const { return nodes_[Index(node)].child_cohorts; }
-  const std::vector<NodeId>& ChildQueues(NodeId node) const { return nodes_[Index(node)].child_queues; }
-  // Return all ClusterQueues, or those of one tree, sorted by name.
-  const std::vector<NodeId>& Queues() const { return queues_; }
-  const std::vector<NodeId>& QueuesOfTree(NodeId root) const { return nodes_[Index(root)].tree_queues; }
+  const std::vector<NodeId>& ChildCohorts(NodeId node) const { return At(node).child_cohorts; }
+  const std::vector<NodeId>& ChildQueues(NodeId node) const { return At(node).child_queues; }
+  // Return all ClusterQueues, or all ClusterQueues of one tree, sorted by name.
+  const std::vector<NodeId>& Queues() const { return *queues_; }
+  const std::vector<NodeId>& QueuesOfTree(NodeId root) const { return At(root).tree_queues; }
   // Returns every node that has no cycle above it, parents before children.
-  const std::vector<NodeId>& TopDown() const { return top_down_; }
+  const std::vector<NodeId>& TopDown() const { return *top_down_; }
   // Returns "/root/.../queue", the form used in preemption messages.
   std::string Path(NodeId queue) const;
 
@@ -84,10 +88,13 @@ class Forest {
   void SetAbove(const std::vector<NodeId>& children, NodeId parent);
   void SortByName(std::vector<NodeId>& nodes) const;
 
-  std::vector<Node> nodes_;
-  std::vector<NodeId> node_of_queue_, node_of_cohort_;  // By interned name.
+  const Node& At(NodeId node) const { return (*nodes_)[Index(node)]; }
+  Node& Edit(NodeId node) { return nodes_.Edit()[Index(node)]; }
+
+  Shared<std::vector<Node>> nodes_;
+  Shared<std::vector<NodeId>> node_of_queue_, node_of_cohort_;  // By interned name.
   Interner queue_names_, cohort_names_;
-  std::vector<NodeId> queues_, top_down_;
+  Shared<std::vector<NodeId>> queues_, top_down_;
 };
 
 }  // namespace kueue

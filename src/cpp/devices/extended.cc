@@ -55,8 +55,8 @@ ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Req
   return highest;
 }
 
-// Returns the class that Kubernetes selects: the one created last, ties broken by name. Creation times are
-// compared in seconds.
+// Returns the class that Kubernetes selects: the class that was created last. Ties are broken by name.
+// Creation times are compared in seconds.
 const std::string* ClassBehind(const DeviceObjects& objects, const std::string& resource) {
   const std::string* selected = nullptr;
   Time created = 0;

@@ -18,7 +18,7 @@ std::string RequestPath(const std::string& claim_path, size_t request);
 // Returns the text of a "not found" error of the Kubernetes client.
 std::string NotFoundText(absl::string_view resource, const std::string& name);
 
-// Returns the template of a claim, or null if there is none with this name. `context.objects` owns the
+// Returns the claim template with this name, or null if it does not exist. `context.objects` owns the
 // template.
 const ResourceClaimTemplate* FindTemplate(const DeviceContext& context, const std::string& ns,
                                           const std::string& name);
@@ -27,8 +27,8 @@ const ResourceClaimTemplate* FindTemplate(const DeviceContext& context, const st
 // compile.
 FieldErrors CompileSelectors(const DeviceSelectors& selectors, const std::string& path,
                              const std::string& what, std::vector<std::string>* expressions);
-// Same as above, for the selectors of a device class. Returns an error if the class does not exist, and at
-// most one error in total. Does nothing if the name is empty.
+// Same as above, for the selectors of a device class. Returns an error if the class does not exist, and
+// otherwise only the error of the first invalid selector. Does nothing if the name is empty.
 FieldErrors CompileClass(const DeviceContext& context, const std::string& device_class,
                          const std::string& request_path, std::vector<std::string>* expressions);
 

@@ -19,7 +19,7 @@ Quantity ChargeOf(const Quantity& value, int64_t count) {
   return Quantity(count > 1 ? SaturatingMul(units, count) : units, value.format());
 }
 
-// A request, and the path for its errors.
+// A request, and the path that its error messages contain.
 struct RequestAt {
   const DeviceRequest& request;
   const std::string& path;

@@ -23,8 +23,8 @@ DeviceObjects& Engine::EditDeviceObjects() {
   return edited;
 }
 
-// Schedules pending workloads that request the resource for reconciliation. Those that need no devices (any
-// more) are enqueued immediately.
+// Schedules pending workloads that request the resource for reconciliation. Workloads that need no devices,
+// or no longer need them, are enqueued immediately.
 void Engine::RetryRequesting(const std::string& resource) {
   if (resource.empty() || !state_.config.gates.dra_extended_resource) return;
   for (WorkloadId id : state_.Living()) {
@@ -66,8 +66,8 @@ void Engine::DeleteResourceClaimTemplate(const std::string& ns, const std::strin
   if (state_.devices != nullptr) EditDeviceObjects().templates.erase(ns + "/" + name);
 }
 
-// For a slice of a driver that a source refers to, retries the queues that cover the resources charged by the
-// sources.
+// Retries queues after a change of a slice. If sources refer to its driver, retries the queues that cover the
+// resources charged by these sources.
 void Engine::RetryForSlice(const std::string& driver) {
   const FeatureGates& gates = state_.config.gates;
   if (!gates.dra_partitionable_devices && !gates.dra_consumable_capacity) return;

@@ -18,9 +18,9 @@ namespace kueue {
 WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
   state_.RemoveDeleted();
   const WorkloadSpec& spec = *object.spec;
-  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
+  const LocalQueueId local = state_.LocalQueueOf(spec);
   const WorkloadId id = state_.workloads.Add();
-  state_.workload_of_key[object.Key()] = id;
+  state_.workload_of_key.Set(object.Key(), id);
   Workload& workload = state_.At(id);
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
@@ -39,7 +39,7 @@ WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
   } else if (workload.HasQuotaReservation() && workload.admission && workload.spec->active) {
     Classify(state_, id);
     ChargeAdmission(state_, id);
-    QueueSecondPass(state_, id, 0);
+    QueueSecondPass(state_, id);
   }
   return id;
 }
@@ -113,8 +113,8 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
 
 namespace {
 
-// Returns whether a change of priority triggers retries. Only changes through a WorkloadPriorityClass do
-// (pkg/workload/workload.go:PriorityChanged).
+// Returns whether a change of priority triggers retries. Only changes through a WorkloadPriorityClass trigger
+// retries (pkg/workload/workload.go:PriorityChanged).
 bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool effective_differs) {
   const auto is_of = [](const WorkloadSpec& spec, absl::string_view kind) {
     return absl::StrContains(spec.priority_class, kind);
@@ -124,7 +124,8 @@ bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool
   return effective_differs || before.priority_class != after.priority_class;
 }
 
-// Returns whether a pod set has fewer pods than before and none has more (pkg/workloadslicing:ScaledDown).
+// Returns whether at least one pod set has fewer pods than before and no pod set has more
+// (pkg/workloadslicing:ScaledDown).
 bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
   bool fewer = false;
   for (const PodSetSpec& pod_set : after.pod_sets) {
@@ -190,7 +191,7 @@ void Engine::Delete(WorkloadId id) {
   workload.deleted = true;
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
-  state_.workload_of_key.erase(workload.Key());
+  state_.workload_of_key.Erase(workload.Key());
   state_.Record(EventKind::kDeleted, id);
   state_.UnmarkDirty(id);
   state_.deleted.push_back(id);
@@ -282,8 +283,9 @@ std::string TreeName(const State& state, NodeId root) {
   return absl::StrCat(is_queue ? "ClusterQueue " : "Cohort ", state.forest().Name(root));
 }
 
-// Gives both states the same domain ids, because placements computed on the start state are applied to the
-// current one. All domains of `start` are known in `now`, but rebuilding the trees of `start` may add more.
+// Assigns the same domain ids in both states, because placements computed on the start state are applied to
+// the current state. All domains of `start` are known in `now`, but rebuilding the trees of `start` may add
+// more.
 void MatchDomains(State& start, State& now) {
   now.EnsureBuilt();
   now.EnsureTopologies();

@@ -58,7 +58,7 @@ class Engine {
 
   State& state() { return state_; }
   const State& state() const { return state_; }
-  // Sets the time that the job of an evicted workload takes to stop, in nanoseconds. Until then the workload
+  // Sets the time, in nanoseconds, that the job of an evicted workload needs to stop. Until then the workload
   // keeps its quota.
   void SetStopDelay(Time delay) { state_.stop_delay = delay; }
   void SetNow(Time now) { state_.now = now > state_.now ? now : state_.now; }
@@ -77,8 +77,8 @@ class Engine {
   void ApplyCheck(AdmissionCheckSpec spec);
   void DeleteCheck(const std::string& name);
   void ApplyTopology(const std::string& name, std::vector<std::string> levels);
-  // `ready_since` is the transition time of the condition Ready. If it is omitted, the previous time is kept
-  // if the condition has not changed; otherwise the current time is used.
+  // `ready_since` is the transition time of the condition Ready. Default: the previous time if the condition
+  // has not changed, otherwise the current time.
   void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
   void DeleteNode(const std::string& name);
   // Creates or replaces a pod of the cluster.
@@ -97,7 +97,8 @@ class Engine {
   void ApplyResourceSlice(const std::string& name, ResourceSlice slice, bool changed);
   void DeleteResourceSlice(const std::string& name);
 
-  // Creates a workload. Its key must not exist. The returned id is valid until the workload is removed.
+  // Creates a workload. There must be no other workload with its key. The returned id is valid until the
+  // workload is removed.
   WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
   // Handles an update of the workload's API object. `changed` is true if the spec differs from the previous
   // spec.
@@ -117,9 +118,9 @@ class Engine {
   void SetPodsReady(WorkloadId id, bool ready);
   // Sets the time at which the job stops if the workload is evicted. Until then the workload keeps its quota.
   void SetJobStop(WorkloadId id, Time at);
-  // Marks the workload as the preemptor of its queue. The queue tries it first, because it waits for its
-  // preemption victims to stop. Kueue keeps this mark in memory only. Does nothing if the workload is not in
-  // a queue.
+  // Marks the workload as the preemptor of its queue. The queue tries this workload first, because the
+  // workload waits for its preemption victims to stop. Kueue stores this mark only in memory. Does nothing if
+  // the workload is not in a queue.
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 

@@ -1,4 +1,4 @@
-// A hash of everything that determines the next decisions, used to detect that a state repeats.
+// A hash of everything that determines the next decisions, used to detect repeated states.
 #ifndef KUEUE_ENGINE_FINGERPRINT_H_
 #define KUEUE_ENGINE_FINGERPRINT_H_
 
@@ -11,7 +11,7 @@ namespace kueue {
 // Returns a fingerprint. If two states of one engine, possibly saved and loaded, have equal fingerprints, the
 // same cycles follow as long as neither the time nor an object changes. The fingerprint covers pending
 // workloads with their scan progress, quota reservations with their times, and conditions. It ignores
-// counters that only increase, the configuration, and the objects. If `root` is given, it covers only the
+// the configuration, the objects, and counters that only increase. If `root` is given, it covers only the
 // tree of this root or of this ClusterQueue without a cohort.
 uint64_t Fingerprint(const State& state, NodeId root = kNoId);
 

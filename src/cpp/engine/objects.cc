@@ -157,7 +157,7 @@ void Engine::DeleteCheck(const std::string& name) {
 
 namespace {
 
-// Returns the pod templates as a queue would hold them now.
+// Returns the adjusted pod templates that a queue would contain now.
 std::vector<PodTemplate> AdjustedTemplates(const State& state, const Workload& workload) {
   const LocalQueue& local = state.Local(workload.local_queue);
   const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
@@ -181,8 +181,8 @@ bool SameResources(const PodTemplate& a, const PodTemplate& b) {
 
 }  // namespace
 
-// Applies a change to objects that templates are adjusted with. Recomputes the requests of pending workloads;
-// a workload with different templates is requeued as if its spec had changed. Mirrors
+// Applies a change to the objects that determine adjusted templates. Recomputes the requests of pending
+// workloads; a workload with different templates is requeued as if its spec had changed. Mirrors
 // pkg/controller/core/workload_controller.go:queueReconcileForPending.
 void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change) {
   std::vector<std::pair<WorkloadId, std::vector<PodTemplate>>> before;
@@ -192,7 +192,7 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
     before.emplace_back(id, AdjustedTemplates(state_, workload));
   }
   change();
-  state_.caches.classes.clear();
+  state_.caches.classes.Edit().clear();
   state_.topology.made.of_class.clear();
   state_.devices_changed = state_.devices_changed || state_.devices != nullptr;
   state_.caches.devices.Clear();

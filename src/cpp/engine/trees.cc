@@ -79,7 +79,7 @@ void Engine::TouchTree(NodeId node) {
   if (parent != kNoId) state_.changed_nodes.push_back(parent);
 }
 
-// Declares a node below the named cohort, or as a root if `parent` is empty. The tree that it leaves changes
+// Declares a node below the named cohort, or as a root if `parent` is empty. The node's previous tree changes
 // too.
 void Engine::Attach(NodeId node, const std::string& parent) {
   const NodeId to = parent.empty() ? kNoId : state_.InternCohort(parent);
@@ -144,7 +144,7 @@ void Engine::DeleteClusterQueue(const std::string& name) {
   RemoveTerminated();
 }
 
-// A deleted ClusterQueue remains, and lends its quota, as long as workloads use it. Mirrors
+// A deleted ClusterQueue remains, and lends its quota, as long as workloads use its quota. Mirrors
 // pkg/controller/core/clusterqueue_controller.go:Reconcile and
 // pkg/cache/scheduler/cache.go:DeleteClusterQueue.
 bool Engine::RemoveTerminated() {

@@ -58,7 +58,7 @@ Int128 MultiplyAndDivide(Int128 rest, int64_t digits, Int128 divisor) {
   return quotient;
 }
 
-// Returns value * factor, truncated to nano units. The factor is in [0, 1]. The product is computed in two
+// Returns nano * factor, truncated to nano units. The factor is in [0, 1]. The product is computed in two
 // parts, because it may not fit in 128 bits.
 Int128 Multiply(Int128 nano, double factor) {
   if (factor == 0 || nano == 0) return 0;
@@ -86,7 +86,8 @@ Int128 ToNano(const State& state, ResourceId resource, int64_t amount) {
                                : static_cast<Int128>(amount) * kNano;
 }
 
-// Variant for releases that count whole thousandths: the amount is rounded up, the product is truncated.
+// Variant of Multiply() for releases that count whole thousandths. The amount is rounded up, and the product
+// is truncated.
 Int128 MultiplyThousandths(Int128 nano, double factor) {
   constexpr Int128 kThousandth = kNano / 1000;
   constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
@@ -137,7 +138,8 @@ LedgerEntry& Entry(State& state, LocalQueueId local) {
   return entry;
 }
 
-// A penalty of zero, from a workload without requests or without a half-life, does not count as pending.
+// A penalty of zero does not count as pending. It is zero if the workload has no requests or there is no
+// half-life.
 bool OwesAnything(const LedgerEntry& entry) {
   for (const auto& [workload, penalty] : entry.penalties) {
     if (workload == kNoId) return true;
@@ -160,7 +162,8 @@ double WeightedUsage(const State& state, LocalQueueId local) {
   if (!state.config.admission_fair_sharing) return 0;
   const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
   if (weight <= 0) return std::numeric_limits<double>::infinity();
-  // Summed in the order of names, because floating-point addition depends on the order.
+  // The terms are added in the order of their names, because the result of floating-point addition depends on
+  // the order.
   std::vector<std::pair<std::string, double>> terms;
   const auto& weights = state.config.admission_fair_sharing->resource_weights;
   for (const auto& [resource, amount] : ConsumedAndOwed(state.ledger[static_cast<size_t>(local)])) {
@@ -197,8 +200,9 @@ NanoAmounts PenalizedRequests(const State& state, const Workload& workload) {
   return requests;
 }
 
-// Amount subtracted from the pool of penalties when a workload is admitted. It may be for fewer pods than the
-// amount added (pkg/controller/core/workload_controller.go:updateAfsConsumedUsage before v0.18).
+// Amount subtracted from the pool of penalties when a workload is admitted. The amount may be computed from
+// fewer pods than the amount that was added
+// (pkg/controller/core/workload_controller.go:updateAfsConsumedUsage before v0.18).
 NanoAmounts AdmittedPenalty(const State& state, const Workload& workload) {
   NanoAmounts usage;
   for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
@@ -262,7 +266,9 @@ bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
 }
 
 void RefreshLocalQueueUsage(State& state, LocalQueueId local) {
-  state.ledger_usage[static_cast<size_t>(local)] = WeightedUsage(state, local);
+  const double usage = WeightedUsage(state, local);
+  if ((*state.ledger_usage)[static_cast<size_t>(local)] != usage)
+    state.ledger_usage.Edit()[static_cast<size_t>(local)] = usage;
 }
 
 bool HasPendingPenalty(const State& state, LocalQueueId local) {

@@ -14,12 +14,12 @@ bool UsesAdmissionFairSharing(const State& state, NodeId queue);
 // Returns the weighted usage of a LocalQueue, including pending penalties, divided by its weight. Returns
 // infinity if the weight is 0.
 inline double LocalQueueUsage(const State& state, LocalQueueId queue) {
-  return state.ledger_usage[static_cast<size_t>(queue)];
+  return (*state.ledger_usage)[static_cast<size_t>(queue)];
 }
 // Recomputes the usage of the LocalQueue. Must be called after its weight or its ledger entry has changed.
 void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 
-// Returns whether the LocalQueue has a pending entry penalty. Returns false if it is stopped.
+// Returns whether the LocalQueue has a pending entry penalty. Returns false if the LocalQueue is stopped.
 bool HasPendingPenalty(const State& state, LocalQueueId queue);
 
 // AddPenalty() records an entry penalty when quota is reserved for the workload; it stays pending until the

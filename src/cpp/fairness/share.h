@@ -33,8 +33,8 @@ int CompareShares(const Share& a, const Share& b);
 // Returns the share of a queue or Cohort at the current usage. The share of a root is zero.
 Share DominantResourceShare(const State& state, NodeId node);
 
-// Returns the total amount of a resource that children of `parent` may borrow, which is the denominator of
-// their shares.
+// Returns the total amount of a resource that children of `parent` may borrow. The shares of the children are
+// computed relative to this amount.
 Amount Lendable(const State& state, NodeId parent, ResourceId resource);
 
 }  // namespace kueue

@@ -108,7 +108,7 @@ void FlavorAssigner::TakeAdmitted(PodSetAssignment& result) const {
   }
 }
 
-// Scales down to fewer pods than admitted, for partial admission (pkg/workload/workload.go:ScaledTo).
+// Scales the requests down to fewer pods, for partial admission (pkg/workload/workload.go:ScaledTo).
 void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
   result.delayed = DelayedTopology::kNone;
   if (result.count == before) return;

@@ -14,7 +14,7 @@
 
 namespace kueue {
 
-// Flavors that a recomputation within a cycle must use, by pod set and resource.
+// By pod set and resource: the flavor that a recomputation within a cycle must use.
 using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, FlavorId>, 2>>;
 
 // The workload to assign flavors to, and its queue.
@@ -58,16 +58,16 @@ class FlavorAssigner {
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
   // Returns whether every pod set of the group got its flavors, so that the next group can be assigned.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
-  // Searches for a flavor for each requested resource of the group. Stops at the first resource for which
-  // there is none.
+  // Searches for a flavor for each requested resource of the group. Stops at the first resource without a
+  // suitable flavor.
   void FindFlavors(const Group& group, const Requests& requests, const Amounts& assumed,
                    PodSetAssignment& found);
   // Splits the flavors chosen for a group into the assignments of its pod sets.
   void ShareOut(const PodSetAssignment& chosen, absl::Span<PodSetAssignment> members) const;
   // Adds the usage of the pod set to the usage of the assignment.
   void CountAsUsed(const PodSetAssignment& member, Assignment& assignment) const;
-  // Returns the requests for resources of the resource group. The result is `requests` itself, or a filtered
-  // copy in `some`.
+  // Returns the requests for resources of the resource group. Returns either `requests` itself or `some`,
+  // which then contains a filtered copy.
   const Requests& OfResourceGroup(const Requests& requests, int resource_group, Requests& some) const;
   // Searches for a flavor for the resources of the resource group and adds the result to `found`. Returns
   // whether a flavor was found; otherwise `found` contains only the refusals.

@@ -19,7 +19,7 @@ struct FlavorChoice {
   FlavorId flavor;
   Mode mode;
   int borrow;  // Borrowing level.
-  int tried;   // Index of the flavor at which the scan stopped; -1 if it reached the last flavor.
+  int tried;   // Index of the flavor at which the scan stopped; -1 if the scan reached the last flavor.
 };
 
 // A flavor that was evaluated, and the worst of its results for the requested resources.

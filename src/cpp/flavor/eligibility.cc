@@ -17,7 +17,7 @@ bool IsTolerated(const Taint& taint, const PodTemplate& pod, const ResourceFlavo
          std::any_of(flavor.tolerations.begin(), flavor.tolerations.end(), tolerates);
 }
 
-// Only label keys of the flavor are considered or, if given, those in `group_keys`.
+// Considers only the keys in `group_keys` or, if `group_keys` is null, the label keys of the flavor.
 bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, std::string>& labels,
                           const LabelKeys* group_keys) {
   const auto counts = [&](const std::string& key) {
@@ -59,7 +59,7 @@ std::optional<RefusalKind> TopologyMismatch(const PodSetSpec& pod_set, const Res
   return std::nullopt;
 }
 
-// Passes the reasons why the pod set may not use the flavor to `enough`, one by one, until it returns true.
+// Calls `enough` with each reason why the pod set may not use the flavor, until `enough` returns true.
 template <typename Enough>
 void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const TopologyMatch& match,
             const LabelKeys* group_keys, Enough enough) {

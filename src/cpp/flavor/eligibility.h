@@ -20,7 +20,8 @@ struct TopologyMatch {
   bool enabled = true;        // Feature gate TopologyAwareScheduling.
   bool implied = false;       // The queue requests a topology implicitly, because all its flavors have one.
   bool asks_of_group = true;  // The pods request at least one resource of the flavor's resource group.
-  const std::vector<std::string>* levels = nullptr;  // Levels of the flavor's topology; null: unknown.
+  // Levels of the flavor's topology; null if they are unknown.
+  const std::vector<std::string>* levels = nullptr;
 };
 
 // Returns whether the pod set requests a topology explicitly.
@@ -39,9 +40,9 @@ inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);
 
-// Returns the first reason why the pod set may not use the flavor, or nullopt if it may. Checks only the node
-// selectors of the pod set whose key is in `group_keys` or, if `group_keys` is null, is a label key of the
-// flavor.
+// Returns the first reason why the pod set may not use the flavor, or nullopt if the pod set may use it. Of
+// the node selectors of the pod set, checks only the keys in `group_keys` or, if `group_keys` is null, the
+// label keys of the flavor.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 // Returns all reasons.

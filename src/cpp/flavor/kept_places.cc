@@ -1,5 +1,6 @@
-// Placement of workloads that keep part of their topology assignment: a node failed, or an elastic slice is
-// replaced. Mirrors pkg/cache/scheduler/{tas_flavor_snapshot,tas_elastic_workloads}.go (kueue ff69552e79).
+// Placement of workloads that keep part of their topology assignment, because a node failed or an elastic
+// slice is replaced. Mirrors pkg/cache/scheduler/{tas_flavor_snapshot,tas_elastic_workloads}.go (kueue
+// ff69552e79).
 #include <algorithm>
 
 #include "flavor/placer.h"

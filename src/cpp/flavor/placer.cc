@@ -98,7 +98,8 @@ void Placer::Answer(const TopologyDemand& demand, std::vector<DomainCount> domai
   search.answers.push_back({demand.pod_set, demand.flavor, AssignmentOn(tree, std::move(domains)), nullptr});
 }
 
-// Of two pod sets, the one with fewer pods is the leader; if equal, the second.
+// Of two pod sets, the pod set with fewer pods is the leader. If both have the same number, the second is the
+// leader.
 bool Placer::PlaceGroup(const Group& group, bool is_last, Search& search) {
   if (!state_.At(search.workload).Status().unhealthy_nodes.empty()) return ReplaceNode(group, search);
   const TopologyDemand* workers = group[0];

@@ -98,8 +98,8 @@ class Placer {
                                    Search& search);
   void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
   std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
-  // Returns the resource of which each pod of the workload being placed uses one unit in addition to its
-  // requests, or kNoId if there is none.
+  // Returns a resource, or kNoId if there is none. Each pod of the workload being placed uses one unit of
+  // this resource in addition to its requests.
   ResourceId SlotResource() const;
   void Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId workload);
   void AssumeFromOthers(FlavorId flavor);

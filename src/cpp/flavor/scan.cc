@@ -57,8 +57,8 @@ const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int re
 
 namespace {
 
-// Adds the flavors chosen for a resource group to those of other groups. If there are none, clears all
-// choices. Returns whether there are any.
+// Adds the flavors chosen for a resource group to the flavors of other groups. If no flavor was chosen,
+// clears all choices. Returns whether a flavor was chosen.
 bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, PodSetAssignment& found) {
   if (chosen.empty()) found.flavors.clear();
   for (const FlavorChoice& choice : chosen) {

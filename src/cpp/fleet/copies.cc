@@ -45,7 +45,7 @@ bool PriorityDiffers(const WorkloadSpec& local, const WorkloadSpec& remote) {
 
 }  // namespace
 
-// Drops copies that were deleted by others.
+// Drops the records of copies that another actor has deleted.
 void Dispatcher::ForgetMissing(Local& local) {
   std::vector<Copy>& copies = local.copies;
   copies.erase(std::remove_if(copies.begin(), copies.end(),
@@ -149,7 +149,8 @@ bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>&
   return true;
 }
 
-// Copies a priority that changed through a WorkloadPriorityClass. Returns whether it did.
+// Updates the priority of a copy if it changed through a WorkloadPriorityClass. Returns whether the priority
+// was updated.
 bool Dispatcher::UpdatePriority(const Group& group, Copy& copy) {
   const WorkloadSpec& local = *WorkloadOf(group.local).spec;
   const Workload& remote = WorkloadOf(copy);

@@ -224,7 +224,7 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
   return true;
 }
 
-// Nominates all connected clusters, sorted by name. Writes only if the nominations change.
+// Nominates all connected clusters, sorted by name. Writes the status only if the nominations change.
 bool Dispatcher::NominateAll(const Group& group) {
   std::vector<int32_t> connected;
   for (int32_t cluster : group.clusters) {

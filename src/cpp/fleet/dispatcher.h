@@ -31,9 +31,9 @@ struct DispatcherOptions {
   Time worker_lost_timeout = 900 * kSecond;
   // Minimum time between opening two gates of one workload, in nanoseconds.
   Time gate_timeout = 300 * kSecond;
-  // A round is over as soon as the time reaches its deadline; if false, only after the deadline.
+  // If true, a round is over as soon as the time reaches its deadline; if false, only after the deadline.
   bool is_virtual_time = false;
-  // A workload on a worker with the same name counts as a copy even if another actor created it.
+  // If a worker has a workload of the same name, it counts as a copy even if another actor created it.
   bool finds_by_name = false;
 };
 
@@ -106,7 +106,7 @@ class Dispatcher {
   void SetConnected(int32_t cluster, bool connected);
   // Removes the record of a deleted workload that has no copies.
   void Forget(Serial serial) { locals_.erase(serial); }
-  // Function that selects the clusters of a workload from those of its check, at each reconciliation.
+  // Function that, at each reconciliation, selects the clusters of a workload from the clusters of its check.
   // Returning nullopt keeps the current selection.
   using External = std::function<std::optional<std::vector<int32_t>>(const Local&, std::vector<int32_t>)>;
   void SetExternal(External external) { external_ = std::move(external); }

@@ -44,7 +44,7 @@ void FleetRun::OfManager(EventKind kind, int32_t job) {
       if (evicted != nullptr && evicted->reason == Id(Reason::kAdmissionCheck)) Retried(job);
       return Change(job);
     }
-    case EventKind::kCreated:  // Or another change.
+    case EventKind::kCreated:  // Also reported for other changes.
       return Change(job);
     default:
       return;

@@ -8,7 +8,8 @@ namespace kueue {
 namespace {
 
 constexpr Time kDispatchLoop = 3600 * kSecond;
-constexpr int32_t kMostRetries = 64;  // Retries of one workload within kDispatchLoop, without progress.
+// Maximum number of retries of one workload within kDispatchLoop without progress.
+constexpr int32_t kMostRetries = 64;
 
 }  // namespace
 
@@ -273,7 +274,7 @@ void FleetRun::Change(int32_t job) {
 }
 
 // Schedules a reconciliation for the time at which the manager observes a change on a worker, unless an
-// earlier one is scheduled.
+// earlier reconciliation is scheduled.
 void FleetRun::PlanLook(int32_t job, int32_t cluster) {
   const Time sync = options_.sync[static_cast<size_t>(cluster)];
   if (sync == 0) return Change(job);

@@ -23,7 +23,7 @@ struct ConnectionChange {
 struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
-  std::vector<std::string> names;  // Names of the workers, by number.
+  std::vector<std::string> names;  // Names of the workers in the order of their numbers.
   std::vector<Time> sync;          // By worker: delay until the manager observes a change on the worker.
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
@@ -145,8 +145,9 @@ class FleetRun : public RunListener, public DispatchListener {
   FleetOptions options_;
   Dispatcher dispatcher_;
   std::vector<WorkerCluster> clusters_;
-  std::vector<Fate> fates_;              // By job.
-  std::vector<std::vector<Open>> open_;  // By worker's site, then by the index of its job there.
+  std::vector<Fate> fates_;  // By job.
+  // By the site of the worker, then by the index of the job in the worker's Simulation.
+  std::vector<std::vector<Open>> open_;
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
   // By site: whether the site may have decisions to make, and whether it is being processed at the current

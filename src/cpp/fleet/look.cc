@@ -184,7 +184,8 @@ bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
 bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   State& there = EngineOf(copy).state();
   const Workload& remote = there.At(copy.id);
-  if (remote.Status().dispatched.job == JobPlace::kHere) return false;  // Not a copy of ours.
+  // The workload is not a copy created by this dispatcher.
+  if (remote.Status().dispatched.job == JobPlace::kHere) return false;
   if (remote.Status().dispatched.job == JobPlace::kNone) {
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
     there.MarkDirty(copy.id);

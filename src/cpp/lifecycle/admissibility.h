@@ -29,9 +29,9 @@ struct Inadmissibility {
 
 inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
-// The pod templates to validate. The scheduler validates the templates in the queue, which have defaults
-// filled in. The workload controller validates the templates of the API object, so it does not detect errors
-// caused by the defaults of a LimitRange.
+// The pod templates to validate. The scheduler validates the templates that are in the queue. In these,
+// defaults are filled in. The workload controller validates the templates of the API object, so it does not
+// detect errors caused by the defaults of a LimitRange.
 enum class PodTemplates : uint8_t { kAdjusted, kAsWritten };
 
 Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,

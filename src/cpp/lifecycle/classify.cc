@@ -10,17 +10,17 @@
 namespace kueue {
 namespace {
 
-// Prefixes every part with its length, so that the text is injective.
+// Prefixes every part with its length, so that different parts have different keys.
 void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, part.size(), ":", part, ";"); }
 
-// Fast path: among workloads created from one template object, a few numbers determine the class. Returns
-// kNoId if it does not apply.
+// Fast path: for workloads created from one template object, a few numbers determine the class. Returns kNoId
+// if the fast path does not apply.
 ClassId KnownByTemplate(const State& state, const Workload& workload, const Namespace& space) {
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
   if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Status().reclaimable.empty())
     return kNoId;
-  const auto known = state.caches.classes.find(pod_sets[0].pod_template.get());
-  if (known == state.caches.classes.end()) return kNoId;
+  const auto known = state.caches.classes->find(pod_sets[0].pod_template.get());
+  if (known == state.caches.classes->end()) return kNoId;
   const DeviceCharges* const charges = workload.devices ? workload.devices->charges.get() : nullptr;
   for (ClassId id : known->second) {
     const EquivalenceClass& cls = state.Class(id);
@@ -89,7 +89,8 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space) 
   return key;
 }
 
-// Sets the priority of the workload, and its class if the template determines it. Returns whether it does.
+// Sets the priority of the workload. Also sets its class if the template determines the class. Returns
+// whether the class was set.
 bool IsKnown(State& state, Workload& workload, const Namespace& space) {
   const WorkloadSpec& spec = *workload.spec;
   workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
@@ -108,16 +109,17 @@ void Classify(State& state, WorkloadId id) {
   const Namespace& space = SpaceOf(state, workload);
   if (IsKnown(state, workload, space)) return;
   Made made = Make(state, workload, space);
-  auto [entry, inserted] =
-      state.class_of_key.try_emplace(KeyOf(state, made, space), static_cast<ClassId>(state.classes.size()));
-  if (inserted) {
+  const std::string key = KeyOf(state, made, space);
+  workload.cls = state.class_of_key.Find(key);
+  if (workload.cls == kNoId) {
+    workload.cls = static_cast<ClassId>(state.classes.size());
+    state.class_of_key.Set(key, workload.cls);
     // The class keeps its template alive, so the address is not reused.
     if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
-      state.caches.classes[made.cls.pod_sets[0].pod_template.get()].push_back(entry->second);
+      state.caches.classes.Edit()[made.cls.pod_sets[0].pod_template.get()].push_back(workload.cls);
     }
     state.classes.push_back(std::move(made.cls));
   }
-  workload.cls = entry->second;
 }
 
 void ClassifyHypothetical(State& state, WorkloadId id) {

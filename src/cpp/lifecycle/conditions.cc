@@ -48,11 +48,11 @@ void RemoveCondition(Workload& workload, ConditionType type) {
 namespace {
 
 Message QuotaReservedIn(State& state, NodeId queue) {
-  std::vector<Message>& known = state.caches.reserved;
+  auto& known = state.caches.reserved;
   if (known.size() <= static_cast<size_t>(queue)) known.resize(static_cast<size_t>(queue) + 1);
-  Message& message = known[static_cast<size_t>(queue)];
-  if (message == nullptr) message = std::make_shared<const MessageBody>(ReservedIn{queue});
-  return message;
+  const Message& before = std::as_const(known)[static_cast<size_t>(queue)];
+  if (before != nullptr) return before;
+  return known[static_cast<size_t>(queue)] = std::make_shared<const MessageBody>(ReservedIn{queue});
 }
 
 // Returns whether the topology assignment of any pod set, or its delay, differs.
@@ -281,8 +281,8 @@ Requests RequestsOfOne(const PodSetAdmission& admitted) {
 }
 
 // Computes the topology usage: the pods in their domains, for each flavor of their pod set
-// (pkg/workload/workload.go:TASUsage). The pod sets are those of the class, since they may have changed after
-// the assignment was made.
+// (pkg/workload/workload.go:TASUsage). Uses the pod sets of the class, since the pod sets of the spec may
+// have changed after the assignment was made.
 void ComputeTopologyUsage(State& state, Workload& workload) {
   workload.topology_usage = nullptr;
   const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;

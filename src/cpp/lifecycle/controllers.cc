@@ -20,8 +20,8 @@
 namespace kueue {
 namespace {
 
-// Returns whether the workload may need a reconciliation because of the time or of another workload's failure
-// alone.
+// Returns whether the workload may need a reconciliation even if the workload itself does not change: because
+// time advances or another workload fails.
 bool NeedsWatching(const State& state, const Workload& workload) {
   if (workload.deleted || workload.IsFinished()) return false;
   if (workload.Status().requeue_at || workload.HasQuotaReservation()) {
@@ -47,7 +47,7 @@ void AfterWrite(State& state, WorkloadId id) {
     LeaveEverything(state, id);
   } else if (workload.charged != kNoId) {
     ++state.Queue(workload.charged).generation;
-    QueueSecondPass(state, id, 0);
+    QueueSecondPass(state, id);
   } else if (!workload.HasQuotaReservation()) {
     AddOrUpdate(state, id, /*changed=*/false);
   }
@@ -59,7 +59,8 @@ void LeaveEverything(State& state, WorkloadId id) {
   ForgetDevices(workload);
   ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
-  // Kueue's queue manager does not know a workload whose devices were never counted (workloadAssignedQueues).
+  // Kueue's queue manager has no record of a workload whose devices were never counted
+  // (workloadAssignedQueues).
   if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
@@ -259,8 +260,8 @@ void ReleaseWaitingCycle(State& state) {
 
 namespace {
 
-// The rounds of one settle. Workloads that were not reconciled when it ends, e.g. because of an exception,
-// are left to the next settle.
+// The rounds of one settle. If the settle ends early, for example because of an exception, the remaining
+// workloads are reconciled by the next settle.
 class Rounds {
  public:
   explicit Rounds(State& state) : state_(state) {}

@@ -1,4 +1,4 @@
-// Kueue's workload controller and the controllers of jobs, which run between cycles. Mirrors
+// Kueue's workload controller and job controllers. Both run between cycles. Mirrors
 // pkg/controller/core/workload_controller.go:Reconcile and
 // pkg/controller/jobframework/reconciler.go:ReconcileGenericJob (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_CONTROLLERS_H_
@@ -32,12 +32,12 @@ void ReleaseEvicted(State& state, WorkloadId id);
 // Makes a workload that held quota pending again: removes its charge and, unless a backoff is running,
 // enqueues it.
 void ReturnToPending(State& state, WorkloadId id);
-// Removes a finished, deactivated or deleted workload from its queue and its charges, and schedules a retry
-// of inadmissible workloads.
+// Handles a workload that is finished, deactivated or deleted: removes it from its queue, removes its
+// charges, and schedules a retry of inadmissible workloads.
 void LeaveEverything(State& state, WorkloadId id);
-// Handles a write of the workload's status or metadata. A finished workload is removed from its queue and its
-// charges, which triggers retries. A workload with quota is charged again. A pending workload is enqueued if
-// it is not in its queue. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
+// Handles a write of the workload's status or metadata. If the workload is finished, removes it from its
+// queue, removes its charges, and triggers retries. If it holds quota, charges it again. If it is pending and
+// not in its queue, enqueues it. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
 // Handles the admission of a workload with a quota reservation: settles its pending penalty.
 void AfterAdmission(State& state, WorkloadId id);

@@ -92,7 +92,8 @@ Reason RefusalReason(const State& state) {
                                                                : Reason::kInadmissible;
 }
 
-// Writes why the workload is refused. Its place in a queue does not change.
+// Writes the reason for the refusal to the workload's conditions. The workload's place in a queue does not
+// change.
 bool Refuse(State& state, WorkloadId id, const Message& message, const Message& requeued, bool says_always) {
   bool changed = UnsetQuotaReservation(state, id, RefusalReason(state), message);
   if (changed || says_always) {

@@ -19,8 +19,8 @@ bool NeedsDevices(const State& state, const Workload& workload, const std::vecto
 // Returns the current charge of the workload for its devices, or the reason for the refusal. Never returns
 // null.
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload);
-// Returns the charge of a pod set from the last count, or null if there is none. EditDevices() invalidates
-// the pointer.
+// Returns the charge of a pod set according to the last count, or null if nothing was counted. EditDevices()
+// invalidates the pointer.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
 // Result of the first steps of reconciling a pending workload. If `is_over` is true, the reconciliation ends.

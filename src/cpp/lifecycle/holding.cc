@@ -72,8 +72,8 @@ bool HasTimedOut(const State& state, const Workload& workload) {
          state.now - ready->transition >= recovery;
 }
 
-// Returns the n-th backoff: the base, doubled each time up to a cap that does not apply to the first. Without
-// jitter.
+// Returns the n-th backoff, without jitter. The first backoff is the base; each later backoff is twice the
+// previous one, up to a cap.
 Time Backoff(const WaitForPodsReady& config, int64_t n) {
   Time delay = SaturatingMul(config.backoff_base_seconds, kSecond);
   const Time cap =

@@ -51,7 +51,7 @@ bool IsOn(const State& state, const PodSetAdmission& pod_set, const std::string&
 }
 
 bool IsOn(const State& state, const Workload& workload, const std::string& node) {
-  if (workload.deleted || !workload.admission) return false;
+  if (!workload.admission) return false;
   const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
   return std::any_of(pod_sets.begin(), pod_sets.end(),
                      [&](const PodSetAdmission& pod_set) { return IsOn(state, pod_set, node); });
@@ -98,8 +98,8 @@ Tolerance HowTolerated(const Taint& taint, const std::vector<std::vector<Tolerat
   return permanent ? Tolerance::kPermanent : Tolerance::kTemporary;
 }
 
-// Returns the tolerations of each pod set on the node: its own, those of its flavors and those added by
-// checks.
+// Returns the tolerations of each pod set on the node: its own tolerations, the tolerations of its flavors,
+// and tolerations added by checks.
 std::vector<std::vector<Toleration>> TolerationsOn(const State& state, const Workload& workload,
                                                    const std::string& node) {
   std::vector<std::vector<Toleration>> all;
@@ -180,7 +180,7 @@ void TakeForeign(State& state, const ClusterPod& pod, int64_t sign) {
   }
 }
 
-// Returns whether a changed pod requests less of a resource than before. A resource that it no longer
+// Returns whether a changed pod requests less of a resource than before. A resource that the pod no longer
 // requests at all does not count, as in pkg/resources/requests.go:GreaterKeys.
 bool UsesLess(const ClusterPod& before, const ClusterPod& now) {
   return std::any_of(before.requests.begin(), before.requests.end(), [&now](const auto& request) {

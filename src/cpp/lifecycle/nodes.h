@@ -15,7 +15,7 @@ namespace kueue {
 void ChangeNode(State& state, const std::string& name, std::shared_ptr<const Node> now);
 // Creates or replaces a pod. If `now` is nullopt, deletes the pod. `key` is `namespace/name`.
 void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> now);
-// Deletes the pods of a workload whose job has ended.
+// Deletes the pods of a workload. Called after its job has ended.
 void RemovePodsOf(State& state, const Workload& workload);
 
 // Updates the list of failed nodes of each workload that has pods on the node.

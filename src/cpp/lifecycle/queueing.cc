@@ -48,7 +48,7 @@ void Place(State& state, WorkloadId id, bool changed) {
     return;
   }
   const bool expired = IsBackoffExpired(state, workload);
-  // It stays inadmissible.
+  // The workload stays inadmissible.
   if (inadmissible && !changed && expired && workload.place == QueuePlace::kQueued) return;
   if (queued) pending.Erase(state.pending_tables(), id);
   if (changed || !queued) Classify(state, id);

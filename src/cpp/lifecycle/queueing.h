@@ -1,5 +1,5 @@
-// Kueue's queue manager: adds workloads to queues, and removes them, on every change of a workload or a
-// queue. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+// Kueue's queue manager. On every change of a workload or a queue, it updates which workloads are in which
+// queues. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_QUEUEING_H_
 #define KUEUE_LIFECYCLE_QUEUEING_H_
 
@@ -44,8 +44,8 @@ void Reclassify(State& state, WorkloadId id);
 // unknown. `changed` is true if its spec, its reclaimable pods, or its Evicted or Requeued condition has
 // changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
-// Same as AddOrUpdate(), with the given charge for devices, which the workload controller has just counted.
-// Returns whether there is a queue for the workload.
+// Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
+// computed. Returns whether there is a queue for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
 // Same as AddOrUpdateCounted(), without a charge for devices.
 void AddOrUpdateUncounted(State& state, WorkloadId id);
@@ -65,7 +65,7 @@ void RequeueNotified(State& state);
 // Returns whether the queue's selector matches the namespace, which must exist.
 bool MayUse(const State& state, NodeId queue, NamespaceId ns);
 
-// Returns the ClusterQueue that the queue manager knows for a workload, or kNoId. A stopped or missing
+// Returns the ClusterQueue with which the queue manager associates a workload, or kNoId. A stopped or missing
 // LocalQueue is not registered with any ClusterQueue. Mirrors
 // pkg/cache/queue/manager.go:ClusterQueueForWorkload.
 NodeId ManagedQueue(const State& state, const Workload& workload);

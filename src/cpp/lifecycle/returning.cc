@@ -57,7 +57,7 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
   const std::optional<Time> retry = RetryTime(workload);
   if (!retry || *retry <= state.now) return false;
   // Kueue writes this time and, if the workload is inactive and evicted, deletes it again, repeatedly until
-  // the time has passed. Here it is not written in that case.
+  // the time has passed. Here, the time is not written in that case.
   if (!workload.spec->active && workload.IsEvicted()) return false;
   const std::optional<Time>& stored = workload.Status().requeue_at;
   if (stored && *stored >= *retry) return false;

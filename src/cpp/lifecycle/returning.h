@@ -11,7 +11,8 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
 // Sets the Requeued condition and handles the write. Returns whether anything changed.
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
-// What the reconciliation does after a step: it continues, stops because of a change, or stops to wait.
+// The next action of the reconciliation after a step: to continue, to stop because of a change, or to stop
+// and wait.
 enum class Outcome { kGoOn, kChanged, kWait };
 
 // Applies the retry delay requested by a check in state Retry. Returns whether anything changed.

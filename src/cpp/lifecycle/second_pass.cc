@@ -43,29 +43,25 @@ bool NeedsSecondPass(const State& state, const Workload& workload) {
 namespace {
 
 // Adds a request. Until it is due, further requests for the same workload are ignored.
-bool Ask(State& state, SecondPass pass) {
+void Ask(State& state, SecondPass pass) {
   std::vector<SecondPass>& passes = state.second_passes;
   const auto waits = [&](const SecondPass& other) {
     return other.workload == pass.workload && other.due > state.now;
   };
-  if (std::any_of(passes.begin(), passes.end(), waits)) return false;
+  if (std::any_of(passes.begin(), passes.end(), waits)) return;
   constexpr Time kMost = 30 * kSecond;
   ++pass.iteration;
   pass.due =
       SaturatingAdd(state.now, pass.iteration > 5 ? kMost : std::min(kMost, kSecond << (pass.iteration - 1)));
   passes.push_back(std::move(pass));
-  return true;
 }
 
 }  // namespace
 
-bool QueueSecondPass(State& state, WorkloadId id, int iteration) {
+void QueueSecondPass(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
-  if (!NeedsSecondPass(state, workload)) {
-    if (iteration > 0) ForgetSecondPass(state, id);
-    return false;
-  }
-  return Ask(state, {id, iteration, 0, workload.Status().unhealthy_nodes, workload.admission});
+  if (!NeedsSecondPass(state, workload)) return;
+  Ask(state, {id, 0, 0, workload.Status().unhealthy_nodes, workload.admission});
 }
 
 void RepeatSecondPass(State& state, SecondPass pass) { Ask(state, std::move(pass)); }

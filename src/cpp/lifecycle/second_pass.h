@@ -17,10 +17,10 @@ bool HasUnhealthyAssignment(const State& state, const Workload& workload);
 bool HasPendingTopology(const Workload& workload);
 bool NeedsSecondPass(const State& state, const Workload& workload);
 
-// Requests a second pass if one is needed and none is requested yet. The delay doubles with each iteration.
-// Returns whether a pass was requested.
-bool QueueSecondPass(State& state, WorkloadId id, int iteration);
-// Requests another pass after a failed pass. The new pass uses the same snapshot of the workload.
+// Requests a second pass if one is needed and none is requested yet.
+void QueueSecondPass(State& state, WorkloadId id);
+// Requests another pass after a failed pass. The new pass uses the same snapshot of the workload, and the
+// delay doubles.
 void RepeatSecondPass(State& state, SecondPass pass);
 void ForgetSecondPass(State& state, WorkloadId id);
 // Removes and returns the passes that are due, at most one for each workload.

@@ -79,7 +79,7 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
     return changed;
   };
   // If a gated workload is also blocked for another reason, two writers in Kueue overwrite each other's
-  // reason repeatedly. Here the reason stays that of the gate.
+  // reason repeatedly. Here, the reason is always the gate.
   const bool gated = HasAdmissionGate(state, workload);
   if (!state.config.gates.unadmitted_workloads_observability) {
     const QueueBlocker blocker = QueueBlockerOf(state, workload);

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "model/paged.h"
 
 namespace kueue {
 
@@ -27,25 +28,68 @@ using DomainId = int32_t;    // A leaf of a topology: a hostname, or all level v
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;
 
-// Maps names to dense ids, in the order in which the names were first interned. References returned by Name()
-// are invalidated by Intern().
+// Maps names to dense ids, in the order in which the names were first interned. Copies share the names until
+// one of them adds a name. References returned by Name() are invalidated by Intern().
 class Interner {
  public:
   int32_t Intern(absl::string_view name) {
-    if (const auto known = ids_.find(name); known != ids_.end()) return known->second;
-    names_.emplace_back(name);
-    return ids_[names_.back()] = static_cast<int32_t>(names_.size()) - 1;
+    if (const int32_t known = Find(name); known != kNoId) return known;
+    Table& table = table_.Edit();
+    table.names.emplace_back(name);
+    return table.ids[table.names.back()] = static_cast<int32_t>(table.names.size()) - 1;
   }
   int32_t Find(absl::string_view name) const {
-    const auto it = ids_.find(name);
-    return it == ids_.end() ? kNoId : it->second;
+    const auto it = table_->ids.find(name);
+    return it == table_->ids.end() ? kNoId : it->second;
   }
-  const std::string& Name(int32_t id) const { return names_[static_cast<size_t>(id)]; }
-  int32_t size() const { return static_cast<int32_t>(names_.size()); }
+  const std::string& Name(int32_t id) const { return table_->names[static_cast<size_t>(id)]; }
+  int32_t size() const { return static_cast<int32_t>(table_->names.size()); }
 
  private:
-  absl::flat_hash_map<std::string, int32_t> ids_;
-  std::vector<std::string> names_;
+  struct Table {
+    absl::flat_hash_map<std::string, int32_t> ids;
+    std::vector<std::string> names;
+  };
+  Shared<Table> table_;
+};
+
+// Maps texts to ids. Copies share the map in parts until one of them changes a part.
+class IdsByText {
+ public:
+  size_t size() const { return size_; }
+  int32_t Find(absl::string_view text) const {
+    const Part& part = parts_[PartOf(text)];
+    const auto it = part.find(text);
+    return it == part.end() ? kNoId : it->second;
+  }
+  void Set(absl::string_view text, int32_t id) {
+    Part& part = parts_[PartOf(text)];
+    const auto [entry, is_new] = part.try_emplace(text, id);
+    entry->second = id;
+    if (is_new) ++size_;
+  }
+  void Erase(absl::string_view text) { size_ -= parts_[PartOf(text)].erase(text); }
+  void Clear() { *this = IdsByText(); }
+  // Calls `use` for each text and its id, in arbitrary order.
+  template <typename Use>
+  void ForEach(Use use) const {
+    for (const Part& part : parts_) {
+      for (const auto& [text, id] : part) use(text, id);
+    }
+  }
+
+ private:
+  using Part = absl::flat_hash_map<std::string, int32_t>;
+  static constexpr size_t kParts = 256;
+  // Texts differ mostly at their end.
+  static size_t PartOf(absl::string_view text) {
+    size_t hash = text.size();
+    for (size_t i = text.size() > 6 ? text.size() - 6 : 0; i < text.size(); ++i)
+      hash = hash * 31 + static_cast<unsigned char>(text[i]);
+    return (hash ^ hash >> 8) % kParts;
+  }
+  Paged<Part, 1, /*kDirect=*/false> parts_ = Paged<Part, 1, false>(kParts);
+  size_t size_ = 0;
 };
 
 }  // namespace kueue

@@ -32,7 +32,8 @@ enum class RefusalKind : uint8_t {
   kTopologyLevelMissing,  // The topology lacks a requested level.
   kPlacement,             // The pods fit in no domain, whatever the quota; see `placement`.
   // This kind and all later kinds are errors, which end the search. kNoTopologyFlavor: none of the assigned
-  // flavors has a topology. kManyTopologyFlavors: several of them have one; `text` contains their names.
+  // flavors has a topology. kManyTopologyFlavors: several assigned flavors have a topology; `text` contains
+  // their names.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
   // No flavor of the queue has a topology.
@@ -171,11 +172,14 @@ enum class PreemptionReason : uint8_t {
 struct DeactivatedDueTo {
   Message why;
 };
+// A queue and the Cohorts above it, up to the root.
+using NodePath = absl::InlinedVector<NodeId, 4>;
+
 struct PreemptedBy {
   Serial preemptor;  // May no longer exist.
   std::string preemptor_uid, preemptor_job_uid;
   PreemptionReason reason;
-  std::vector<NodeId> preemptor_path, preemptee_path;  // From the queue up to the root.
+  NodePath preemptor_path, preemptee_path;
 };
 
 using MessageKinds =

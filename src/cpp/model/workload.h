@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
 #include "model/devices.h"
 #include "model/ids.h"
 #include "model/message.h"
@@ -25,7 +26,7 @@ struct PodSetSpec {
   int64_t count = 1;
   std::optional<int64_t> min_count;
   std::shared_ptr<const PodTemplate> pod_template;
-  std::string group;  // topologyRequest.podSetGroupName; empty: the pod set is its own group.
+  std::string group;  // topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
   std::shared_ptr<const TopologyRequest> topology;  // Null: none.
   std::string topology_request;  // Canonical text of the request; part of the equivalence class.
 };
@@ -54,7 +55,7 @@ struct WorkloadObject {
   bool owned_by_single_pod = false;
   std::shared_ptr<const WorkloadSpec> spec;
 
-  std::string Key() const { return spec->ns + "/" + name; }
+  std::string Key() const { return absl::StrCat(spec->ns, "/", name); }
 };
 
 struct Condition {
@@ -165,9 +166,9 @@ struct StatusDetails {
   std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
   // Whether the job's pods are ready. Reported at the next settle.
   bool pods_ready = false;
-  std::vector<std::string> unhealthy_nodes;  // Failed nodes that hold pods of the topology assignment.
-  // Time at which the job of an evicted workload stops. If absent, it stops State::stop_delay after the
-  // eviction.
+  std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
+  // Time at which the job of an evicted workload stops. If absent, the job stops when State::stop_delay has
+  // elapsed since the eviction.
   std::optional<Time> job_stops_at;
   Dispatched dispatched;
 };
@@ -218,7 +219,7 @@ struct Workload {
   // Null if no devices were counted since the workload became pending.
   std::shared_ptr<const DeviceQueueing> devices;
 
-  std::string Key() const { return spec->ns + "/" + name; }
+  std::string Key() const { return absl::StrCat(spec->ns, "/", name); }
   const Condition* Find(ConditionType type) const {
     for (const Condition& condition : conditions) {
       if (condition.type == type) return &condition;

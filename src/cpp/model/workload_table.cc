@@ -1,7 +1,8 @@
 #include "model/workload_table.h"
 
-#include <algorithm>
 #include <limits>
+#include <new>
+#include <utility>
 
 namespace kueue {
 namespace {
@@ -22,7 +23,8 @@ WorkloadId WorkloadTable::TakePlace() {
 
 void WorkloadTable::FreePlace(WorkloadId id) {
   Workload& workload = places_[static_cast<size_t>(id)];
-  workload = Workload();
+  workload.~Workload();
+  new (&workload) Workload();
   workload.deleted = true;
   if (static_cast<size_t>(id) + 1 == places_.size()) {
     places_.pop_back();
@@ -45,10 +47,12 @@ void WorkloadTable::Remove(WorkloadId id) {
   FreePlace(id);
   --living_;
   if (roll_.size() <= 2 * living_ + kSlack) return;
-  const auto gone = [this](const Listed& listed) {
-    return static_cast<size_t>(listed.id) >= places_.size() || !IsAt(listed);
-  };
-  roll_.erase(std::remove_if(roll_.begin(), roll_.end(), gone), roll_.end());
+  size_t kept = 0;
+  for (size_t i = 0; i < roll_.size(); ++i) {
+    const Listed listed = std::as_const(roll_)[i];
+    if (static_cast<size_t>(listed.id) < places_.size() && IsAt(listed)) roll_[kept++] = listed;
+  }
+  roll_.resize(kept);
 }
 
 WorkloadId WorkloadTable::AddGuest() {
@@ -62,11 +66,18 @@ WorkloadId WorkloadTable::AddGuest() {
 void WorkloadTable::RemoveGuest(WorkloadId id) { FreePlace(id); }
 
 WorkloadId WorkloadTable::Find(Serial serial) const {
-  const auto at =
-      std::lower_bound(roll_.begin(), roll_.end(), serial,
-                       [](const Listed& listed, Serial number) { return listed.serial < number; });
-  if (at == roll_.end() || at->serial != serial) return kNoId;
-  return static_cast<size_t>(at->id) < places_.size() && IsAt(*at) ? at->id : kNoId;
+  size_t low = 0, high = roll_.size();
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (roll_[middle].serial < serial) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == roll_.size() || roll_[low].serial != serial) return kNoId;
+  const Listed& listed = roll_[low];
+  return static_cast<size_t>(listed.id) < places_.size() && IsAt(listed) ? listed.id : kNoId;
 }
 
 std::vector<WorkloadId> WorkloadTable::InOrder() const {

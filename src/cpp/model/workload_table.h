@@ -5,7 +5,9 @@
 
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "model/ids.h"
+#include "model/paged.h"
 #include "model/workload.h"
 
 namespace kueue {
@@ -14,7 +16,7 @@ class WorkloadTable {
  public:
   // Number of slots, including free slots. Every WorkloadId is less than this number.
   size_t size() const { return places_.size(); }
-  Workload& operator[](size_t place) { return places_[place]; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& operator[](size_t place) { return places_[place]; }
   const Workload& operator[](size_t place) const { return places_[place]; }
 
   // Adds a workload with the next serial number and returns its id. Invalidates references to workloads.
@@ -28,7 +30,7 @@ class WorkloadTable {
 
   // Returns the id of the workload with this serial number, or kNoId if it was removed or never existed.
   WorkloadId Find(Serial serial) const;
-  // Returns all workloads that were not removed, in the order of submission, including those marked as
+  // Returns all workloads that were not removed, in the order of submission. Includes workloads marked as
   // deleted.
   std::vector<WorkloadId> InOrder() const;
   size_t living() const { return living_; }
@@ -52,9 +54,10 @@ class WorkloadTable {
   WorkloadId TakePlace();
   void FreePlace(WorkloadId id);
 
-  std::vector<Workload> places_;
+  Paged<Workload, 32> places_;
   std::vector<WorkloadId> free_;  // Used as a stack: the slot that was freed last is reused first.
-  std::vector<Listed> roll_;      // Sorted by serial number. Entries of removed workloads may remain.
+  Paged<Listed, 256, /*kDirect=*/false>
+      roll_;  // Sorted by serial number. Entries of removed workloads may remain.
   Serial next_ = 0;
   size_t living_ = 0;
 };

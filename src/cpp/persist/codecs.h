@@ -3,6 +3,7 @@
 #define KUEUE_PERSIST_CODECS_H_
 
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include "persist/archive.h"
@@ -102,6 +103,51 @@ struct Codec<Interner> {
   static void Read(Archive& archive, Interner* names) {
     *names = Interner();
     for (const std::string& name : archive.template Take<std::vector<std::string>>()) names->Intern(name);
+  }
+};
+
+// Written like a map.
+template <>
+struct Codec<IdsByText> {
+  template <typename Archive>
+  static void Write(Archive& archive, const IdsByText& ids) {
+    std::map<std::string, int32_t> sorted;
+    ids.ForEach([&sorted](const std::string& text, int32_t id) { sorted.emplace(text, id); });
+    archive.Write(sorted);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, IdsByText* ids) {
+    ids->Clear();
+    for (const auto& [text, id] : archive.template Take<std::map<std::string, int32_t>>()) {
+      if (ids->Find(text) == kNoId) ids->Set(text, id);
+    }
+  }
+};
+
+template <typename T>
+struct Codec<Shared<T>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const Shared<T>& value) {
+    archive.Write(*value);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Shared<T>* value) {
+    archive.Read(&value->Edit());
+  }
+};
+
+template <typename T, size_t n, bool direct>
+struct Codec<Paged<T, n, direct>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const Paged<T, n, direct>& items) {
+    archive.out().Array(items.size());
+    for (const T& item : items) archive.Write(item);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Paged<T, n, direct>* items) {
+    items->clear();
+    const size_t size = archive.in().Array();
+    for (size_t i = 0; i < size && archive.in().ok(); ++i) items->push_back(archive.template Take<T>());
   }
 };
 

@@ -20,7 +20,8 @@ void ForNew(const Interner& start, const Interner& now, Use use) {
   for (int32_t id = start.size(); id < now.size(); ++id) use(now.Name(id));
 }
 
-// Matches tables with more than names: LocalQueues, nodes of the tree, flavor resources and classes.
+// Matches the tables that contain more than names: LocalQueues, nodes of the tree, flavor resources and
+// classes.
 void MatchTables(State& start, const State& now) {
   for (size_t id = start.local_queues.size(); id < now.local_queues.size(); ++id)
     start.InternLocalQueue(now.local_queues[id].ns, now.local_queues[id].name);
@@ -30,10 +31,11 @@ void MatchTables(State& start, const State& now) {
   }
   for (size_t fr = start.flavor_resources.size(); fr < now.flavor_resources.size(); ++fr)
     start.InternFlavorResource(now.flavor_resources[fr].first, now.flavor_resources[fr].second);
-  start.classes.insert(start.classes.end(),
-                       now.classes.begin() + static_cast<std::ptrdiff_t>(start.classes.size()),
-                       now.classes.end());
-  for (const auto& [key, cls] : now.class_of_key) start.class_of_key.try_emplace(key, cls);
+  for (size_t cls = start.classes.size(); cls < now.classes.size(); ++cls)
+    start.classes.push_back(now.classes[cls]);
+  now.class_of_key.ForEach([&start](const std::string& key, ClassId cls) {
+    if (start.class_of_key.Find(key) == kNoId) start.class_of_key.Set(key, cls);
+  });
 }
 
 // Adds to the start state of a blocked cycle all names added since, with the same ids.
@@ -127,7 +129,7 @@ class Compaction {
 
   void OrderClasses(const State& state) {
     std::vector<const std::string*> keys(state.classes.size());
-    for (const auto& [key, cls] : state.class_of_key) keys[Index(cls)] = &key;
+    state.class_of_key.ForEach([&keys](const std::string& key, ClassId cls) { keys[Index(cls)] = &key; });
     OrderKind(IdKind::kClass, state.classes.size(),
               [&keys](ClassId a, ClassId b) { return *keys[Index(a)] < *keys[Index(b)]; });
   }
@@ -141,9 +143,9 @@ class Compaction {
     return is_here ? state_.At(id).serial : std::as_const(*start_).At(id).serial;
   }
 
-  template <typename T>
-  void Permute(IdKind kind, std::vector<T>& items) {
-    std::vector<T> permuted(renumbering_.Count(kind));
+  template <typename Sequence>
+  void Permute(IdKind kind, Sequence& items) {
+    Sequence permuted(renumbering_.Count(kind));
     for (size_t id = 0; id < items.size(); ++id) {
       const int32_t now = renumbering_.Now(kind, static_cast<int32_t>(id));
       if (now != kNoId) permuted[Index(now)] = std::move(items[id]);
@@ -191,7 +193,7 @@ class Compaction {
     Permute(IdKind::kLocalQueue, state.local_queue_names);
     Permute(IdKind::kLocalQueue, state.local_queues);
     Permute(IdKind::kLocalQueue, state.ledger);
-    Permute(IdKind::kLocalQueue, state.ledger_usage);
+    Permute(IdKind::kLocalQueue, state.ledger_usage.Edit());
     Permute(IdKind::kCheck, state.check_names);
     Permute(IdKind::kCheck, state.checks);
     Permute(IdKind::kReason, state.reasons);
@@ -204,11 +206,11 @@ class Compaction {
   }
 
   void RenumberClassKeys(State& state) {
-    for (auto at = state.class_of_key.begin(); at != state.class_of_key.end();) {
-      const auto entry = at++;
-      renumbering_(IdKind::kClass, entry->second);
-      if (entry->second == kNoId) state.class_of_key.erase(entry);
-    }
+    IdsByText renumbered;
+    state.class_of_key.ForEach([&](const std::string& key, ClassId cls) {
+      if (const ClassId now = renumbering_.Now(IdKind::kClass, cls); now != kNoId) renumbered.Set(key, now);
+    });
+    state.class_of_key = std::move(renumbered);
   }
 
   void RenumberFlavorResources(State& state) {
@@ -241,7 +243,7 @@ class Compaction {
       free.clear();
       roll.clear();
       for (size_t place = 0; place < places.size(); ++place) {
-        if (places[place].spec == nullptr) {  // Exists only in the other state.
+        if (places[place].spec == nullptr) {  // The workload exists only in the other state.
           places[place].deleted = true;
           free.push_back(static_cast<WorkloadId>(place));
         } else {
@@ -253,12 +255,12 @@ class Compaction {
 
   void RenumberWorkloads(State& state) {
     RenumberWorkloadTable(state);
-    state.workload_of_key.clear();
+    state.workload_of_key.Clear();
     for (WorkloadId id : state.workloads.InOrder()) {
       Pause();
       Workload& workload = state.At(id);
       WalkIds(renumbering_, workload);
-      if (!workload.deleted) state.workload_of_key[workload.Key()] = id;
+      if (!workload.deleted) state.workload_of_key.Set(workload.Key(), id);
     }
     for (WorkloadId& id : state.dirty) renumbering_(IdKind::kWorkload, id);
     std::sort(state.dirty.begin(), state.dirty.end());  // The order of this list is arbitrary.
@@ -298,14 +300,15 @@ class Compaction {
   void RenumberForest(Forest& forest) {
     FieldLists::Visit(forest, [this](auto& nodes, auto& of_queue, auto& of_cohort, auto& queue_names,
                                      auto& cohort_names, auto&, auto&) {
-      Permute(IdKind::kNode, nodes);
-      of_queue.clear();
-      of_cohort.clear();
+      Permute(IdKind::kNode, nodes.Edit());
+      of_queue.Edit().clear();
+      of_cohort.Edit().clear();
       queue_names = cohort_names = Interner();
-      for (size_t node = 0; node < nodes.size(); ++node) {
-        renumbering_(IdKind::kNode, nodes[node].parent);
-        (nodes[node].is_cluster_queue ? queue_names : cohort_names).Intern(nodes[node].name);
-        (nodes[node].is_cluster_queue ? of_queue : of_cohort).push_back(static_cast<NodeId>(node));
+      NodeId id = 0;
+      for (auto& node : nodes.Edit()) {
+        renumbering_(IdKind::kNode, node.parent);
+        (node.is_cluster_queue ? queue_names : cohort_names).Intern(node.name);
+        (node.is_cluster_queue ? of_queue : of_cohort).Edit().push_back(id++);
       }
     });
     forest.Rebuild();
@@ -314,18 +317,20 @@ class Compaction {
 
   void RenumberCaches(Caches& caches) {
     caches.reserved.clear();
+    caches.admissions.Clear();
     caches.heads.Forget();
     caches.terminating.reset();
     caches.refusals.Forget();
     caches.devices.Clear();
-    for (auto at = caches.classes.begin(); at != caches.classes.end();) {
+    auto& classes = caches.classes.Edit();
+    for (auto at = classes.begin(); at != classes.end();) {
       const auto entry = at++;
       std::vector<ClassId> kept;
       for (ClassId cls : entry->second) {
         if (const ClassId now = renumbering_.Now(IdKind::kClass, cls); now != kNoId) kept.push_back(now);
       }
       entry->second = std::move(kept);
-      if (entry->second.empty()) caches.classes.erase(entry);
+      if (entry->second.empty()) classes.erase(entry);
     }
   }
 

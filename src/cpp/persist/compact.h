@@ -8,7 +8,7 @@
 
 namespace kueue {
 
-// Returns the number of names, classes, flavor resources and free slots, which Compact() may reduce.
+// Returns the number of names, classes, flavor resources and free slots. Compact() may reduce this number.
 size_t EntriesOf(const State& state);
 
 // Renumbers all ids: workloads in the order of submission, ClusterQueues before Cohorts, and names, classes

@@ -145,8 +145,23 @@ class FieldLists {
                child_cohorts, child_queues, tree_queues)
   KUEUE_RECORD(Forest, nodes, node_of_queue, node_of_cohort, queue_names, cohort_names, queues, top_down)
   KUEUE_RECORD(Quota::Change, node, fr, before)
-  KUEUE_RECORD(Quota, forest, nominal, borrowing, lending, subtree, local, potential, usage, declared,
-               defined, log, open)
+  static std::string NameOf(const Quota&) { return "Quota"; }
+  static const char* FieldsOf(const Quota&) {
+    return "forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, "
+           "open";
+  }
+  template <typename Use>
+  static void Visit(Quota& record, Use use) {
+    auto& [forest, limits, usage, log, open] = record;
+    auto& [nominal, borrowing, lending, subtree, local, potential, declared, defined] = limits.Edit();
+    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, open);
+  }
+  template <typename Use>
+  static void Visit(const Quota& record, Use use) {
+    const auto& [forest, limits, usage, log, open] = record;
+    const auto& [nominal, borrowing, lending, subtree, local, potential, declared, defined] = *limits;
+    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, open);
+  }
 
   // queue/workload_run.h, queue/pending.h
   KUEUE_RECORD(WorkloadRun::Item, time, workload)

@@ -8,7 +8,7 @@ namespace kueue {
 namespace {
 
 constexpr absl::string_view kFormat("kueuepy-state");
-// Increment when the meaning of existing data changes. New fields do not require it.
+// Must be incremented when the meaning of existing data changes, but not when fields are added.
 constexpr int64_t kVersion = 2;
 
 absl::Status Broken(absl::string_view what) {

@@ -69,7 +69,7 @@ class References : private ReferenceCheck {
            "resources");
     Expect(same(s.namespace_names, s.namespaces.size()), "namespaces");
     Expect(same(s.local_queue_names, s.local_queues.size()) && s.ledger.size() == s.local_queues.size() &&
-               s.ledger_usage.size() == s.local_queues.size(),
+               s.ledger_usage->size() == s.local_queues.size(),
            "LocalQueues");
     Expect(same(s.check_names, s.checks.size()), "AdmissionChecks");
     CheckReasons();
@@ -97,11 +97,11 @@ class References : private ReferenceCheck {
       FieldLists::Visit(forest, [this](const auto& nodes, const auto& of_queue, const auto& of_cohort,
                                        const auto& queue_names, const auto& cohort_names, const auto& queues,
                                        const auto& top_down) {
-        Expect(of_queue.size() == static_cast<size_t>(queue_names.size()), "ClusterQueues");
-        Expect(of_cohort.size() == static_cast<size_t>(cohort_names.size()), "Cohorts");
+        Expect(of_queue->size() == static_cast<size_t>(queue_names.size()), "ClusterQueues");
+        Expect(of_cohort->size() == static_cast<size_t>(cohort_names.size()), "Cohorts");
         for (const auto* ids : {&of_queue, &of_cohort, &queues, &top_down})
-          ExpectAll(*ids, nodes.size(), "nodes");
-        CheckNodes(nodes);
+          ExpectAll(**ids, nodes->size(), "nodes");
+        CheckNodes(*nodes);
       });
       CheckQuota(rest...);
     });
@@ -217,8 +217,10 @@ class References : private ReferenceCheck {
     }
     CheckLedger();
     for (const EquivalenceClass& cls : state_.classes) CheckClass(cls);
-    for (const auto& [key, cls] : state_.class_of_key) Expect(In(cls, state_.classes.size()), "classes");
-    for (const auto& [key, id] : state_.workload_of_key) Expect(IsWorkload(id), "names of workloads");
+    state_.class_of_key.ForEach(
+        [this](const std::string&, ClassId cls) { Expect(In(cls, state_.classes.size()), "classes"); });
+    state_.workload_of_key.ForEach(
+        [this](const std::string&, WorkloadId id) { Expect(IsWorkload(id), "names of workloads"); });
     ExpectAll(state_.changed_nodes, state_.queues.size(), "changed nodes");
     ExpectAll(state_.to_requeue, state_.queues.size(), "queues to be requeued");
     CheckEvents();

@@ -19,7 +19,7 @@ class Marking {
   }
 
  private:
-  // Marks workloads and ClusterQueues, and everything they refer to.
+  // Marks workloads and ClusterQueues, and all ids to which they refer.
   void MarkWhatIsThere(State& state) {
     for (WorkloadId id : state.workloads.InOrder()) {
       if (may_end_) Poll();
@@ -77,7 +77,7 @@ class Marking {
     }
   }
 
-  // Marks what classes and flavor resources refer to, and ids that always exist.
+  // Marks the ids to which classes and flavor resources refer, and the ids that always exist.
   void MarkNames(const State& state) {
     for (ClassId id : marks_.All(IdKind::kClass)) WalkIds(marks_, state.Class(id));
     for (FlavorResourceId fr : marks_.All(IdKind::kFlavorResource)) {

@@ -1,39 +1,44 @@
 // Mirrors pkg/scheduler/preemption/common/{ordering,preemption_policy}.go (kueue ff69552e79).
 #include "preemption/candidates.h"
 
+#include <iterator>
+
 #include "fairness/ledger.h"
 
 namespace kueue {
 
 bool CandidateOrder::operator()(const Candidate& a, const Candidate& b) const {
   if (a.evicted != b.evicted) return a.evicted;
-  const Workload &left = state_->At(a.workload), &right = state_->At(b.workload);
-  const bool left_own = left.charged == queue_, right_own = right.charged == queue_;
+  const bool left_own = a.charged == queue_, right_own = b.charged == queue_;
   if (left_own != right_own) return right_own;
-  if (by_usage_ && left.charged == right.charged && a.queue_usage >= 0 && b.queue_usage >= 0 &&
-      a.queue_usage != b.queue_usage && left.spec->queue_name != right.spec->queue_name) {
+  if (by_usage_ && a.charged == b.charged && a.queue_usage >= 0 && b.queue_usage >= 0 &&
+      a.queue_usage != b.queue_usage &&
+      state_->At(a.workload).spec->queue_name != state_->At(b.workload).spec->queue_name) {
     return a.queue_usage > b.queue_usage;
   }
   if (a.priority != b.priority) return a.priority < b.priority;
   if (a.reserved != b.reserved) return a.reserved > b.reserved;
+  const Workload &left = state_->At(a.workload), &right = state_->At(b.workload);
   if (const int order = left.uid.compare(right.uid); order != 0) return order < 0;
   return left.serial < right.serial;
 }
 
-const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
-  if (sorted_ > i) return items_[i];
+const Candidate& LazyOrder::At(Candidate* items, size_t size, size_t i, const CandidateOrder& order) {
+  if (sorted_ > i) return items[i];
   const auto later = [&order](const Candidate& a, const Candidate& b) { return order(b, a); };
   // The heap is stored in reverse order behind the sorted part, so its top can be removed without moving
   // sorted items.
+  const auto begin = std::make_reverse_iterator(items + size);
+  const auto end = [&] { return std::make_reverse_iterator(items + sorted_); };
   if (!heaped_) {
-    std::make_heap(items_.rbegin(), items_.rend() - static_cast<std::ptrdiff_t>(sorted_), later);
+    std::make_heap(begin, end(), later);
     heaped_ = true;
   }
   while (sorted_ <= i) {
-    std::pop_heap(items_.rbegin(), items_.rend() - static_cast<std::ptrdiff_t>(sorted_), later);
+    std::pop_heap(begin, end(), later);
     ++sorted_;
   }
-  return items_[i];
+  return items[i];
 }
 
 // Sorts up to 12 candidates by insertion, as Go's pdqsort does. LocalQueue usage can make the comparison
@@ -59,7 +64,7 @@ void CandidateList::SortAll(const State& state, const CandidateOrder& order) {
       for (size_t j = i; j > 0 && order(items_[j], items_[j - 1]); --j) std::swap(items_[j], items_[j - 1]);
     }
   }
-  sorted_ = items_.size();
+  lazy_.Finish(items_.size());
 }
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy) {
@@ -87,23 +92,76 @@ bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs)
   return false;
 }
 
-bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
-                      const std::vector<FlavorResourceId>& frs) {
-  for (; node != ancestor; node = state.forest().Parent(node)) {
-    if (!IsBorrowingAny(state.quota, node, frs)) return false;
-  }
-  return true;
-}
-
 Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor) {
   const Workload& workload = state.At(id);
-  Candidate candidate{id, variant, workload.IsEvicted(), common_ancestor, workload.priority, state.now, -1.0};
+  Candidate candidate{id,        variant, workload.IsEvicted(), common_ancestor, workload.priority,
+                      state.now, -1.0,    workload.charged};
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   if (reserved != nullptr && reserved->status) candidate.reserved = reserved->transition;
   if (UsesAdmissionFairSharing(state, workload.charged)) {
     candidate.queue_usage = LocalQueueUsage(state, workload.local_queue);
   }
   return candidate;
+}
+
+void TreeCandidates::Fill(const State& state) {
+  if (is_listed_) return;
+  is_listed_ = true;
+  for (NodeId queue : state.forest().QueuesOfTree(root_)) {
+    const size_t begin = items_.size();
+    if (state.forest().IsActive(queue)) {
+      for (WorkloadId id : state.Queue(queue).workloads) {
+        if (!UsesAny(state.At(id), contested_)) continue;
+        items_.push_back(MakeCandidate(state, id, Variant::kHierarchical, root_));
+        has_evicted_ = has_evicted_ || items_.back().evicted;
+      }
+    }
+    parts_.push_back({begin, items_.size() - begin, {}});
+  }
+}
+
+void TreeCandidates::Update(const State& state, int64_t epoch) {
+  if (epoch_ == epoch) return;
+  epoch_ = epoch;
+  has_begun_ = false;
+  exceeding_.clear();
+  const std::vector<NodeId>& queues = state.forest().QueuesOfTree(root_);
+  for (size_t place = 0; place < queues.size(); ++place) {
+    if (state.forest().IsActive(queues[place]) && AreBorrowingUpTo(state, queues[place], root_, contested_))
+      exceeding_.push_back({queues[place], place});
+  }
+}
+
+void TreeCandidates::Begin(const CandidateOrder& order) {
+  has_begun_ = true;
+  merged_.clear();
+  cursors_.clear();
+  for (const Exceeding& exceeding : exceeding_) {
+    Part& part = parts_[exceeding.place];
+    if (part.size == 0) continue;
+    cursors_.push_back({&part, 1, &part.lazy.At(&items_[part.begin], part.size, 0, order)});
+  }
+  std::make_heap(cursors_.begin(), cursors_.end(),
+                 [&order](const Cursor& a, const Cursor& b) { return order(*b.first, *a.first); });
+}
+
+const Candidate* TreeCandidates::At(size_t i, const CandidateOrder& order) {
+  if (!has_begun_) Begin(order);
+  const auto later = [&order](const Cursor& a, const Cursor& b) { return order(*b.first, *a.first); };
+  while (merged_.size() <= i) {
+    if (cursors_.empty()) return nullptr;
+    std::pop_heap(cursors_.begin(), cursors_.end(), later);
+    Cursor& cursor = cursors_.back();
+    merged_.push_back(cursor.first);
+    Part& part = *cursor.part;
+    if (cursor.next == part.size) {
+      cursors_.pop_back();
+    } else {
+      cursor.first = &part.lazy.At(&items_[part.begin], part.size, cursor.next++, order);
+      std::push_heap(cursors_.begin(), cursors_.end(), later);
+    }
+  }
+  return merged_[i];
 }
 
 }  // namespace kueue

@@ -24,10 +24,11 @@ struct Candidate {
   Time reserved;  // Time of the quota reservation; the current time if there is none.
   // Usage of the LocalQueue under admission fair sharing; negative if usage is not compared.
   double queue_usage;
+  NodeId charged;  // Queue whose quota the workload uses.
 };
 
 // Order of candidates (CandidatesOrdering). Evicted workloads come first. Workloads of other queues precede
-// those of the preemptor's own queue. Within one queue, workloads of LocalQueues with higher usage come
+// workloads of the preemptor's own queue. Within one queue, workloads of LocalQueues with higher usage come
 // first. Remaining ties are broken by lower priority, later quota reservation, and UID.
 class CandidateOrder {
  public:
@@ -41,47 +42,98 @@ class CandidateOrder {
   bool by_usage_;
 };
 
-// A list of candidates that is sorted lazily, only up to the positions that are read.
-class CandidateList {
+// Sorts an array of candidates lazily, only up to the positions that are read.
+class LazyOrder {
  public:
-  void Clear() {
-    items_.clear();
-    sorted_ = 0;
-    heaped_ = false;
-  }
-  void Push(const Candidate& candidate) { items_.push_back(candidate); }
-  bool empty() const { return items_.empty(); }
-  size_t size() const { return items_.size(); }
-  // Returns the i-th candidate in order. The reference is invalidated by the next non-const call.
-  const Candidate& At(size_t i, const CandidateOrder& order);
-  // Sorts all candidates at once. The result is defined even if `order` is not transitive.
-  void SortAll(const State& state, const CandidateOrder& order);
+  // Returns the i-th candidate in order. The array must be the same in each call.
+  const Candidate& At(Candidate* items, size_t size, size_t i, const CandidateOrder& order);
+  // Tells that the array is sorted.
+  void Finish(size_t size) { sorted_ = size; }
 
  private:
   // The first `sorted_` items are sorted. The rest is a reversed heap with its top at the back.
-  std::vector<Candidate> items_;
   size_t sorted_ = 0;
   bool heaped_ = false;
 };
 
-// All workloads of a tree that use a contested flavor resource, in candidate order. The list is shared by all
-// preemptors of a cycle, because admitted workloads do not change during a cycle.
-struct TreeCandidates {
-  NodeId root;
-  std::vector<FlavorResourceId> contested;
-  CandidateList list;
-  // Queues that use more than their own quota, and the Cohorts between these queues and the root, without the
-  // root. Valid for the usage at `epoch`.
-  std::vector<NodeId> exceeding;
-  std::vector<bool> exceeds;  // By node.
-  int64_t epoch = -1;
+// A list of candidates that is sorted lazily.
+class CandidateList {
+ public:
+  void Clear() {
+    items_.clear();
+    lazy_ = LazyOrder();
+  }
+  void Push(const Candidate& candidate) { items_.push_back(candidate); }
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+  // Returns the i-th candidate in order. The reference is valid until candidates are added or removed.
+  const Candidate& At(size_t i, const CandidateOrder& order) {
+    return lazy_.At(items_.data(), items_.size(), i, order);
+  }
+  // Sorts all candidates at once. The result is defined even if `order` is not transitive.
+  void SortAll(const State& state, const CandidateOrder& order);
+
+ private:
+  std::vector<Candidate> items_;
+  LazyOrder lazy_;
+};
+
+// All workloads of a tree that use a contested flavor resource, shared by all preemptors of a cycle. Searches
+// go through those in queues that use more than their quota.
+class TreeCandidates {
+ public:
+  TreeCandidates(NodeId root, const std::vector<FlavorResourceId>& contested)
+      : root_(root), contested_(contested) {}
+  bool Is(NodeId root, const std::vector<FlavorResourceId>& contested) const {
+    return root == root_ && contested == contested_;
+  }
+  // Lists the workloads on the first call, and does nothing on later calls. The list contains their current
+  // state, so call this function before the cycle evicts a workload.
+  void Fill(const State& state);
+  // Finds the exceeding queues, unless `epoch` equals the one of the last call.
+  void Update(const State& state, int64_t epoch);
+
+  // A queue that uses more than its own quota, and whose Cohorts below the root do so too.
+  struct Exceeding {
+    NodeId queue;
+    size_t place;  // In Forest::QueuesOfTree(root).
+  };
+  const std::vector<Exceeding>& exceeding() const { return exceeding_; }
+  bool has_evicted() const { return has_evicted_; }
+  // Returns the i-th candidate of the exceeding queues in candidate order, or nullptr if there are fewer.
+  // Call Fill() and Update() first. The result is valid until the next Update().
+  const Candidate* At(size_t i, const CandidateOrder& order);
+
+ private:
+  // Candidates of one queue, which are adjacent in `items_`.
+  struct Part {
+    size_t begin, size;
+    LazyOrder lazy;
+  };
+  struct Cursor {
+    Part* part;
+    size_t next;
+    const Candidate* first;
+  };
+  void Begin(const CandidateOrder& order);
+
+  NodeId root_;
+  std::vector<FlavorResourceId> contested_;
+  bool is_listed_ = false, has_evicted_ = false;
+  std::vector<Candidate> items_;
+  std::vector<Part> parts_;  // By place of the queue.
+  std::vector<Exceeding> exceeding_;
+  int64_t epoch_ = -1;
+  bool has_begun_ = false;
+  std::vector<const Candidate*> merged_;  // The first candidates of the exceeding queues, in order.
+  std::vector<Cursor> cursors_;           // The others: a heap with the next candidate on top.
 };
 
 // Lists whose memory is reused between searches.
 struct CandidateScratch {
   CandidateList lists[6];
   std::list<TreeCandidates> trees;
-  int64_t epoch = 0;  // Incremented whenever usage changes between searches.
+  int64_t epoch = 0;  // Incremented when usage has changed since the last search.
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
@@ -89,13 +141,20 @@ bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, Preem
 bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
 // Returns whether the node uses more than its own quota of any of the flavor resources.
 inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
-  return std::any_of(frs.begin(), frs.end(),
-                     [&](FlavorResourceId fr) { return quota.IsBorrowing(node, fr); });
+  for (const FlavorResourceId fr : frs) {  // Usually one, for which std::any_of is several times slower.
+    if (quota.IsBorrowing(node, fr)) return true;
+  }
+  return false;
 }
 // Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
 // If `ancestor` is kNoId, all Cohorts up to the root must satisfy this.
-bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
-                      const std::vector<FlavorResourceId>& frs);
+inline bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
+                             const std::vector<FlavorResourceId>& frs) {
+  for (; node != ancestor; node = state.forest().Parent(node)) {
+    if (!IsBorrowingAny(state.quota, node, frs)) return false;
+  }
+  return true;
+}
 // Returns a candidate with the fields that CandidateOrder compares.
 Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor);
 

@@ -10,12 +10,13 @@
 namespace kueue {
 namespace {
 
-// Lists of candidates: other queues where the preemptor has a hierarchical advantage, other queues where it
-// has not, and its own queue. Evicted candidates come first in each list.
+// Lists of candidates: candidates in other queues over which the preemptor has a hierarchical advantage,
+// candidates in all other queues, and candidates in its own queue. Evicted candidates come first in each
+// list.
 enum List { kHierarchical, kPriority, kSame };
 
-// Returns whether all of `request` fits in the node's own quota. Leaves in `request` the rest, which the
-// parent must provide.
+// Returns whether all of `request` fits in the node's own quota. Afterwards, `request` contains the rest,
+// which the parent must provide.
 bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
   bool fits = true;
   for (FlavorResourceAmount& entry : request) {
@@ -31,9 +32,10 @@ class ClassicalSearch {
                   const std::vector<WorkloadId>& already_preempted, CandidateScratch& scratch,
                   SearchTrace* trace)
       : state_(state),
+        view_(state),
         query_(query),
-        queue_(state.Queue(query.queue)),
-        preemptor_(state.At(query.preemptor)),
+        queue_(view_.Queue(query.queue)),
+        preemptor_(view_.At(query.preemptor)),
         already_preempted_(already_preempted),
         order_(state, query.queue),
         tree_order_(state, kNoId),
@@ -62,9 +64,9 @@ class ClassicalSearch {
   bool HasAny(List list) {
     if (tree_ == nullptr || list != tree_list_)
       return !Lists(list, true).empty() || !Lists(list, false).empty();
-    for (NodeId queue : tree_->exceeding) {
+    for (const auto& [queue, place] : tree_->exceeding()) {
       if (queue == query_.queue) continue;
-      for (WorkloadId id : state_.Queue(queue).workloads) {
+      for (WorkloadId id : view_.Queue(queue).workloads) {
         if (IsCandidate(id, queue_.spec.preemption.reclaim_within_cohort)) return true;
       }
     }
@@ -79,7 +81,7 @@ class ClassicalSearch {
   }
 
   bool IsCandidate(WorkloadId id, PreemptionPolicy policy) const {
-    const Workload& workload = state_.At(id);
+    const Workload& workload = view_.At(id);
     return UsesAny(workload, query_.contested) && SatisfiesPolicy(preemptor_, workload, policy) &&
            std::find(already_preempted_.begin(), already_preempted_.end(), id) == already_preempted_.end();
   }
@@ -103,7 +105,7 @@ class ClassicalSearch {
       // The lowest common ancestor with all other queues is the root, so one list serves every preemptor of
       // the tree.
       tree_ = &Tree(parent);
-      if (tree_->epoch != scratch_.epoch) FindExceeding(*tree_);
+      tree_->Update(view_, scratch_.epoch);
       tree_list_ = advantage ? kHierarchical : kPriority;
       return;
     }
@@ -118,39 +120,16 @@ class ClassicalSearch {
 
   TreeCandidates& Tree(NodeId root) {
     for (TreeCandidates& tree : scratch_.trees) {
-      if (tree.root == root && tree.contested == query_.contested) return tree;
+      if (tree.Is(root, query_.contested)) return tree;
     }
-    scratch_.trees.emplace_back();
-    TreeCandidates& tree = scratch_.trees.back();
-    tree.root = root;
-    tree.contested = query_.contested;
-    for (NodeId queue : state_.forest().QueuesOfTree(root)) {
-      if (!state_.forest().IsActive(queue)) continue;
-      for (WorkloadId id : state_.Queue(queue).workloads) {
-        if (UsesAny(state_.At(id), query_.contested)) {
-          tree.list.Push(MakeCandidate(state_, id, Variant::kHierarchical, root));
-        }
-      }
-    }
-    return tree;
+    return scratch_.trees.emplace_back(root, query_.contested);
   }
 
-  void FindExceeding(TreeCandidates& tree) const {
-    tree.epoch = scratch_.epoch;
-    tree.exceeding.clear();
-    tree.exceeds.assign(static_cast<size_t>(state_.forest().size()), false);
-    for (NodeId queue : state_.forest().QueuesOfTree(tree.root)) {
-      if (!state_.forest().IsActive(queue) || !ExceedsUpTo(queue, tree.root)) continue;
-      tree.exceeding.push_back(queue);
-      tree.exceeds[static_cast<size_t>(queue)] = true;
-    }
-  }
-
-  // Returns whether this preemptor may preempt a candidate from the tree's list in another queue.
+  // Returns whether this preemptor may preempt a candidate from another queue of the tree.
   bool MayBeTaken(const Candidate& candidate) const {
-    const Workload& workload = state_.At(candidate.workload);
-    return tree_->exceeds[static_cast<size_t>(workload.charged)] && workload.charged != query_.queue &&
-           SatisfiesPolicy(preemptor_, workload, queue_.spec.preemption.reclaim_within_cohort) &&
+    return candidate.charged != query_.queue &&
+           SatisfiesPolicy(preemptor_, view_.At(candidate.workload),
+                           queue_.spec.preemption.reclaim_within_cohort) &&
            std::find(already_preempted_.begin(), already_preempted_.end(), candidate.workload) ==
                already_preempted_.end();
   }
@@ -166,9 +145,9 @@ class ClassicalSearch {
     }
     for (NodeId child : forest.ChildQueues(node)) {
       if (child == query_.queue || !forest.IsActive(child) || !Exceeds(child)) continue;
-      for (WorkloadId id : state_.Queue(child).workloads) {
+      for (WorkloadId id : view_.Queue(child).workloads) {
         if (!IsCandidate(id, queue_.spec.preemption.reclaim_within_cohort)) continue;
-        const Variant variant = advantage ? Variant::kHierarchical : VariantOf(state_.At(id));
+        const Variant variant = advantage ? Variant::kHierarchical : VariantOf(view_.At(id));
         Push(id, variant, ancestor, advantage ? kHierarchical : kPriority);
       }
     }
@@ -190,7 +169,8 @@ class ClassicalSearch {
     });
   }
 
-  // Returns the attempts in order: true for an attempt with borrowing, false for one without.
+  // Returns the attempts in order: true for an attempt with borrowing, false for an attempt without
+  // borrowing.
   absl::InlinedVector<bool, 2> Attempts() {
     const bool forbidden = !queue_.spec.preemption.borrow_within_cohort;
     const bool no_others = !HasAny(kHierarchical) && !HasAny(kPriority);
@@ -201,7 +181,7 @@ class ClassicalSearch {
 
   // Returns whether preempting the candidate still reclaims borrowed quota.
   bool IsValid(const Candidate& candidate, bool borrow) const {
-    const NodeId queue = state_.At(candidate.workload).charged;
+    const NodeId queue = view_.At(candidate.workload).charged;
     if (queue == query_.queue) return true;
     if (borrow && candidate.variant == Variant::kWithoutBorrowing) return false;
     return ExceedsUpTo(queue, candidate.common_ancestor);
@@ -223,7 +203,7 @@ class ClassicalSearch {
     return {};
   }
 
-  // Returns whether any candidate of the tree's list may be preempted. Preempting others never adds
+  // Returns whether any candidate of the tree's list may be preempted. Preempting other workloads never adds
   // candidates.
   bool OffersAny(bool borrow) const {
     const Preemption& rules = queue_.spec.preemption;
@@ -231,11 +211,11 @@ class ClassicalSearch {
     if (by_priority && !rules.borrow_within_cohort) return false;
     const auto may_leave = [&](WorkloadId id) {
       return IsCandidate(id, rules.reclaim_within_cohort) &&
-             (!by_priority || VariantOf(state_.At(id)) != Variant::kWithoutBorrowing);
+             (!by_priority || VariantOf(view_.At(id)) != Variant::kWithoutBorrowing);
     };
-    return std::any_of(tree_->exceeding.begin(), tree_->exceeding.end(), [&](NodeId queue) {
-      const std::vector<WorkloadId>& workloads = state_.Queue(queue).workloads;
-      return queue != query_.queue && std::any_of(workloads.begin(), workloads.end(), may_leave);
+    return std::any_of(tree_->exceeding().begin(), tree_->exceeding().end(), [&](const auto& exceeding) {
+      const std::vector<WorkloadId>& workloads = view_.Queue(exceeding.queue).workloads;
+      return exceeding.queue != query_.queue && std::any_of(workloads.begin(), workloads.end(), may_leave);
     });
   }
 
@@ -247,21 +227,20 @@ class ClassicalSearch {
   }
 
   bool TakeFromTree(bool evicted, bool borrow, std::vector<Target>& targets) {
-    const bool only_own = tree_->exceeding.size() == 1 && tree_->exceeding.front() == query_.queue;
-    if (tree_->exceeding.empty() || only_own) return false;
-    for (size_t i = 0; i < tree_->list.size(); ++i) {
-      const Candidate& listed = tree_->list.At(i, tree_order_);
-      if (evicted && !listed.evicted) return false;  // Evicted candidates come first.
-      if (listed.evicted != evicted || !MayBeTaken(listed)) continue;
-      Candidate candidate = listed;
-      if (tree_list_ == kPriority) candidate.variant = VariantOf(state_.At(candidate.workload));
+    tree_->Fill(view_);
+    if (evicted && !tree_->has_evicted()) return false;
+    for (size_t i = 0; const Candidate* listed = tree_->At(i, tree_order_); ++i) {
+      if (evicted && !listed->evicted) return false;  // Evicted candidates come first.
+      if (listed->evicted != evicted || !MayBeTaken(*listed)) continue;
+      Candidate candidate = *listed;
+      if (tree_list_ == kPriority) candidate.variant = VariantOf(view_.At(candidate.workload));
       if (Take(candidate, borrow, targets)) return true;
     }
     return false;
   }
 
-  // Preempts the candidate if that is allowed. Returns whether the request then fits; in this case the
-  // targets are reduced to those needed.
+  // Preempts the candidate if that is allowed. Returns whether the request then fits. In this case, targets
+  // that are not needed are removed.
   bool Take(const Candidate& candidate, bool borrow, std::vector<Target>& targets) {
     if (!IsValid(candidate, borrow)) return false;
     Discharge(state_, query_, candidate.workload);
@@ -312,15 +291,16 @@ class ClassicalSearch {
       }
     }
     if (tree_ == nullptr) return;
-    for (size_t i = 0; i < tree_->list.size(); ++i) {
-      const Candidate& candidate = tree_->list.At(i, tree_order_);
-      if (!MayBeTaken(candidate)) continue;
+    tree_->Fill(view_);
+    for (size_t i = 0; const Candidate* candidate = tree_->At(i, tree_order_); ++i) {
+      if (!MayBeTaken(*candidate)) continue;
       const bool advantage = tree_list_ == kHierarchical;
-      note(candidate.workload, advantage ? candidate.variant : VariantOf(state_.At(candidate.workload)));
+      note(candidate->workload, advantage ? candidate->variant : VariantOf(view_.At(candidate->workload)));
     }
   }
 
-  State& state_;
+  State& state_;       // For changes of usage.
+  const State& view_;  // For all else, so that no workload is copied that a fork shares.
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const Workload& preemptor_;
@@ -328,7 +308,7 @@ class ClassicalSearch {
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;
-  TreeCandidates* tree_ = nullptr;  // If set, represents the list `tree_list_`.
+  TreeCandidates* tree_ = nullptr;  // If set, it contains the candidates of the list `tree_list_`.
   List tree_list_ = kPriority;
   SearchTrace* const trace_;
 };

@@ -101,8 +101,8 @@ class TargetQueues {
     return best;
   }
 
-  // Returns whether the node counts as borrowing. The ratio is 0 if a resource is borrowed that no node can
-  // lend.
+  // Returns whether the node counts as borrowing. The ratio is 0 if the node borrows a resource that no node
+  // can lend.
   bool Borrows(const Share& share) const {
     return state_.config.rules.zero_shares_do_not_borrow ? share.ratio != 0 : share.borrowing;
   }

@@ -2,6 +2,7 @@
 #include "preemption/preemption.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "flavor/assigner.h"
 #include "preemption/fit.h"
@@ -26,23 +27,27 @@ void AddPlaces(State& state, const Workload& workload, int sign) {
 }  // namespace
 
 void Charge(State& state, WorkloadId id) {
-  ChargeQuota(state, state.At(id));
-  AddPlaces(state, state.At(id), 1);
+  const Workload& workload = std::as_const(state).At(id);
+  ChargeQuota(state, workload);
+  AddPlaces(state, workload, 1);
 }
 
 void Discharge(State& state, WorkloadId id) {
-  DischargeQuota(state, state.At(id));
-  AddPlaces(state, state.At(id), -1);
+  const Workload& workload = std::as_const(state).At(id);
+  DischargeQuota(state, workload);
+  AddPlaces(state, workload, -1);
 }
 
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id) {
-  ChargeQuota(state, state.At(id));
-  if (query.topology != nullptr) AddPlaces(state, state.At(id), 1);
+  const Workload& workload = std::as_const(state).At(id);
+  ChargeQuota(state, workload);
+  if (query.topology != nullptr) AddPlaces(state, workload, 1);
 }
 
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id) {
-  DischargeQuota(state, state.At(id));
-  if (query.topology != nullptr) AddPlaces(state, state.At(id), -1);
+  const Workload& workload = std::as_const(state).At(id);
+  DischargeQuota(state, workload);
+  if (query.topology != nullptr) AddPlaces(state, workload, -1);
 }
 
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {

@@ -83,6 +83,10 @@ class Preemptor : public PreemptionOracle {
     scratch_.trees.clear();
     Forget();
   }
+  // Fills the lists of candidates that searches of this cycle share. Must be called before an eviction.
+  void KeepCandidates() {
+    for (TreeCandidates& tree : scratch_.trees) tree.Fill(state_);
+  }
   // Drops the remembered result. Must be called after usage has changed; otherwise a repeated search would
   // return outdated targets.
   void Forget() {

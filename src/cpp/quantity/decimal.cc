@@ -163,7 +163,7 @@ void Decimal::RoundAwayFromZero(int limbs) {
   const size_t dropped = std::min(static_cast<size_t>(fraction_ - limbs), limbs_.size());
   limbs_.erase(limbs_.begin(), limbs_.begin() + static_cast<std::ptrdiff_t>(dropped));
   fraction_ = limbs;
-  // The dropped part is never zero, because the lowest limb behind the decimal point is nonzero.
+  // The dropped part is never zero, because the lowest limb after the decimal point is nonzero.
   Decimal step;
   step.limbs_.push_back(1);
   step.fraction_ = limbs;

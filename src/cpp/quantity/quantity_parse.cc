@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::string_view kSuffixes = "n u m k M G T P E Ki Mi Gi Ti Pi Ei or e<exponent>";
 
-// Parts of a quantity text: sign, digits before the decimal point (without leading zeros), digits behind it,
+// Parts of a quantity text: sign, digits before the decimal point (without leading zeros), digits after it,
 // suffix.
 struct Parts {
   bool negative = false;
@@ -160,7 +160,7 @@ std::string PrintedText(absl::string_view text) {
   bool kept;
   if (scale.format == QuantityFormat::kBinarySI) {
     const bool small = parts.fraction.empty() && 14 - size - scale.exponent * 3 / 10 >= 0;
-    // A number is a multiple of eight iff its last three digits are.
+    // A number is a multiple of eight if and only if its last three digits are.
     const int last = std::atoi(digits.substr(size < 3 ? 0 : digits.size() - 3).c_str());
     kept = small && last % 8 != 0;
   } else {

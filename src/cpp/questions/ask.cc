@@ -15,7 +15,7 @@ namespace kueue {
 HypotheticalWorkload::HypotheticalWorkload(State& state, const WorkloadObject& object)
     : state_(state), classes_(state.classes.size()), id_(state.workloads.AddGuest()) {
   Workload& workload = state.At(id_);
-  workload.local_queue = state.InternLocalQueue(object.spec->ns, object.spec->queue_name);
+  workload.local_queue = state.LocalQueueOf(*object.spec);
   workload.created = object.created.value_or(state.now);
   workload.queue_time = workload.created;
   workload.name = object.name;

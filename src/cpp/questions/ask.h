@@ -42,9 +42,9 @@ Entry Nominated(State& state, WorkloadId id, Search search);
 // workload can be rendered only while the workload exists.
 DecisionRecord Answer(State& state, WorkloadId id, Search search = Search::kGoesOn);
 
-// Returns a number of pods for which the pod set would be admitted, while it would not be admitted with one
-// more pod. If `preempting` is true, admission may require preemption. Returns INT32_MAX if every count would
-// be admitted. `pod_set` must be a valid index.
+// Returns a pod count: the pod set would be admitted with this number of pods, but not with one more pod. If
+// `preempting` is true, a pod count that requires preemption is accepted too. Returns INT32_MAX if every
+// count would be admitted. `pod_set` must be a valid index.
 int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting);
 
 }  // namespace kueue

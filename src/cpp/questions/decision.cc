@@ -63,7 +63,7 @@ Obstacle HoldUpOf(const State& state, const Workload& workload) {
   return {};
 }
 
-// A workload with devices is in its queue only after they were counted successfully.
+// A workload with devices is in its queue only after its devices were counted successfully.
 Obstacle UncountedDevices(const State& state, const Workload& workload) {
   const bool waits = workload.place != QueuePlace::kNowhere || workload.HasQuotaReservation();
   if (waits || !NeedsDevices(state, workload)) return {};

@@ -53,7 +53,8 @@ WorkloadId Next(const State& state, const Excess& excess, const std::vector<Work
   return first == candidates.end() ? kNoId : first->workload;
 }
 
-// Removes workloads that are not needed, last first. Returns the others in order.
+// Removes workloads that need not be evicted, from the last to the first. Returns the remaining workloads in
+// order.
 std::vector<WorkloadId> WithoutSpared(State& state, const std::vector<WorkloadId>& leaving) {
   std::vector<WorkloadId> needed;
   for (size_t i = leaving.size(); i-- > 0;) {

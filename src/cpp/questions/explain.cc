@@ -103,7 +103,7 @@ class QuotaUsers {
   std::vector<QuotaUserFacts> found_;
 };
 
-// Computes how much is available to the queue, and what limits it.
+// Computes the amount available to the queue, and the node that limits it.
 void SetLimits(const Quota& quota, NodeId queue, FlavorResourceFacts& facts) {
   const FlavorResourceId fr = facts.fr;
   facts.available = quota.Available(queue, fr);
@@ -201,7 +201,7 @@ class FlavorExplainer {
     }
   }
 
-  // Sets whether the flavor was tried and chosen, and with which result.
+  // Sets whether the flavor was tried, whether it was chosen, and the result.
   static void SetAttempt(const PodSetAssignment& assignment, FlavorFacts& flavor) {
     for (const FlavorAttempt& attempt : assignment.attempts) {
       if (attempt.flavor != flavor.flavor || attempt.group != flavor.resource_group) continue;
@@ -234,7 +234,7 @@ class FlavorExplainer {
     }
   }
 
-  // Sets the reasons why the first pod set that may not use the flavor is ineligible.
+  // Sets the reasons for the first pod set of the group that may not use the flavor.
   void SetIneligible(const PodSetGroup& group, const LabelKeys* keys, FlavorFacts& flavor) {
     const FlavorId id = flavor.flavor;
     for (int member : group) {
@@ -254,7 +254,8 @@ class FlavorExplainer {
     }
   }
 
-  // As in the placement, the pod set with fewer pods is the leader; if equal, the second.
+  // As in the placement, the pod set with fewer pods is the leader. If both have the same number, the second
+  // is the leader.
   void AddPlace(const PodSetGroup& group, FlavorFacts& flavor) {
     std::vector<TopologyDemand> demands;
     for (int member : group) {

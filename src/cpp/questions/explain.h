@@ -62,7 +62,7 @@ struct FlavorResourceFacts {
   // be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
   std::vector<QuotaUserFacts> quota_users;  // Nodes that use the flavor resource or lend it.
-  // A few workloads for each of which its removal alone would be sufficient.
+  // A few workloads. The removal of any one of them would be sufficient.
   std::vector<WorkloadId> sufficient_alone;
   bool IsShort() const { return asked > available; }
 };

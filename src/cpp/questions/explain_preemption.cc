@@ -156,7 +156,8 @@ class CandidateVerdicts {
   absl::flat_hash_set<WorkloadId> targets_;
   SearchTrace trace_;
   absl::flat_hash_map<WorkloadId, std::vector<const FairComparison*>> comparisons_of_;  // By candidate.
-  absl::flat_hash_set<WorkloadId> needs_to_borrow_;  // Not allowed in any search.
+  // Candidates that no search allows, because the preemptor would have to borrow.
+  absl::flat_hash_set<WorkloadId> needs_to_borrow_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ using Exclusion = PlacementFailure::Exclusion;
 
 constexpr int kMostTried = 500;
 
-// Returns the number of pods in whole slices that a domain fits, next to a leader if one is needed.
+// Returns the number of pods, in whole slices, that fit in a domain. If a leader is needed, it must fit too.
 int32_t Holds(const Counts& counts, const PlacementParameters& parameters, int level) {
   if (parameters.leaders > 0 && counts.leaders == 0) return 0;
   if (level > parameters.slice_level) return parameters.leaders > 0 ? counts.pods_with_leader : counts.pods;
@@ -25,7 +25,7 @@ int32_t Holds(const Counts& counts, const PlacementParameters& parameters, int l
   return slices * parameters.slice_size;
 }
 
-// By domain: for leaves that fit no pod, the first reason and the number of leaves.
+// By domain: the number of leaves in which no pod fits, by the first reason.
 class Exclusions {
  public:
   Exclusions(const State& state, const FlavorCapacity& capacity, const CountTable& table)
@@ -62,7 +62,7 @@ class Exclusions {
   std::vector<std::map<std::pair<Exclusion, std::string>, int32_t>> all_;
 };
 
-// Returns at most kMostDomains domains of a level, those that fit most pods first.
+// Returns at most kMostDomains domains of a level, sorted by decreasing number of pods that fit.
 std::vector<DomainFacts> DomainsThatHoldMost(const TopologyTree& tree, int level,
                                              const PlacementParameters& parameters, const CountTable& now,
                                              const CountTable& empty) {

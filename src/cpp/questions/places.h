@@ -22,7 +22,7 @@ struct DomainFacts {
   int level;
   int32_t pods, pods_if_empty;  // `pods_if_empty` ignores the usage of pods placed by topology assignments.
   std::vector<PlacementFailure::Excluded>
-      excluded;  // Number of leaves in the domain in which no pod fits, by the first reason.
+      excluded;  // Number of leaves of the domain in which no pod fits, grouped by the first reason.
 };
 inline constexpr size_t kMostDomains = 1000;
 
@@ -46,7 +46,7 @@ struct PlaceFacts {
   // decreasing number of pods and limited to kMostDomains.
   std::vector<DomainFacts> domains;
   int32_t nearest = kNoId;  // If a level is required: the domain in which the largest number of pods fits.
-  // A few workloads for each of which its removal alone would be sufficient.
+  // A few workloads. The removal of any one of them would be sufficient.
   std::vector<WorkloadId> sufficient_alone;
 };
 

@@ -61,7 +61,7 @@ class HeadCandidates {
     }
   }
 
-  // By node: position in the list of all ClusterQueues sorted by name. Empty: all queues are candidates.
+  // By node: position in the list of all ClusterQueues sorted by name. If empty, all queues are candidates.
   std::vector<int32_t> place_;
   std::vector<uint64_t> words_;  // One bit per position.
 };

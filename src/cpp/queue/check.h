@@ -1,4 +1,4 @@
-// Checks of the invariants of a PendingQueue, which are recomputed from scratch.
+// Checks the invariants of a PendingQueue by recomputing its contents from scratch.
 #ifndef KUEUE_QUEUE_CHECK_H_
 #define KUEUE_QUEUE_CHECK_H_
 

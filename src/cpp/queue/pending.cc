@@ -33,7 +33,8 @@ int32_t PendingQueue::BucketOf(const Workload& workload) {
   return bucket_of_[key] = static_cast<int32_t>(buckets_.size()) - 1;
 }
 
-// Removes empty buckets before the vector grows. If this frees less than half of it, the vector grows anyway.
+// Removes empty buckets before the vector grows. If this frees less than half of the vector, the vector grows
+// anyway.
 void PendingQueue::MakeRoom() {
   constexpr size_t kFew = 16;
   const size_t room = std::max(kFew, buckets_.capacity());

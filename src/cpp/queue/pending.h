@@ -42,7 +42,8 @@ class PendingQueue {
   // that determine this position.
   void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
-  // Returns whether the workload is inadmissible, i.e. waits to be requeued. It must be in this queue.
+  // Returns whether the workload is inadmissible, that is, waits until an event requeues it. The workload
+  // must be in this queue.
   bool IsInadmissible(const WorkloadTable& workloads, WorkloadId workload) const;
 
   // Makes the first active workload the workload in flight and returns it. Returns kNoId if there is no
@@ -73,8 +74,8 @@ class PendingQueue {
   // buckets, not every workload.
   int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
   WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
-  // Returns the active workloads in heap order. This order affects the next heads after usage has changed.
-  // Empty unless the queue is ordered by usage.
+  // Returns the active workloads in heap order. After usage has changed, this order affects which workloads
+  // become the next heads. Empty unless the queue is ordered by usage.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // Returns the numbers of active and inadmissible workloads by class. The workload in flight counts as
   // active.

@@ -8,6 +8,7 @@
 
 #include "cohort/forest.h"
 #include "model/ids.h"
+#include "model/paged.h"
 #include "quantity/amount.h"
 
 namespace Eigen {
@@ -52,31 +53,31 @@ class Quota {
   // queues.
   void Rebuild();
 
-  int flavor_resources() const { return static_cast<int>(nominal_.cols()); }
-  int rows() const { return static_cast<int>(nominal_.rows()); }
-  Amount Nominal(NodeId node, FlavorResourceId fr) const { return nominal_(node, fr); }
-  Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return borrowing_(node, fr); }
-  Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return lending_(node, fr); }
+  int flavor_resources() const { return static_cast<int>(limits_->nominal.cols()); }
+  int rows() const { return static_cast<int>(limits_->nominal.rows()); }
+  Amount Nominal(NodeId node, FlavorResourceId fr) const { return limits_->nominal(node, fr); }
+  Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return limits_->borrowing(node, fr); }
+  Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return limits_->lending(node, fr); }
   // Amount that `node` and its descendants may use without borrowing from the parent.
-  Amount Subtree(NodeId node, FlavorResourceId fr) const { return subtree_(node, fr); }
+  Amount Subtree(NodeId node, FlavorResourceId fr) const { return limits_->subtree(node, fr); }
   // Part of the subtree quota that is never lent to the parent.
-  Amount Local(NodeId node, FlavorResourceId fr) const { return local_(node, fr); }
+  Amount Local(NodeId node, FlavorResourceId fr) const { return limits_->local(node, fr); }
   // Largest amount that `node` can ever use.
-  Amount Potential(NodeId node, FlavorResourceId fr) const { return potential_(node, fr); }
+  Amount Potential(NodeId node, FlavorResourceId fr) const { return limits_->potential(node, fr); }
   Amount Usage(NodeId node, FlavorResourceId fr) const { return usage_(node, fr); }
   // Returns whether the node or one of its descendants declares a quota for the flavor resource.
-  bool IsDefined(NodeId node, FlavorResourceId fr) const { return defined_(node, fr); }
-  const Table& NominalTable() const { return nominal_; }
+  bool IsDefined(NodeId node, FlavorResourceId fr) const { return limits_->defined(node, fr); }
+  const Table& NominalTable() const { return limits_->nominal; }
   const Table& UsageTable() const { return usage_; }
-  const Table& SubtreeTable() const { return subtree_; }
-  const Table& BorrowingTable() const { return borrowing_; }
-  const Table& LendingTable() const { return lending_; }
-  const Table& LocalTable() const { return local_; }
-  const Table& PotentialTable() const { return potential_; }
+  const Table& SubtreeTable() const { return limits_->subtree; }
+  const Table& BorrowingTable() const { return limits_->borrowing; }
+  const Table& LendingTable() const { return limits_->lending; }
+  const Table& LocalTable() const { return limits_->local; }
+  const Table& PotentialTable() const { return limits_->potential; }
 
   // Unused amount that only the node itself may use.
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
-    return Max(Amount(0), local_(node, fr) - usage_(node, fr));
+    return Max(Amount(0), limits_->local(node, fr) - usage_(node, fr));
   }
   // Amount that the node may still use, including everything that its ancestors would lend. Negative if quota
   // is over-admitted.
@@ -87,9 +88,11 @@ class Quota {
   // Returns whether additional usage of `amount` would exceed the nominal quota of a queue or the subtree
   // quota of a Cohort.
   bool IsBorrowingWith(NodeId node, FlavorResourceId fr, Amount amount) const {
-    return usage_(node, fr) + amount > subtree_(node, fr);
+    return usage_(node, fr) + amount > limits_->subtree(node, fr);
   }
-  bool IsBorrowing(NodeId node, FlavorResourceId fr) const { return usage_(node, fr) > subtree_(node, fr); }
+  bool IsBorrowing(NodeId node, FlavorResourceId fr) const {
+    return usage_(node, fr) > limits_->subtree(node, fr);
+  }
 
   struct Height {
     int height;
@@ -130,9 +133,15 @@ class Quota {
     FlavorResourceId fr;
     Amount before;
   };
+  using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  // Declared quotas and the values derived from them, which copies share until one of them changes an object.
+  struct Limits {
+    Table nominal, borrowing, lending, subtree, local, potential;
+    Flags declared, defined;
+  };
   Forest forest_;
-  Table nominal_, borrowing_, lending_, subtree_, local_, potential_, usage_;
-  Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> declared_, defined_;
+  Shared<Limits> limits_;
+  Table usage_;
   std::vector<Change> log_;
   int open_ = 0;
 };

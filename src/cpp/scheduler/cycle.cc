@@ -17,9 +17,7 @@ namespace kueue {
 
 CycleResult Cycle::Run(std::vector<Entry>* keep) {
   result_ = {};
-  preempted_.clear();
-  is_preempted_.clear();
-  all_preempted_.clear();
+  victims_.Clear();
   admitted_.clear();
   assigned_again_.clear();
   written_ = 0;
@@ -66,7 +64,7 @@ void Cycle::Process() {
 // Applies the decisions. If the cycle is not blocked, also requeues the heads without a reservation.
 void Cycle::End() {
   for (WorkloadId victim : result_.evicted_workloads) {
-    // Writing an eviction counts as a change of the queue that loses the workload.
+    // Writing an eviction counts as a change of the evicted workload's queue.
     const NodeId queue = live_.At(victim).charged;
     if (queue != kNoId) ++live_.Queue(queue).generation;
   }
@@ -122,24 +120,35 @@ void Cycle::TakeHeads() {
 }
 
 std::vector<size_t> Cycle::ClassicalOrder() const {
-  std::vector<size_t> order;
-  order.reserve(entries_.size());
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].nominated) order.push_back(i);
-  }
+  // What orders an entry, read once.
+  struct Rank {
+    bool is_first_pass, is_no_preemptor;
+    int borrowing;
+    int64_t priority;
+    Time time;
+    size_t index;
+  };
   const FeatureGates& gates = state_.config.gates;
-  std::sort(order.begin(), order.end(), [&](size_t x, size_t y) {
-    const Entry &a = entries_[x], &b = entries_[y];
-    if ((a.second_pass > 0) != (b.second_pass > 0)) return a.second_pass > 0;
-    if (gates.prioritize_preemptor_workloads && a.is_preemptor != b.is_preemptor) return a.is_preemptor;
-    if (a.assignment.borrowing != b.assignment.borrowing)
-      return a.assignment.borrowing < b.assignment.borrowing;
-    const Workload &left = state_.At(a.workload), &right = state_.At(b.workload);
-    if (gates.priority_sorting_within_cohort && left.priority != right.priority) {
-      return left.priority > right.priority;
-    }
-    return left.queue_time != right.queue_time ? left.queue_time < right.queue_time : x < y;
+  std::vector<Rank> ranks;
+  ranks.reserve(entries_.size());
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (!entry.nominated) continue;
+    const Workload& workload = std::as_const(state_).At(entry.workload);
+    ranks.push_back({entry.second_pass == 0, gates.prioritize_preemptor_workloads && !entry.is_preemptor,
+                     entry.assignment.borrowing, gates.priority_sorting_within_cohort ? workload.priority : 0,
+                     workload.queue_time, i});
+  }
+  std::sort(ranks.begin(), ranks.end(), [](const Rank& a, const Rank& b) {
+    if (a.is_first_pass != b.is_first_pass) return b.is_first_pass;
+    if (a.is_no_preemptor != b.is_no_preemptor) return b.is_no_preemptor;
+    if (a.borrowing != b.borrowing) return a.borrowing < b.borrowing;
+    if (a.priority != b.priority) return a.priority > b.priority;
+    return a.time != b.time ? a.time < b.time : a.index < b.index;
   });
+  std::vector<size_t> order;
+  order.reserve(ranks.size());
+  for (const Rank& rank : ranks) order.push_back(rank.index);
   return order;
 }
 
@@ -173,27 +182,17 @@ bool Cycle::TakesOver(const Entry& entry) const {
 }
 
 bool Cycle::Overlaps(const Entry& entry) const {
-  if (TakesOver(entry) && is_preempted_.contains(entry.replaced)) return true;
+  if (TakesOver(entry) && victims_.Has(entry.replaced)) return true;
   return std::any_of(entry.targets.begin(), entry.targets.end(),
-                     [this](const Target& target) { return is_preempted_.contains(target.workload); });
-}
-
-std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
-  return preempted_[state_.forest().Root(entry.queue)];
-}
-
-// A victim frees capacity on its nodes for all trees, but quota only for its own tree.
-const std::vector<WorkloadId>& Cycle::VictimsFor(const Entry& entry) {
-  if (all_preempted_.empty() || !state_.topology.made.capacity.empty()) return all_preempted_;
-  return PreemptedAround(entry);
+                     [this](const Target& target) { return victims_.Has(target.workload); });
 }
 
 Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   const Trial trial(state_);
-  for (WorkloadId victim : VictimsFor(entry)) Discharge(state_, victim);
-  bool replaces = TakesOver(entry) && !is_preempted_.contains(entry.replaced);
+  victims_.Discharge(state_, state_.forest().Root(entry.queue));
+  bool replaces = TakesOver(entry) && !victims_.Has(entry.replaced);
   for (const Target& target : entry.targets) {
-    if (!is_preempted_.contains(target.workload)) Discharge(state_, target.workload);
+    if (!victims_.Has(target.workload)) Discharge(state_, target.workload);
     replaces = replaces && target.workload != entry.replaced;
   }
   if (replaces) Discharge(state_, entry.replaced);
@@ -206,8 +205,8 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   return placed.empty() || preemptor_.placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
 }
 
-// Recomputes the assignment within the nominated flavors, because earlier entries of the cycle took the
-// domains or the targets. In the latter case, treats those victims as stopped.
+// Recomputes the assignment within the nominated flavors, because earlier entries of the cycle use the same
+// domains or targets. If they use the same targets, treats these victims as stopped.
 void Cycle::Recompute(Entry& entry, bool overlaps) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   NominationMapping pinned(cls.pod_sets.size());
@@ -222,12 +221,12 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     GetAssignments(entry, &pinned);
     return;
   }
-  if (is_preempted_.contains(entry.replaced)) entry.replaced = kNoId;  // Already preempted.
+  if (victims_.Has(entry.replaced)) entry.replaced = kNoId;  // Already preempted.
   {
     const Trial trial(state_);
-    const std::vector<WorkloadId>& victims = VictimsFor(entry);
-    for (WorkloadId victim : victims) Discharge(state_, victim);
-    preemptor_.SetAlreadyPreempted(victims);
+    const NodeId root = state_.forest().Root(entry.queue);
+    victims_.Discharge(state_, root);
+    preemptor_.SetAlreadyPreempted(victims_.Around(state_, root));
     GetAssignments(entry, &pinned);
     preemptor_.SetAlreadyPreempted({});
   }
@@ -256,7 +255,7 @@ void Cycle::RecomputeIfNeeded(Entry& entry) {
   }
 }
 
-// A second pass uses the workload as it was when the pass was requested.
+// Restores the values that the workloads had when their second passes were requested.
 void Cycle::ShowAsAsked() {
   as_is_ = second_passes_;
   for (size_t i = 0; i < as_is_.size(); ++i) {
@@ -293,6 +292,7 @@ bool Cycle::EvictsForNode(Entry& entry) {
   }
   entry.status = EntryStatus::kEvicted;
   const Message message = Say(Sentence::kNoNodeReplacement, workload.Status().unhealthy_nodes);
+  preemptor_.KeepCandidates();
   Evict(state_, entry.workload, Reason::kNodeFailures, message);
   if (IsResumed() && entry.decided) Evict(live_, entry.workload, Reason::kNodeFailures, message);
   if (entry.decided) {
@@ -347,15 +347,9 @@ void Cycle::ProcessEntry(Entry& entry) {
     if (!state_.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;
     return;
   }
-  if (TakesOver(entry) && is_preempted_.insert(entry.replaced).second) {
-    PreemptedAround(entry).push_back(entry.replaced);
-    all_preempted_.push_back(entry.replaced);
-  }
-  for (const Target& target : entry.targets) {
-    if (!is_preempted_.insert(target.workload).second) continue;
-    PreemptedAround(entry).push_back(target.workload);
-    all_preempted_.push_back(target.workload);
-  }
+  const NodeId root = state_.forest().Root(entry.queue);
+  if (TakesOver(entry)) victims_.Add(state_, root, entry.replaced);
+  for (const Target& target : entry.targets) victims_.Add(state_, root, target.workload);
   AddUsage(entry);
   if (mode == Mode::kPreempt) {
     IssuePreemptions(entry);

@@ -6,12 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "flavor/assigner.h"
 #include "lifecycle/admissibility.h"
 #include "lifecycle/queueing.h"
 #include "preemption/preemption.h"
+#include "scheduler/victims.h"
 #include "state/state.h"
 
 namespace kueue {
@@ -46,12 +45,12 @@ struct CycleResult {
   int heads = 0;
   bool made_inadmissible = false;  // A head became inadmissible, so that its queue has a new head.
   bool scanning = false;           // A head continues its flavor scan in the next cycle.
-  bool moved = false;              // Another change happened, e.g. to a condition or to scan progress.
+  bool moved = false;              // Something else changed, such as a condition or scan progress.
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
-// Takes one head from each active queue and runs the cycle. Run() copies the entries that it decides to
-// `keep` if `keep` is not null.
+// Takes one head from each active queue and runs the cycle. If `keep` is not null, Run() copies to it the
+// entries that this call has decided.
 class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
@@ -107,9 +106,6 @@ class Cycle {
   bool FitsNow(const Entry& entry) { return CheckFit(entry) == Fit::kOk; }
   bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
-  std::vector<WorkloadId>& PreemptedAround(const Entry& entry);
-  // Returns the victims of this cycle whose preemption may free capacity for the entry.
-  const std::vector<WorkloadId>& VictimsFor(const Entry& entry);
   void Recompute(Entry& entry, bool overlaps);
   void RecomputeIfNeeded(Entry& entry);
   bool EvictsForNode(Entry& entry);
@@ -129,7 +125,7 @@ class Cycle {
 
   bool IsResumed() const { return &live_ != &state_; }
 
-  State& state_;  // State on which decisions are computed.
+  State& state_;  // State from which decisions are computed.
   State& live_;   // State to which decisions are applied. Differs from `state_` only in a resumed cycle.
   WaitingCycle waiting_;                // In a resumed cycle: the point at which it was blocked.
   std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
@@ -145,10 +141,7 @@ class Cycle {
   // Current failed nodes and admissions of the workloads in `second_passes_`. They are saved here while the
   // workloads temporarily have the values recorded in their passes.
   std::vector<SecondPass> as_is_;
-  // Victims of this cycle, by the root of their tree. Victims in one tree free no quota in another tree.
-  absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
-  absl::flat_hash_set<WorkloadId> is_preempted_;
-  std::vector<WorkloadId> all_preempted_;
+  Victims victims_;
   std::vector<size_t> admitted_;  // Indexes of admitted entries.
   // Workloads admitted in a second pass. Kueue writes admissions in the background but waits for evictions,
   // so the first `written_` of these admissions were written by the time of the last eviction.

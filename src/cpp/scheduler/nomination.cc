@@ -49,7 +49,7 @@ bool Cycle::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
   }
-  if (!state_.IsInSnapshot(entry.queue)) {  // Active, but below a cycle of Cohorts.
+  if (!state_.IsInSnapshot(entry.queue)) {  // The queue is active, but below a cycle of Cohorts.
     entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
@@ -88,7 +88,7 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   }
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
   if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
-  if (entry.second_pass > 0) entry.assignment.usage.clear();  // Already charged.
+  if (entry.second_pass > 0) entry.assignment.usage.clear();  // The usage is already charged.
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   entry.message = entry.assignment.Facts(workload.cls, reserved == nullptr ? nullptr : reserved->message);
   SetProgress(entry);
@@ -145,9 +145,9 @@ void Cycle::KeepRefusal(const Entry& entry) {
   state_.caches.refusals.Keep(state_.quota, entry.queue, id, std::move(refusal));
 }
 
-// Computes where a workload that needs preemption would be placed after its targets have stopped or, without
-// targets, in an empty cluster. That capacity is reserved. Mirrors
-// pkg/scheduler/scheduler.go:updateAssignmentForTAS.
+// Computes the placement of a workload that needs preemption: the placement after its targets have stopped
+// or, if there are no targets, the placement in an empty cluster. The capacity of this placement is reserved.
+// Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
 void Cycle::PlaceAround(Entry& entry) {
   if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
   Placer& placer = preemptor_.placer();
@@ -192,7 +192,7 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
   return found;
 }
 
-// Stores where the flavor scan stopped, if it stopped before the last flavor.
+// Stores the position at which the flavor scan stopped, if it stopped before the last flavor.
 void Cycle::SetProgress(const Entry& entry) {
   Workload& workload = state_.At(entry.workload);
   if (!entry.assignment.HasPendingFlavors()) {

@@ -12,10 +12,75 @@
 namespace kueue {
 namespace {
 
-std::vector<NodeId> PathOf(const Forest& forest, NodeId node) {
-  std::vector<NodeId> path;
+NodePath PathOf(const Forest& forest, NodeId node) {
+  NodePath path;
   for (; node != kNoId; node = forest.Parent(node)) path.push_back(node);
   return path;
+}
+
+// Calls `use` for each resource of the pod set in an admission.
+template <typename Use>
+void ForEachResource(const PodSetAssignment& pod_set, Use use) {
+  for (const auto& [resource, amount] : pod_set.requests) {
+    const FlavorChoice* choice = pod_set.Find(resource);
+    if (choice != nullptr) use(PodSetAdmission::Resource{resource, choice->flavor, amount});
+  }
+  if (!pod_set.requests.empty()) return;
+  for (const FlavorChoice& choice : pod_set.flavors)
+    use(PodSetAdmission::Resource{choice.resource, choice.flavor, 0});
+}
+
+std::shared_ptr<const Admission> MakeAdmission(const Entry& entry, const EquivalenceClass& cls) {
+  auto admission = std::make_shared<Admission>();
+  admission->cluster_queue = entry.queue;
+  admission->pod_sets.reserve(entry.assignment.pod_sets.size());
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    PodSetAdmission& admitted = admission->pod_sets.emplace_back();
+    admitted.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+    admitted.count = pod_set.count;
+    admitted.resources.reserve(std::max(pod_set.requests.size(), pod_set.flavors.size()));
+    ForEachResource(pod_set, [&](const auto& resource) { admitted.resources.push_back(resource); });
+    admitted.topology = pod_set.topology;
+    admitted.delayed = pod_set.delayed;
+  }
+  return admission;
+}
+
+// Returns whether the pod set has no topology assignment, and its admission would equal `admitted`.
+bool IsSame(const PodSetAssignment& pod_set, const std::string& name, const PodSetAdmission& admitted) {
+  if (pod_set.topology != nullptr || admitted.topology != nullptr || pod_set.count != admitted.count ||
+      pod_set.delayed != admitted.delayed || name != admitted.name)
+    return false;
+  size_t matching = 0, all = 0;
+  ForEachResource(pod_set, [&](const PodSetAdmission::Resource& resource) {
+    if (all < admitted.resources.size()) {
+      const PodSetAdmission::Resource& other = admitted.resources[all];
+      if (resource.resource == other.resource && resource.flavor == other.flavor &&
+          resource.usage == other.usage)
+        ++matching;
+    }
+    ++all;
+  });
+  return matching == all && all == admitted.resources.size();
+}
+
+bool IsSame(const Entry& entry, const EquivalenceClass& cls, const Admission& admission) {
+  const auto& pod_sets = entry.assignment.pod_sets;
+  return std::equal(pod_sets.begin(), pod_sets.end(), admission.pod_sets.begin(), admission.pod_sets.end(),
+                    [&cls](const PodSetAssignment& pod_set, const PodSetAdmission& admitted) {
+                      const std::string& name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+                      return IsSame(pod_set, name, admitted);
+                    });
+}
+
+std::shared_ptr<const Admission> AdmissionOf(State& state, const Entry& entry, const EquivalenceClass& cls) {
+  std::shared_ptr<const Admission> admission = state.caches.admissions.Find(
+      entry.queue, [&](const Admission& recent) { return IsSame(entry, cls, recent); });
+  if (admission == nullptr) {
+    admission = MakeAdmission(entry, cls);
+    if (entry.assignment.topology_usage.empty()) state.caches.admissions.Keep(admission);
+  }
+  return admission;
 }
 
 }  // namespace
@@ -41,7 +106,7 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   const Message message = std::make_shared<const MessageBody>(std::move(by));
   SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
   if (IsAssignedAgain(target.workload) && !IsWritten(target.workload)) {
-    // In effect until its admission is written.
+    // This is in effect until the admission of the workload is written.
     MarkEvicted(state, target.workload, Reason::kPreempted, message);
     return;
   }
@@ -67,10 +132,11 @@ bool Cycle::IsWritten(WorkloadId workload) const {
   return std::find(assigned_again_.begin(), end, workload) != end;
 }
 
-// If the cycle has admitted a victim in its second pass, the later write wins: an eviction after the
+// If the cycle has admitted a victim in its second pass, the later write takes effect: an eviction after the
 // admission, or an admission that ends the eviction.
 void Cycle::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
+  preemptor_.KeepCandidates();
   bool writes = false;
   for (const Target& target : entry.targets) {
     if (IsWritten(target.workload)) {
@@ -90,31 +156,12 @@ void Cycle::IssuePreemptions(Entry& entry) {
 
 void Cycle::Admit(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
-  if (workload.deleted || workload.IsFinished()) {  // Changed while the cycle was blocked.
+  if (workload.deleted || workload.IsFinished()) {  // The workload changed while the cycle was blocked.
     if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
     return;
   }
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
-  auto admission = std::make_shared<Admission>();
-  admission->cluster_queue = entry.queue;
-  admission->pod_sets.reserve(entry.assignment.pod_sets.size());
-  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    PodSetAdmission& admitted = admission->pod_sets.emplace_back();
-    admitted.resources.reserve(pod_set.requests.size());
-    admitted.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
-    admitted.count = pod_set.count;
-    for (const auto& [resource, amount] : pod_set.requests) {
-      const FlavorChoice* choice = pod_set.Find(resource);
-      if (choice != nullptr) admitted.resources.push_back({resource, choice->flavor, amount});
-    }
-    if (pod_set.requests.empty()) {
-      for (const FlavorChoice& choice : pod_set.flavors) {
-        admitted.resources.push_back({choice.resource, choice.flavor, 0});
-      }
-    }
-    admitted.topology = pod_set.topology;
-    admitted.delayed = pod_set.delayed;
-  }
+  std::shared_ptr<const Admission> admission = AdmissionOf(live_, entry, cls);
   RemoveFromQueue(live_, entry.workload);
   const bool again = workload.charged != kNoId;
   if (again) DischargeAdmission(live_, entry.workload);
@@ -150,11 +197,11 @@ void Cycle::FinishReplaced(const Entry& entry) {
   live_.Record(EventKind::kFinished, entry.replaced);
 }
 
-// Requeues an entry and writes why it is pending.
+// Requeues an entry and writes the reason why it is pending.
 void Cycle::FinishEntry(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
   entry.decided = entry.decided || !entry.nominated;
-  if (workload.deleted || workload.IsFinished()) {  // Changed while the cycle was blocked.
+  if (workload.deleted || workload.IsFinished()) {  // The workload changed while the cycle was blocked.
     if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
     return;
   }

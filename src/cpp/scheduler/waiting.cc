@@ -20,7 +20,7 @@ void Cycle::Remember() {
   start_ = std::move(start);
 }
 
-// Returns whether the entry, which fits, must wait. Workloads admitted in this cycle are not ready either.
+// Returns whether an entry that fits must wait. Workloads admitted in this cycle are not ready either.
 bool Cycle::MustWait(Entry& entry) {
   if (waiting_.start != nullptr) {
     if (static_cast<int>(admitted_.size()) < passed_) return false;
@@ -33,7 +33,7 @@ bool Cycle::MustWait(Entry& entry) {
   const auto unready = [this](size_t index) {
     if (!entries_[index].decided) return false;
     const Workload& other = live_.At(entries_[index].workload);
-    // Changed while the cycle was blocked.
+    // Whether the workload changed while the cycle was blocked.
     const bool gone = other.deleted || other.IsFinished() || !other.spec->active;
     return !gone && !other.IsTrue(ConditionType::kPodsReady);
   };
@@ -45,7 +45,7 @@ void Cycle::Wait(Entry& entry) {
   entry.message = Say(Sentence::kWaitingForPodsReady);
   entry.quota_reserved_reason = granular ? Reason::kWaitingForPodsReady : Reason::kWaiting;
   const Workload& workload = live_.At(entry.workload);
-  // Changed while the cycle was blocked; the cycle is blocked again regardless.
+  // The workload changed while the cycle was blocked. The cycle is blocked again regardless.
   if (workload.deleted || workload.IsFinished()) {
     entry.decided = false;
   } else if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message)) {

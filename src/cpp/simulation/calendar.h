@@ -29,7 +29,7 @@ enum class Happening : uint8_t {
 // term of a job is incremented whenever the job gets or loses quota.
 struct Planned {
   Time at;
-  uint64_t order;  // The kind in the highest 8 bits, then the sequence number.
+  uint64_t order;  // The highest 8 bits contain the kind, the other bits a sequence number.
   int32_t what;
   int32_t term;
 
@@ -57,20 +57,21 @@ class Calendar {
   }
 
   void Drop() {
-    heap_.front() = heap_.back();
+    const Planned last = heap_.back();
     heap_.pop_back();
+    const size_t size = heap_.size();
+    if (size == 0) return;
     size_t place = 0;
-    for (;;) {
-      const size_t first = place * 4 + 1;
-      if (first >= heap_.size()) return;
+    for (size_t first = 1; first < size; first = place * 4 + 1) {
       size_t least = first;
-      for (size_t child = first + 1; child < std::min(first + 4, heap_.size()); ++child) {
+      for (size_t child = first + 1; child < std::min(first + 4, size); ++child) {
         if (heap_[child] < heap_[least]) least = child;
       }
-      if (!(heap_[least] < heap_[place])) return;
-      std::swap(heap_[place], heap_[least]);
+      if (!(heap_[least] < last)) break;
+      heap_[place] = heap_[least];
       place = least;
     }
+    heap_[place] = last;
   }
 
  private:

@@ -28,7 +28,8 @@ class Draws {
   std::vector<Time> values_;
 };
 
-// Admission check that becomes Ready, or requests a retry, some time after the quota reservation.
+// An admission check that becomes Ready or requests a retry after a random delay. The delay starts at the
+// quota reservation.
 struct Provisioning {
   std::string check;
   Draws delay;
@@ -52,7 +53,7 @@ struct Failures {
   std::string resource;  // Resource whose quota determines the number of nodes.
   int64_t unit = 1;      // Amount of the resource per node.
   Draws gap;             // Time between failures of one node, in units of 2^-32 of `mtbf`.
-  Draws place;           // Position of the failing node among all nodes, in units of 2^-32.
+  Draws place;           // Position of the failing node: a fraction of all nodes, in units of 2^-32.
   Draws repair;
   Time mtbf = 0;
   bool lowers_quota = false;

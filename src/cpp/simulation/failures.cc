@@ -1,12 +1,15 @@
 // Failures and repairs of nodes.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "simulation/simulation.h"
 
 namespace kueue {
 namespace {
 
 constexpr int64_t kWholePart = int64_t{1} << 32;
+// Least mean time between two failures of nodes. With less, a simulation would spend its time on failures.
+constexpr Time kLeastGap = kSecond;
 
 // Returns the total nominal quota of the flavor for the resource that determines the number of nodes; 0 if
 // there is none.
@@ -53,17 +56,30 @@ int64_t NominalQuota(const State& state, NodeId queue, const LoweredQuota& of) {
 
 }  // namespace
 
+absl::Status CheckFailures(const State& state, const std::vector<Failures>& failures) {
+  for (const Failures& of : failures) {
+    const Int128 units = NominalOf(state, CellOf(state, of)) / of.unit;
+    if (units <= 0 || of.mtbf / units >= kLeastGap) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Failures of flavor ", of.flavor, ": mtbf: is ", static_cast<double>(of.mtbf) / kSecond,
+        " s for each of ", static_cast<double>(units), " nodes, which is more than one failure per second; ",
+        "use a longer mtbf or a larger unit of ", of.resource));
+  }
+  return absl::OkStatus();
+}
+
 void Simulation::PlanFailure(size_t failure) {
   const Failures& of = options_.delays.failures[failure];
-  const Int128 units = NominalOf(engine_.state(), CellOf(engine_.state(), of)) / of.unit;
+  Int128 units = NominalOf(engine_.state(), CellOf(engine_.state(), of)) / of.unit;
   if (units <= 0) return;
+  units = std::min<Int128>(units, std::max<Time>(1, of.mtbf / kLeastGap));
   const Int128 gap = static_cast<Int128>(of.gap.At(failures_[failure])) * of.mtbf / units / kWholePart;
   const auto wait = static_cast<Time>(std::clamp<Int128>(gap, 1, INT64_MAX));
   calendar_.Plan(SaturatingAdd(now(), wait), Happening::kFailure, static_cast<int32_t>(failure), 0);
 }
 
-// Fails one node of the flavor. Jobs are laid out over the nodes in order, so the probability that a job is
-// hit is proportional to its usage, and a failure of an unused node hits none.
+// Fails one node of the flavor. Jobs are laid out over the nodes in order, so the probability that a failure
+// affects a job is proportional to the job's usage, and a failure of an unused node affects no job.
 void Simulation::Fail(size_t failure) {
   const Failures& of = options_.delays.failures[failure];
   State& state = engine_.state();
@@ -90,7 +106,7 @@ void Simulation::Fail(size_t failure) {
   PlanFailure(failure);
 }
 
-// Lowers the quota of the queue that uses most of the flavor by that of the node, until the repair.
+// Lowers the quota of the queue that uses most of the flavor by the amount of the node, until the repair.
 void Simulation::LowerFor(size_t failure, NodeId holder) {
   const Failures& of = options_.delays.failures[failure];
   const State& state = engine_.state();
@@ -134,7 +150,8 @@ void Simulation::Lower(LoweredQuota& lowered, int64_t by) {
   engine_.ApplyClusterQueue(std::move(spec), /*changed=*/true);
 }
 
-// Lowers the quotas of queues again after they were applied, which reset them to the declared values.
+// Lowers the quotas of queues again. Needed after the queues were applied, because this resets their quotas
+// to the declared values.
 void Simulation::LowerAgain(const std::vector<std::string>& queues) {
   for (LoweredQuota& lowered : lowered_) {
     if (std::find(queues.begin(), queues.end(), lowered.queue) == queues.end()) continue;

@@ -79,7 +79,7 @@ struct TreeFigures {
 
 // Usage and nominal quota until the last submission, in amount times nanoseconds.
 struct SubmissionFigures {
-  Time until = -1;  // Time of the last submission; -1: not all jobs have arrived.
+  Time until = -1;  // Time of the last submission; -1 as long as not all jobs have arrived.
   std::map<FlavorResourceId, double> used, nominal;
 };
 
@@ -97,7 +97,7 @@ class Figures {
             int by);
   // Records an eviction. Call only for jobs that count in the metrics.
   void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
-  // Records the end of a job's run. The usage is that of the workload.
+  // Records the end of a run of the workload's job.
   void Spend(const Workload& workload, const Broken& broken);
   // Updates the metrics of a queue after a change, and passes changed values to the recorder.
   void Look(const State& state, NodeId queue, Recorder& recorder);

@@ -1,20 +1,25 @@
 #include "simulation/jobs.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
 namespace kueue {
 namespace {
 
-std::string Padded(int32_t number, int digits) {
-  std::string text = std::to_string(number);
-  if (text.size() < static_cast<size_t>(digits))
-    text.insert(0, static_cast<size_t>(digits) - text.size(), '0');
-  return text;
+// Appends a number with at least `digits` digits.
+void AppendPadded(std::string& text, int32_t number, int digits) {
+  std::array<char, 16> buffer;
+  const auto size =
+      static_cast<size_t>(std::to_chars(buffer.begin(), buffer.end(), number).ptr - buffer.begin());
+  if (size < static_cast<size_t>(digits)) text.append(static_cast<size_t>(digits) - size, '0');
+  text.append(buffer.begin(), size);
 }
 
-constexpr int64_t kAbsent = -1;  // Missing value. For a runtime: unlimited; for a run model: that of the run.
+// A missing value. A runtime is then unlimited; a run model is then SimulationOptions::model.
+constexpr int64_t kAbsent = -1;
 
 template <typename T>
 void AppendColumn(std::vector<T>& own, absl::Span<const T> more, size_t before, size_t added, T absent) {
@@ -125,12 +130,17 @@ void RunColumns::Append(JobColumns more) {
 }
 
 std::string JobColumns::NameOf(int32_t job) const {
-  return names.empty() ? prefix + Padded(Row(job), digits) : names[static_cast<size_t>(job)];
+  if (!names.empty()) return names[static_cast<size_t>(job)];
+  std::string name = prefix;
+  AppendPadded(name, Row(job), digits);
+  return name;
 }
 
 std::string JobColumns::UidOf(int32_t job) const {
   if (!uids.empty() && !uids[static_cast<size_t>(job)].empty()) return uids[static_cast<size_t>(job)];
-  return Padded(Row(job), uid_digits);
+  std::string uid;
+  AppendPadded(uid, Row(job), uid_digits);
+  return uid;
 }
 
 }  // namespace kueue

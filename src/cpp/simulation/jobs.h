@@ -98,7 +98,7 @@ struct Job {
   int32_t term = 0;      // Incremented whenever the job gets or loses quota.
   int32_t runs = 0, evictions = 0;
   FlavorId flavor = kNoId;               // Flavor of the first resource in the last admission.
-  int32_t assigned = -1;                 // Code of all assigned flavors; see Recorder::AssignedOf().
+  int32_t assigned = -1;                 // Code of the last admission; see Recorder::AssignedOf().
   int32_t preemptor = -1;                // Last preemptor.
   int32_t outcome_reason = 0, rule = 0;  // Reason of the last eviction, and of the preemption.
   JobState state = JobState::kToCome;
@@ -108,8 +108,8 @@ struct Job {
   Time done = 0;          // Progress that has been kept so far.
   Time wanted = 0;        // Runtime with the admitted number of pods.
   Time startup = 0;       // Restore time plus pod startup of the current run.
-  Time reserved = -1;     // Time of the quota reservation; -1: none.
-  Time started = -1;      // Time of the admission; -1: not admitted.
+  Time reserved = -1;     // Time of the quota reservation; -1 if there is none.
+  Time started = -1;      // Time of the admission; -1 if the job is not admitted.
   Time first_start = -1, end = -1;
   Time held = 0, lost = 0, overhead = 0;
   Broken last;  // Breakdown of the current run after its eviction.

@@ -8,8 +8,8 @@
 
 namespace kueue {
 
-// Returns the time of the next event. Stale events of jobs that have lost their quota since are skipped; in a
-// preemption loop there would always be more of them. In a performance test they count.
+// Returns the time of the next event. Skips stale events of jobs that have lost their quota in the meantime;
+// in a preemption loop, there would always be more such events. In a performance test, stale events count.
 std::optional<Time> Simulation::Next() {
   SkipOthers();
   while (!calendar_.empty() && !options_.as_performance_test) {
@@ -58,7 +58,7 @@ bool Simulation::Begin(Time until) {
 }
 
 void Simulation::Enter(Time at) {
-  // Immediate consequences of a decision, e.g. pods that become ready, do not start a new time, since a
+  // Immediate consequences of a decision, such as pods that become ready, do not start a new time, since a
   // preemption loop may include them.
   const bool is_later = at > entered_;
   entered_ = at;
@@ -126,7 +126,7 @@ void Simulation::Happen(const Planned& planned) {
   }
   if (!IsCurrent(job, planned.term)) return;
   if (planned.kind() != Happening::kPodsReady)
-    Stir(At(job).queue);  // It frees no quota, so no other workload is affected.
+    Stir(At(job).queue);  // The job frees no quota, so no other workload is affected.
   switch (planned.kind()) {
     case Happening::kEnd:
       return End(job);
@@ -141,8 +141,8 @@ void Simulation::Happen(const Planned& planned) {
   }
 }
 
-// Stores the requests of workloads of the shape, as they are queued or will be once their devices are
-// counted.
+// Stores the total requests of the shape, taken from the class of the workload. If its devices are not
+// counted yet, counts them first.
 void Simulation::NoteAsks(WorkloadId id, size_t shape) {
   State& state = engine_.state();
   const std::shared_ptr<const DeviceQueueing> kept = state.At(id).devices;

@@ -9,7 +9,8 @@ namespace kueue {
 
 Pool::~Pool() {
   if (process_ != getpid()) {
-    static_cast<void>(threads_.release());  // The threads exist only in the parent process.
+    // The threads exist only in the parent process, so they are not joined here.
+    static_cast<void>(threads_.release());
     return;
   }
   {

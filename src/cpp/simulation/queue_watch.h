@@ -15,11 +15,10 @@ struct QueueView {
   int64_t waiting = 0;  // Jobs without quota.
   // Jobs without quota that have the highest priority among the pending jobs of the queue.
   int64_t top_waiting = 0;
-  Time oldest = -1;  // Submission time of the job that has been pending longest; -1: none.
-  // Fractions of the tree's quota of one flavor resource: the one of which the queue uses the largest
-  // fraction.
+  Time oldest = -1;  // Submission time of the job that has been pending longest; -1 if there is none.
+  // Fractions of the tree's quota, for the flavor resource of which the queue uses the largest fraction.
   double used = 0, nominal = 0, borrowed = 0;
-  double share = 0;       // Weighted share, as compared by fair sharing.
+  double share = 0;       // Weighted share, which fair sharing compares.
   int64_t arrivals = 0;   // So far.
   int64_t evictions = 0;  // So far.
   Time waited = 0;        // Total time without quota of all arrived jobs until now, in nanoseconds.
@@ -32,8 +31,8 @@ class QueueWatch {
   // `queues` are the names of the ClusterQueues. The view of a queue that does not exist is empty.
   explicit QueueWatch(std::vector<std::string> queues);
 
-  // Returns the views at `now`, which must not be before the simulation's current time or before the time of
-  // the previous call. The reference is invalidated by the next call.
+  // Returns the views at `now`. This time must not be before the simulation's current time or before the time
+  // of the previous call. The reference is invalidated by the next call.
   const std::vector<QueueView>& Look(const Simulation& run, Time now);
   const std::vector<QueueView>& views() const { return views_; }
 
@@ -55,8 +54,8 @@ class QueueWatch {
   size_t next_ = 0;               // Index of the first job that had not arrived at the last call.
 };
 
-// Returns the work lost so far, divided by the total nominal quota, in nanoseconds. Returns the value of the
-// flavor resource for which it is largest.
+// Returns the work lost so far, divided by the total nominal quota, in nanoseconds. This is computed for each
+// flavor resource; the largest value is returned.
 double LostPart(const Simulation& run);
 
 }  // namespace kueue

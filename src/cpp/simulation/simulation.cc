@@ -12,7 +12,7 @@ namespace kueue {
 namespace {
 
 constexpr Time kNever = INT64_MAX / 4;
-// A flavor scan over this many cycles without any other change is treated as a loop.
+// A flavor scan that takes this number of cycles without any other change is treated as a loop.
 constexpr int64_t kLongestScan = 64;
 
 Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOptions& options) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "engine/engine.h"
 #include "simulation/calendar.h"
 #include "simulation/delays.h"
@@ -87,6 +88,9 @@ struct Arrival {
 // unfinished (kOn), or it is finished (kOver).
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
+// Returns an error if nodes fail more than once per second on average.
+absl::Status CheckFailures(const State& state, const std::vector<Failures>& failures);
+
 class Simulation {
  public:
   // Starts a simulation from the engine's state. `jobs` must be sorted by submission time.
@@ -103,7 +107,7 @@ class Simulation {
   // Adds jobs, which need not be sorted. The jobs and their shapes get the next free numbers.
   void Extend(JobColumns jobs);
   // For workloads that the engine already has: NoteAsks() stores the total requests of a shape, taken from
-  // the workload. Adopt() makes the workload that of a job.
+  // the workload. Adopt() assigns the workload to a job.
   void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
   // Extends all metrics to the current time and records the unfinished runs of jobs. The simulation cannot
@@ -223,12 +227,12 @@ class Simulation {
   // Used on a worker. `slots_` maps each job to its index in `jobs_`, or to -1 if there is no copy.
   // `free_slots_` contains indexes to reuse.
   std::vector<int32_t> slots_, free_slots_;
-  int32_t next_term_ = 0;        // Term of the next copy, higher than those of all earlier copies.
+  int32_t next_term_ = 0;        // Term of the next copy. It is higher than the terms of all earlier copies.
   std::vector<int32_t> job_of_;  // By workload.
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
-  int32_t next_ = 0;              // Of the jobs present at the start, the first that has not arrived.
+  int32_t next_ = 0;              // First job that has not arrived, among the jobs present at the start.
   int32_t given_;                 // Number of jobs present at the start.
   std::vector<Arrival> later_;    // A heap of added jobs that have not arrived.
   std::vector<int32_t> arrived_;  // All jobs that have arrived.

@@ -1,4 +1,4 @@
-// A run as one cluster of a fleet: copies of the manager's jobs are created and deleted.
+// A simulation as one cluster of a fleet. Creates and deletes copies of the manager's jobs.
 #include <algorithm>
 
 #include "simulation/simulation.h"
@@ -71,7 +71,7 @@ Job Simulation::RemoveCopy(int32_t number) {
   return job;
 }
 
-// Handles a workload of the manager that finished because its copy did.
+// Handles a workload of the manager that finished because its copy finished.
 void Simulation::Finished(int32_t number) {
   Job& job = At(number);
   if (job.state == JobState::kWaiting)

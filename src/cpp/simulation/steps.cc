@@ -1,4 +1,4 @@
-// Progress of a run, the start of jobs, and additions during the run.
+// Progress of a simulation, starts of jobs, and additions of jobs during the simulation.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@ namespace kueue {
 namespace {
 
 constexpr int64_t kFruitless = 100'000, kFruitlessOfJob = 1'000;
-constexpr double kMostToCome = 1e7;  // Evictions.
+constexpr double kMostToCome = 1e7;  // Maximum number of further evictions.
 
 }  // namespace
 
@@ -40,9 +40,9 @@ void Simulation::Close() {
   }
 }
 
-// Returns whether jobs are evicted repeatedly without any progress and would be for too long: there is no end
-// time, or it would take more than kMostToCome evictions to reach it. Since some jobs eventually succeed,
-// this is decided only after many evictions.
+// Returns whether jobs are evicted repeatedly without any progress and no end is in sight: there is no end
+// time, or reaching the end time would take more than kMostToCome evictions. Since some jobs eventually
+// succeed, the function returns false until many evictions have happened.
 bool Simulation::IsEndless(Time until) {
   is_endless_ = false;
   if (fruitless_ <= std::max(kFruitless, kFruitlessOfJob * holding_)) return false;

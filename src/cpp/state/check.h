@@ -1,4 +1,4 @@
-// Checks of the invariants of a State, which are recomputed from scratch. Builds with KUEUE_CHECK verify them
+// Checks the invariants of a State by recomputing its contents from scratch. Builds with KUEUE_CHECK do this
 // after every change.
 #ifndef KUEUE_STATE_CHECK_H_
 #define KUEUE_STATE_CHECK_H_
@@ -10,8 +10,8 @@
 
 namespace kueue {
 
-// Returns one description per violated invariant; empty if all hold. Call between two steps. The invariants
-// cover:
+// Returns one description per violated invariant; the result is empty if all invariants hold. Call this
+// function only between two steps. The invariants cover:
 // - the forest: children, roots, heights and order follow from the parents;
 // - the tables: quotas follow from the specs, usage follows from the admissions of the workloads, bottom up;
 // - the workloads: each has exactly one place in the queues, and its charges, conditions and class are

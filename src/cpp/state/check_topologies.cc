@@ -101,7 +101,7 @@ class TopologiesCheck {
       const auto found = room.find(name);
       if (found == room.end()) return Say(flavor, absl::StrCat("has no nodes in ", name));
       for (ResourceId resource = 0; resource < state_.resource_names.size(); ++resource) {
-        if (tree.SlotOf(resource) == kNoId) continue;  // No node has the resource.
+        if (tree.SlotOf(resource) == kNoId) continue;  // No node of the tree has the resource.
         const auto amount = found->second.find(state_.resource_names.Name(resource));
         const absl::int128 computed = amount == found->second.end() ? 0 : amount->second;
         const size_t at = static_cast<size_t>(leaf * tree.slots() + tree.SlotOf(resource));

@@ -183,7 +183,8 @@ class WorkloadsCheck {
     const Workload& workload = state_.At(id);
     // A workload in flight is classified again when the blocked cycle ends.
     if (workload.place == QueuePlace::kNowhere || workload.place == QueuePlace::kInflight) return;
-    if (workload.devices && workload.devices->changed) return;  // Classified again at the next settle.
+    // The workload is classified again at the next settle.
+    if (workload.devices && workload.devices->changed) return;
     Expect(workload.cls != kNoId, id, "waits without a class");
     if (workload.cls == kNoId) return;
     const EquivalenceClass& cls = state_.Class(workload.cls);

@@ -25,7 +25,7 @@ const Condition* Telling(const Workload& workload, EventKind kind) {
   }
 }
 
-// Returns the time since when a condition is True.
+// Returns the time at which a condition became True.
 std::optional<Time> Since(const Workload& workload, ConditionType type) {
   if (!workload.IsTrue(type)) return std::nullopt;
   return workload.Find(type)->transition;
@@ -44,7 +44,7 @@ std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
       return Since(workload, ConditionType::kPodsReady);
     case EventKind::kReleased:
       return Since(workload, ConditionType::kEvicted);
-    case EventKind::kFinished: {  // As if all executions had been a single one without interruption.
+    case EventKind::kFinished: {  // The start that a single execution without interruption would have had.
       const std::optional<Time> last = Since(workload, ConditionType::kAdmitted);
       if (!last) return std::nullopt;
       return SaturatingSub(*last,

@@ -1,5 +1,5 @@
-// Cache of the last refusal of each equivalence class, valid as long as a new evaluation would give the same
-// result.
+// Cache of the last refusal of each equivalence class. An entry is valid as long as a new evaluation would
+// have the same result.
 #ifndef KUEUE_STATE_REFUSALS_H_
 #define KUEUE_STATE_REFUSALS_H_
 

@@ -10,8 +10,8 @@ namespace {
 constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
 constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
 
-template <typename T>
-void GrowTo(std::vector<T>& values, int32_t size) {
+template <typename Sequence>
+void GrowTo(Sequence& values, int32_t size) {
   if (values.size() < static_cast<size_t>(size)) values.resize(static_cast<size_t>(size));
 }
 
@@ -67,9 +67,22 @@ LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view nam
     queue.namespace_id = InternNamespace(ns);
     local_queues.push_back(std::move(queue));
     ledger.emplace_back();
-    ledger_usage.push_back(0);
+    ledger_usage.Edit().push_back(0);
   }
   return id;
+}
+
+LocalQueueId State::LocalQueueOf(const WorkloadSpec& spec) {
+  constexpr size_t entries = 4096;
+  if (caches.local_queues.empty()) caches.local_queues.resize(entries);
+  const auto address = reinterpret_cast<uintptr_t>(&spec);
+  const size_t place = (address >> 4 ^ address >> 14) % entries;
+  const LocalQueueId known = std::as_const(caches.local_queues)[place];
+  if (static_cast<size_t>(known) < local_queues.size()) {
+    const LocalQueue& local = std::as_const(local_queues)[static_cast<size_t>(known)];
+    if (local.name == spec.queue_name && local.ns == spec.ns) return known;
+  }
+  return caches.local_queues[place] = InternLocalQueue(spec.ns, spec.queue_name);
 }
 
 CheckId State::InternCheck(absl::string_view name) {
@@ -101,10 +114,7 @@ FlavorResourceId State::InternFlavorResource(FlavorId flavor, ResourceId resourc
   return fr;
 }
 
-WorkloadId State::FindWorkload(const std::string& key) const {
-  const auto it = workload_of_key.find(key);
-  return it == workload_of_key.end() ? kNoId : it->second;
-}
+WorkloadId State::FindWorkload(const std::string& key) const { return workload_of_key.Find(key); }
 
 NodeId State::QueueOf(const Workload& workload) const {
   const LocalQueue& local = Local(workload.local_queue);
@@ -124,7 +134,8 @@ const std::vector<NodeId>& State::Terminating() {
 
 void State::NotifyRetry(NodeId queue) {
   if (queue == kNoId) return;
-  // Walks up instead of rebuilding: a rebuild for each of many added objects would take quadratic time.
+  // Follows the parents instead of rebuilding the forest, because a rebuild for each added object would take
+  // quadratic time in total.
   const NodeId root = stale ? forest().RootByWalk(queue) : forest().Root(queue);
   if (root != kNoId) to_requeue.insert(root);
 }
@@ -303,8 +314,9 @@ Inactivity InactivityOf(const State& state, NodeId node) {
   for (const auto& [flavor, topology] : missing_topologies) {
     causes.push_back({InactivityKind::kTopologyNotFound, {topology, flavor}});
   }
-  // A cycle that forms above an existing queue does not change its status. A queue that is created below a
-  // cycle stays inactive, because updateClusterQueue returns before it examines anything else.
+  // A cycle that forms above an existing queue does not change the status of the queue. A queue that is
+  // created below a cycle stays inactive, because updateClusterQueue returns before it examines anything
+  // else.
   if (causes.empty() && state.forest().HasCycle(node) && queue.generation == 0) {
     causes.push_back({InactivityKind::kCohortCycle, {}});
   }

@@ -1,5 +1,6 @@
 // Complete state of the engine: declared objects, quota and usage, workloads and their queues. All members
-// have value semantics, so copying a State forks the engine.
+// have value semantics, so copying a State forks the engine. Large tables are shared in pages until a copy
+// changes them (model/paged.h).
 #ifndef KUEUE_STATE_STATE_H_
 #define KUEUE_STATE_STATE_H_
 
@@ -10,15 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/container/flat_hash_map.h"
 #include "devices/counts.h"
 #include "model/config.h"
+#include "model/paged.h"
 #include "model/queue.h"
 #include "model/reason.h"
 #include "model/workload_table.h"
 #include "queue/candidates.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
+#include "state/recent_admissions.h"
 #include "state/refusals.h"
 #include "state/topologies.h"
 #include "workload/totals.h"
@@ -56,7 +60,8 @@ struct ResourceGroupIds {
 
 struct CheckIds {
   CheckId check;
-  std::vector<FlavorId> flavors;  // If the rule names no flavors, all flavors of the queue.
+  // The flavors that the rule names, or all flavors of the queue if it names none.
+  std::vector<FlavorId> flavors;
 };
 
 struct ClusterQueue {
@@ -109,7 +114,7 @@ struct Namespace {
 struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
-  std::vector<PodSetTotals> totals;              // Requests of a pending workload, i.e. before admission.
+  std::vector<PodSetTotals> totals;              // Requests of a pending workload, before admission.
   std::shared_ptr<const DeviceCharges> devices;  // Devices included in `totals`; null if there are none.
   std::vector<PodTemplate>
       adjusted;  // Adjusted templates for the LimitRange checks; empty if there is nothing to check.
@@ -127,7 +132,7 @@ struct AdmissionCheckState {
 };
 
 // An entry of the admission fair sharing ledger, for one LocalQueue (pkg/cache/queue/afs).
-using NanoAmounts = std::map<ResourceId, Int128>;  // Units of 10^-9 (for cpu, of a core).
+using NanoAmounts = std::map<ResourceId, Int128>;  // In units of 10^-9 (cpu: nanocores).
 struct LedgerEntry {
   bool exists = false;
   bool is_sampled = false;  // Sampled at least once; the first sample includes `history`.
@@ -168,9 +173,9 @@ struct Event {
   NodeId by_queue = kNoId;
   Time time = 0;
   int64_t cycle = 0;  // Number of scheduling cycles started before the event.
-  // Queue whose quota the workload holds or, if it holds none, the queue in which it is pending.
+  // Queue whose quota the workload holds. If it holds no quota, the queue in which it is pending.
   NodeId queue = kNoId;
-  int32_t reason = 0;      // `reason` and `message` are those of the condition that records the event.
+  int32_t reason = 0;      // `reason` and `message` are copied from the condition that records the event.
   int32_t preemption = 0;  // For an eviction by preemption: reason of the Preempted condition.
   int32_t cause = 0;       // For other evictions: the underlying cause. For kTargetsRecomputed: the outcome.
   Message message;
@@ -199,8 +204,11 @@ struct Followed {
 struct Caches {
   // Classes created from each template object. Cleared when a LimitRange, a RuntimeClass or another object
   // used to adjust templates changes.
-  absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
-  std::vector<Message> reserved;                   // By queue: the "Quota reserved" message.
+  Shared<absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>>> classes;
+  Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
+  // LocalQueues of specs, by a hash of the address. The names of an entry may differ from those of the spec.
+  Paged<LocalQueueId, 256, /*kDirect=*/false> local_queues;
+  RecentAdmissions admissions;
   HeadCandidates heads;                            // Cleared when the set of queues changes.
   std::optional<std::vector<NodeId>> terminating;  // Deleted ClusterQueues that still hold workloads.
   KnownRefusals refusals;
@@ -209,7 +217,7 @@ struct Caches {
 
 // A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). The cycle is stored
 // as two values: the state at its start, after its heads were taken, and the number of workloads admitted so
-// far. Replaying the cycle from that state leads to the point at which the cycle is blocked.
+// far. Replaying the cycle from `start` reaches the point at which the cycle is blocked.
 struct State;
 struct WaitingCycle {
   std::shared_ptr<const State> start;  // Null if no cycle is blocked.
@@ -250,24 +258,24 @@ struct State {
   std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
-  std::vector<ClusterQueue> queues;  // By node; unused for a Cohort.
-  std::vector<CohortSpec> cohorts;   // By node; unused for a ClusterQueue.
+  Paged<ClusterQueue, 8> queues;                     // By node; unused for a Cohort.
+  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // By node; unused for a ClusterQueue.
   std::vector<ResourceFlavorState> flavors;
-  std::vector<LocalQueue> local_queues;
+  Paged<LocalQueue, 32> local_queues;
   std::vector<Namespace> namespaces;
   std::vector<AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;  // Null if there are no device objects.
-  bool devices_changed = false;                  // Whether `devices` has changed since the last settle.
-  std::vector<LedgerEntry> ledger;               // By LocalQueue.
-  // By LocalQueue: the value of LocalQueueUsage() (fairness/ledger.h) since its last change.
-  std::vector<double> ledger_usage;
+  std::shared_ptr<const DeviceObjects> devices;      // Null if there are no device objects.
+  bool devices_changed = false;                      // Whether `devices` has changed since the last settle.
+  Paged<LedgerEntry, 32, /*kDirect=*/false> ledger;  // By LocalQueue.
+  // By LocalQueue: cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
+  Shared<std::vector<double>> ledger_usage;
 
   WorkloadTable workloads;
-  absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
-  std::vector<EquivalenceClass> classes;
-  absl::flat_hash_map<std::string, ClassId> class_of_key;
+  IdsByText workload_of_key;
+  Paged<EquivalenceClass, 16> classes;
+  IdsByText class_of_key;
   Caches caches;
 
   // Whether derived values are out of date. Rebuild() updates them before they are read.
@@ -277,7 +285,7 @@ struct State {
   // incremented.
   std::vector<NodeId> changed_nodes;
   bool only_added = false;  // Whether the current call only adds a ClusterQueue to its tree.
-  // Queues added by earlier calls whose generations are not yet incremented.
+  // Queues that were added by earlier calls. Their generations are not yet incremented.
   std::vector<NodeId> added_queues;
   // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
   std::set<NodeId> to_requeue;
@@ -285,7 +293,7 @@ struct State {
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // Cycles in which at least one workload reserved quota.
   WaitingCycle waiting;
-  Time stop_delay = 0;  // Time that the job of an evicted workload takes to stop, in nanoseconds.
+  Time stop_delay = 0;  // Time, in nanoseconds, that the job of an evicted workload needs to stop.
   Time now = 0;
 
   bool record_events = false;
@@ -299,10 +307,10 @@ struct State {
 
   Forest& forest() { return quota.forest(); }
   const Forest& forest() const { return quota.forest(); }
-  PendingQueue::Tables pending_tables() { return {workloads, ledger_usage}; }
+  PendingQueue::Tables pending_tables() { return {workloads, *ledger_usage}; }
   ClusterQueue& Queue(NodeId node) { return queues[static_cast<size_t>(node)]; }
   const ClusterQueue& Queue(NodeId node) const { return queues[static_cast<size_t>(node)]; }
-  Workload& At(WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& At(WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
   const Workload& At(WorkloadId id) const { return workloads[static_cast<size_t>(id)]; }
   LocalQueue& Local(LocalQueueId id) { return local_queues[static_cast<size_t>(id)]; }
   const LocalQueue& Local(LocalQueueId id) const { return local_queues[static_cast<size_t>(id)]; }
@@ -313,6 +321,8 @@ struct State {
   ResourceId InternResource(absl::string_view name);
   NamespaceId InternNamespace(absl::string_view name);
   LocalQueueId InternLocalQueue(absl::string_view ns, absl::string_view name);
+  // Same as above for the LocalQueue of the spec, which is faster if it was interned before.
+  LocalQueueId LocalQueueOf(const WorkloadSpec& spec);
   CheckId InternCheck(absl::string_view name);
   NodeId InternClusterQueue(absl::string_view name);
   NodeId InternCohort(absl::string_view name);

@@ -78,7 +78,8 @@ void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int
   }
 }
 
-// Flavors whose leaves are nodes may share nodes. From the next cycle on, each sees the usage of the others.
+// Flavors whose leaves are nodes may share nodes. From the next cycle on, the usage of one flavor reduces the
+// free capacity of the others.
 void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign) {
   TopologyCapacity& capacity = state.topology.made.capacity;
   for (const TopologyUsage& entry : usage) {

@@ -24,7 +24,7 @@ struct State;
 struct ClusterPod {
   std::string node;      // Empty: not scheduled.
   std::string wanted;    // Name of the node that the node selector requires.
-  std::string workload;  // Key of the workload; empty: the pod belongs to no workload.
+  std::string workload;  // Key of the workload; empty if the pod belongs to no workload.
   // The pod was placed by a topology assignment, so its usage is included in the usage of its workload.
   bool by_topology = false;
   bool is_over = false;     // Succeeded or failed.

@@ -55,7 +55,7 @@ constexpr Corruption kCorruptions[] = {
     {"deleted", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).deleted = true; }},
     {"preemptor", [](State& s, WorkloadId waiting,
                      WorkloadId holding) { s.Queue(s.At(waiting).queued).pending.preemptor = holding; }},
-    {"key", [](State& s, WorkloadId, WorkloadId) { s.workload_of_key.clear(); }},
+    {"key", [](State& s, WorkloadId, WorkloadId) { s.workload_of_key.Clear(); }},
     {"listed",
      [](State& s, WorkloadId waiting, WorkloadId) {
        s.MarkDirty(waiting);

@@ -10,7 +10,8 @@
 namespace kueue {
 namespace {
 
-// In the order of Sentence. $0 and $1 are replaced by the names; for some sentences, $0 by all names joined.
+// In the order of Sentence. $0 and $1 are replaced by the names. For some sentences, $0 is replaced by all
+// names joined.
 constexpr const char* kWords[] = {
     "The workload is deactivated",
     "Admission is gated by: $0",

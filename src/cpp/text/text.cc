@@ -68,7 +68,7 @@ struct Renderer {
                         "; preemptee path: ", Path(by.preemptee_path));
   }
 
-  std::string Path(const std::vector<NodeId>& nodes) const {
+  std::string Path(const NodePath& nodes) const {
     std::string path;
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       absl::StrAppend(&path, "/", state.forest().Name(*node));
@@ -100,7 +100,7 @@ std::string Phrase(const InactivityCause& cause) {
                           "\"");
     case InactivityKind::kTerminating:
     case InactivityKind::kCohortCycle:
-      break;  // Rendered by the caller as separate sentences.
+      break;  // The caller renders these as separate sentences.
   }
   return "";
 }

@@ -95,7 +95,7 @@ class Balanced {
     return leaders <= 0;
   }
 
-  // Returns the largest number of slices that every domain of a greedy choice can be assigned.
+  // Returns the largest number of slices that can be assigned to every domain of a greedy choice.
   int32_t Threshold(const Greedy& greedy) {
     int32_t threshold = slices_ / greedy.domains;
     if (greedy.last_with_leader != kNoId) {
@@ -104,7 +104,7 @@ class Balanced {
     return greedy.last == kNoId ? threshold : std::min(threshold, At(greedy.last).slices);
   }
 
-  // Same, if the last domain also has to host a leader.
+  // Same as above, if the last domain also has to host a leader.
   int32_t ThresholdWithLeader(const Greedy& greedy, int32_t threshold) {
     if (p_.leaders == 0 || greedy.last == kNoId) return threshold;
     return std::min(threshold, At(greedy.last).slices_with_leader);
@@ -171,8 +171,8 @@ class Balanced {
     return threshold_ > 0;
   }
 
-  // Makes the siblings the best set if they allow more slices per domain than the best set so far, or as many
-  // with fewer domains.
+  // Makes the siblings the best set if they allow more slices per domain than the best set so far, or the
+  // same number with fewer domains.
   void TrySet(const std::vector<int32_t>& siblings, const Greedy& low) {
     int32_t threshold = Threshold(low);
     if (threshold < threshold_) return;
@@ -217,7 +217,7 @@ class Balanced {
 
   using Left = std::pair<int32_t, int32_t>;  // Leaders and pods that are not placed yet.
   using SetsByRest = std::map<Left, std::vector<int32_t>>;
-  // Returns the last set that places everything.
+  // Returns the last set in which nothing is left to place.
   static std::vector<int32_t> TakingAll(const SetsByRest& sets) {
     std::vector<int32_t> best;
     for (const auto& [left, set] : sets) {
@@ -271,7 +271,8 @@ class Balanced {
     return extra <= 0 && leaders <= 0;
   }
 
-  // Assigns to a domain a leader if any are left, its equal share, and as many extra slices as it fits.
+  // Assigns to a domain: a leader if any leaders are left, its equal share of the slices, and as many extra
+  // slices as fit.
   void GiveShare(Counts& counts, int32_t& extra, int32_t& leaders) const {
     int32_t more = 0;
     if (leaders > 0) {

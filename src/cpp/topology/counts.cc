@@ -54,7 +54,7 @@ int32_t CountTable::HowOften(const FlavorCapacity& capacity, size_t row, const A
   int64_t remaining =
       ask.slot == kNoId ? 0 : capacity.Remaining(row + static_cast<size_t>(ask.slot), query_.as_if_empty);
   if (less_leader) remaining = LessLeader(remaining, ask.resource);
-  // Negative if usage exceeds the current capacity.
+  // The remaining amount is negative if usage exceeds the current capacity.
   return remaining <= 0 ? 0 : static_cast<int32_t>(std::clamp<int64_t>(remaining / ask.amount, 0, kMost));
 }
 

@@ -62,7 +62,7 @@ class CountTable {
   // already contains the pods of the leaves.
   void RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
               std::vector<Counts>& counts) const;
-  // Adds the numbers of excluded nodes, by reason, to `failure`.
+  // Adds the number of excluded nodes for each reason to `failure`.
   void Explain(const FlavorCapacity& capacity, const Interner& resources, PlacementFailure& failure) const;
 
  private:
@@ -96,7 +96,7 @@ class CountTable {
   std::vector<Counts> counts_;
   // By leaf: the resource that is insufficient for a single pod, or kNoId.
   std::vector<ResourceId> limiting_;
-  // By leaf: whether the leaf is outside of the counted part of the tree. Empty if all leaves count.
+  // By leaf: whether the leaf is not in the counted part of the tree. Empty if all leaves count.
   std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };

@@ -35,8 +35,9 @@ bool IsSchedulingTaint(const Taint& taint);
 // The leaves that satisfy a demand. Leaves that are not nodes satisfy every demand.
 struct EligibleLeaves {
   std::vector<bool> eligible;
-  std::vector<int64_t> affinity;  // Sum of the weights of matching preferred terms; empty: 0 for all leaves.
-  // Numbers of excluded leaves, by the first requirement that the leaf does not satisfy.
+  // Sum of the weights of matching preferred terms; if empty, 0 for all leaves.
+  std::vector<int64_t> affinity;
+  // Numbers of excluded leaves. A leaf is counted at the first requirement that it does not satisfy.
   int32_t node_selector = 0, node_affinity = 0;
   std::map<std::string, int32_t> taints;
 

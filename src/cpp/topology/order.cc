@@ -24,7 +24,7 @@ void OrderedChoices::SortAll() {
 }
 
 Choice& OrderedChoices::At(size_t i) {
-  // Find the first few by linear search; beyond that, sort the rest.
+  // Number of positions found by linear search. If more are needed, the rest is sorted.
   constexpr size_t kFew = 6;
   while (i >= sorted_) {
     if (selected_ == kFew) {

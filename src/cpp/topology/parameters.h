@@ -26,7 +26,7 @@ struct PlacementParameters {
   int32_t slice_size = 1;
   int level = 0;  // Requested level.
   int slice_level = 0;
-  // One entry per level, see CountQuery; empty if there is at most one slice layer.
+  // One entry per level (see CountQuery). Empty if there is at most one slice layer.
   std::vector<int32_t> inner_sizes;
   std::vector<TopologyLayer> layers;  // All slice layers; empty unless there are inner layers.
   bool required = false, unconstrained = false;

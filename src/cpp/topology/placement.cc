@@ -25,7 +25,7 @@ int32_t SlicesBelow(const TopologyTree& tree, const std::vector<Counts>& counts,
 int32_t MostSlices(const TopologyTree& tree, const std::vector<Counts>& counts, int level) {
   const TopologyTree::Range range = tree.Level(level);
   int32_t best = kNoId;
-  // Ties are broken by the domain's own name, which for nodes is the hostname only.
+  // Ties are broken by the name of the domain. The name of a node is its hostname only.
   const auto name = [&](int32_t domain) {
     const std::vector<std::string> values = tree.Values(domain);
     return tree.is_by_node() && level == tree.lowest() ? values.back() : JoinValues(values);
@@ -38,7 +38,7 @@ int32_t MostSlices(const TopologyTree& tree, const std::vector<Counts>& counts, 
   return best;
 }
 
-// Adds to `failure` how many slices of each layer fit in the domain at the level that fits most of them.
+// Adds to `failure`, for each layer, the number of slices that fit in the best domain at the level.
 void AddLayers(const TopologyTree& tree, const PlacementParameters& parameters,
                const std::vector<Counts>& counts, int level, PlacementFailure& failure) {
   failure.kind = Kind::kLayersNotFit;

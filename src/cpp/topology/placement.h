@@ -27,7 +27,7 @@ struct PlacementQuery {
   std::optional<PodAmounts> leader;  // Requests of the leader, in the same form.
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;  // Id of the node demand.
-  // Ids of the topology request and of the requests of a pod and of the leader; see known.h.
+  // Ids of the topology request, of a worker's requests and of the leader's requests; see known.h.
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
   bool forgets_affinity = false;  // See Placer::matched_ in flavor/placer.h.
@@ -99,8 +99,8 @@ class Descent {
   // Called if the pods do not all fit in the first domain at the required level. With preferred affinity,
   // returns a domain with a lower affinity in which all pods fit.
   Start FindRequired(int level, OrderedChoices& list) const;
-  // Called if the pods do not all fit in any single domain. Returns several domains, those with leaders
-  // first.
+  // Called if the pods do not all fit in any single domain. Returns several domains; domains with leaders
+  // come first.
   Start Spread(int level, Choices domains) const;
   // Chooses domains for the leaders and returns the remaining domains.
   Choices SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const;

@@ -29,8 +29,8 @@ int32_t Above(const TopologyTree& tree, int32_t domain, int level) {
   return domain;
 }
 
-// Returns the first domain at the level `key` whose incomplete slices the missing pods would complete; empty:
-// none.
+// Returns the first domain at the level `key` whose incomplete slices the missing pods would complete; empty
+// if there is none.
 std::string IncompleteDomain(const TopologyTree& tree, const std::vector<DomainCount>& rest, int32_t missing,
                              int32_t size, const std::string& key) {
   const int level = tree.LevelOf(key);
@@ -75,7 +75,7 @@ int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node, con
   return count;
 }
 
-// Returns the failure if a replacement is impossible whatever the free capacity, otherwise nullopt.
+// Returns the failure if a replacement would be impossible even with enough free capacity, otherwise nullopt.
 std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const TopologyRequest* request,
                                     const std::vector<DomainCount>& existing, const Interner& domains) {
   if (const DomainId stale = StaleDomain(*capacity.tree, existing); stale != kNoId) {
@@ -87,7 +87,7 @@ std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const Topolo
   return std::nullopt;
 }
 
-// Returns the domain in which the replacement must be; empty: any.
+// Returns the domain in which the replacement must be placed; empty if any domain is allowed.
 std::string RequiredDomain(const TopologyTree& tree, const PlacementQuery& query,
                            const std::vector<DomainCount>& rest) {
   std::optional<std::string> key = LevelKey(query.request, tree.levels());

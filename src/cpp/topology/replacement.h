@@ -11,8 +11,9 @@
 namespace kueue {
 
 struct Replacement {
-  std::vector<DomainCount> all;                     // The complete new assignment.
-  std::vector<DomainCount> moved;                   // The part of it that replaces the failed node.
+  std::vector<DomainCount> all;  // The complete new assignment.
+  // The part of the new assignment that replaces the failed node.
+  std::vector<DomainCount> moved;
   std::shared_ptr<const PlacementFailure> failure;  // Null: replaced.
 };
 

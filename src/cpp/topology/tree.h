@@ -46,7 +46,7 @@ class TopologyTree {
 
   const std::vector<std::string>& levels() const { return levels_; }
   int lowest() const { return static_cast<int>(levels_.size()) - 1; }
-  // Returns whether leaves are nodes, i.e. the lowest level is kubernetes.io/hostname.
+  // Returns whether leaves are nodes. This is the case if the lowest level is kubernetes.io/hostname.
   bool is_by_node() const { return by_node_; }
   // Returns the index of the level, or kNoId if the topology does not have it.
   int LevelOf(const std::string& level) const;
@@ -76,8 +76,8 @@ class TopologyTree {
   // exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
-  // Number of different resources that the nodes have. Each of these resources has a slot, i.e. a column in
-  // the capacity tables.
+  // Number of different resources that the nodes have. Each of these resources has a slot, which is a column
+  // in the capacity tables.
   int slots() const { return slots_; }
   // Returns kNoId if no node has the resource.
   int SlotOf(ResourceId resource) const {

@@ -26,8 +26,8 @@ bool IsPodLevelResource(absl::string_view name) {
   return name == "cpu" || name == "memory" || absl::StartsWith(name, "hugepages-");
 }
 
-// While an init container runs, the sidecars started before it run too. Sidecars also run next to the
-// containers.
+// While an init container runs, the sidecars started before it run too. Sidecars also run while the
+// containers run.
 void AddInitContainers(const std::vector<Container>& init_containers, ResourceList* sum) {
   ResourceList sidecars, highest;
   for (const Container& container : init_containers) {
@@ -44,7 +44,7 @@ void AddInitContainers(const std::vector<Container>& init_containers, ResourceLi
   RaiseTo(sum, highest);
 }
 
-// Fast path for the most common pod: a single container with requests, and nothing else.
+// Fast path for the most common kind of pod, which has a single container with requests and nothing else.
 const ResourceList* OnlyRequests(const PodTemplate& pod) {
   const bool usual = pod.containers.size() == 1 && pod.init_containers.empty() && !pod.has_resources;
   return usual && pod.overhead.empty() ? &pod.containers.front().requests : nullptr;

@@ -16,7 +16,8 @@ constexpr absl::string_view kAboveLimits = "requests must not exceed its limits"
 constexpr absl::string_view kAboveMax = "requests must not be above the limitRange max";
 constexpr absl::string_view kBelowMin = "requests must not be below the limitRange min";
 
-// Adds an error for the resources in both lists whose value in `values` exceeds that in `bounds`.
+// Adds an error for the resources that are in both lists and whose value in `values` exceeds their value in
+// `bounds`.
 void RequireNoGreater(const ResourceList& values, const ResourceList& bounds, const std::string& path,
                       absl::string_view message, std::vector<std::string>* errors) {
   std::vector<std::string> names;

@@ -34,8 +34,8 @@ bool HasControls(const py::bytes& data) {
   return false;
 }
 
-// Returns the offsets of document separator lines, and the offset of the first line that starts with %, or
-// None.
+// Returns the offsets of document separator lines, and the offset of the first line that starts with %. The
+// latter is None if there is no such line.
 py::tuple Marks(const py::bytes& data) {
   const char* const begin = PyBytes_AS_STRING(data.ptr());
   const char* const end = begin + PyBytes_GET_SIZE(data.ptr());

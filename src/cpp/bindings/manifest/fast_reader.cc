@@ -123,7 +123,7 @@ void FastReader::SkipComment() {
   }
 }
 
-// Only blanks and a comment may follow a value in its line.
+// Only blanks and a comment may follow a value on the same line.
 void FastReader::FinishLine() {
   const char* const from = at_;
   SkipBlanks();

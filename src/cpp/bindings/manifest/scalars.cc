@@ -8,7 +8,7 @@
 namespace kueue::python {
 namespace {
 
-// Characters that cannot start a plain scalar, or that are left to the exact parser.
+// Returns whether a plain scalar cannot start with this character, or the exact parser must be used.
 bool BeginsNoText(char c) { return c == '\0' || std::memchr("#&*!|>'\"%@`,[]{}?:\t\r", c, 20) != nullptr; }
 
 // Removes trailing blanks, but keeps the first `kept` characters.
@@ -16,8 +16,8 @@ void DropBlanks(std::string* text, size_t kept = 0) {
   while (text->size() > kept && text->back() == ' ') text->pop_back();
 }
 
-// Whether a line starting with this character may be `---` or `...`, which ends a document even within
-// quotes.
+// Returns whether a line that starts with this character may be `---` or `...`. Such a line ends a document
+// even within quotes.
 bool MayBeMark(char first) { return first == '-' || first == '.'; }
 
 void AppendBreaks(std::string* text, size_t breaks) {
@@ -50,8 +50,8 @@ void AppendFold(std::string* text, const char* from, const char* to) {
 
 }  // namespace
 
-// Parses a value in the line of its key or dash and moves to the next content. `parent` is the indentation of
-// the enclosing collection.
+// Parses a value that is on the same line as its key or dash, and moves to the next content. `parent` is the
+// indentation of the enclosing collection.
 py::object FastReader::Inline(int parent) {
   const char first = *at_;
   py::object value;
@@ -69,7 +69,8 @@ py::object FastReader::Inline(int parent) {
   return value;
 }
 
-// Reads the rest of a line of a plain scalar, up to a comment, and moves behind its last character.
+// Reads the rest of a line of a plain scalar, up to a comment, and moves to the position after its last
+// character.
 absl::string_view FastReader::PlainLine() {
   const char* const start = at_;
   for (; !AtLineEnd(); ++at_) {
@@ -198,7 +199,8 @@ void FastReader::AppendCode(std::string* text, int digits) {
   AppendUtf8(text, code);
 }
 
-// Returns the indentation of a block: that of its first nonblank line. No earlier blank line may be longer.
+// Returns the indentation of a block, which is the indentation of its first nonblank line. No earlier blank
+// line may be longer.
 size_t FastReader::LiteralIndent(int parent) const {
   const char* place = at_;
   const char* start = at_;

@@ -20,7 +20,7 @@ bool IsSign(char c) { return c == '+' || c == '-'; }
 
 bool IsOneOf(char c, const char* set, size_t size) { return std::memchr(set, c, size) != nullptr; }
 
-// Returns whether a text that starts like a number may be one in any notation.
+// Returns whether a text that starts like a number may be a number in any notation.
 bool MayBeNumber(absl::string_view text) {
   if (text.find('_') != absl::string_view::npos) return true;
   if (IsSign(text[0])) text.remove_prefix(1);

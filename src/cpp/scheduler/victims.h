@@ -1,0 +1,47 @@
+// Workloads that a scheduling cycle preempts, for the decisions about later entries of the cycle. Mirrors
+// pkg/scheduler/scheduler.go:processEntry, `preemptedWorkloads` (kueue ff69552e79).
+#ifndef KUEUE_SCHEDULER_VICTIMS_H_
+#define KUEUE_SCHEDULER_VICTIMS_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "state/state.h"
+
+namespace kueue {
+
+class Victims {
+ public:
+  void Clear();
+  bool Has(WorkloadId id) const { return is_victim_.contains(id); }
+  // Adds a workload that a preemptor in the tree with this root preempts, unless it was added before.
+  void Add(const State& state, NodeId root, WorkloadId id);
+  // Returns the victims whose preemption may free capacity in the tree. A victim frees capacity on its nodes
+  // for all trees, but quota only for its own tree.
+  const std::vector<WorkloadId>& Around(const State& state, NodeId root) const;
+  // Removes the usage of these victims. The usage is summed for each queue first, so the cost does not depend
+  // on the number of victims.
+  void Discharge(State& state, NodeId root) const;
+
+ private:
+  struct QueueUsage {
+    NodeId queue;
+    FlavorResourceId fr;
+    Amount amount;
+  };
+  struct Tree {
+    std::vector<WorkloadId> workloads;
+    std::vector<QueueUsage> usage;
+    absl::flat_hash_map<std::pair<NodeId, FlavorResourceId>, size_t> place;  // In `usage`.
+    bool overflows = false;  // A sum is out of range, so it differs from the total of its amounts.
+  };
+  absl::flat_hash_map<NodeId, Tree> trees_;  // By root.
+  absl::flat_hash_set<WorkloadId> is_victim_;
+  std::vector<WorkloadId> all_;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_SCHEDULER_VICTIMS_H_
