@@ -53,6 +53,7 @@ class Store:
         self.revision = 0
         self.compacted = 0
         self.objects = {}
+        self.pages = {}
         self.log = []
 
     def write(self, kind, obj, *, deleted=False, revision=None):
@@ -196,13 +197,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def list(self, kind, parameters):
         store = self.server.store
-        first = int(parameters.get("continue") or 0)
+        token = parameters.get("continue")
         limit = int(parameters.get("limit") or 10**9)
-        with store.changed:
-            objects, revision = store.listed(kind), store.revision
+        if token:  # further pages show the objects as they were at the first page
+            first, revision = map(int, token.split("-"))
+            objects = store.pages[kind, revision]
+        else:
+            with store.changed:
+                first, objects, revision = 0, store.listed(kind), store.revision
         metadata = {"resourceVersion": str(revision)}
         if first + limit < len(objects):
-            metadata["continue"] = str(first + limit)
+            metadata["continue"] = f"{first + limit}-{revision}"
+            store.pages[kind, revision] = objects
         items = objects[first : first + limit]
         self.send(Answer(200, json.dumps({"kind": f"{kind}List", "metadata": metadata, "items": items})))
 

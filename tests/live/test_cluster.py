@@ -13,7 +13,7 @@ from kueuepy.cli import main
 from kueuepy.cli.kubectl import main as kubectl
 from kueuepy.errors import ApiError, UnsupportedError
 from kueuepy.importer import import_cluster
-from live.server import TOKEN, Answer, recorded
+from live.server import TOKEN, Answer, events, recorded
 
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 JOB = "ns-a/job-job-080-7c1c8"
@@ -225,6 +225,35 @@ def test_without_the_client_an_error_names_the_extra(monkeypatch):
 def test_every_command_that_reads_objects_reads_clusters(arguments, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("stopping", "running"), [("1s", False), ("1h", True)])
+def test_an_evicted_workload_keeps_its_quota_for_the_given_time(stopping, running, tmp_path):
+    evicted = next(
+        event["object"]
+        for event in events("cohort")
+        if event["kind"] == "Workload"
+        and {c["type"] for c in (event["object"].get("status") or {}).get("conditions") or () if c["status"] == "True"}
+        >= {"Evicted", "QuotaReserved"}
+    )
+    objects = {}
+    for event in events("cohort"):
+        if event["kind"] not in ("Workload", "Pod", "ConfigMap") and event["type"] == "ADDED":
+            obj = event["object"]
+            objects[event["kind"], obj["metadata"].get("namespace"), obj["metadata"]["name"]] = obj
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects.values(), evicted]}))
+    assert main(["import", str(dump), "--stopping", stopping, "--save", str(tmp_path / "state")]) == 0
+    scheduler = kq.Scheduler.load(tmp_path / "state")
+    key = f"{evicted['metadata']['namespace']}/{evicted['metadata']['name']}"
+    scheduler.advance("60s")
+    scheduler.settle()
+    assert is_evicted(scheduler, key) is running
+
+
+def is_evicted(scheduler, key):
+    conditions = scheduler.workload(key).status.conditions
+    return any(one.type == "Evicted" and one.status == "True" for one in conditions)
 
 
 def test_kubectl_gives_its_flags(cluster, tmp_path, monkeypatch, capsys):

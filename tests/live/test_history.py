@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 
@@ -11,6 +12,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
+from kueuepy.history import RecordingWriter
 from live.server import events
 
 T0 = "2026-11-20T10:{:02}:{:02}Z"
@@ -155,6 +157,18 @@ def test_a_dump_is_a_file_of_jobs(tmp_path, capsys):
     assert "--censored must be drop or exponential" in capsys.readouterr().err
     assert main(["simulate", str(config), "--jobs", str(dump), "--censored", "drop"]) == 0
     assert main(["jobs", "describe", str(dump)]) == 0
+    edit = tmp_path / "quota.yaml"
+    quota = {"name": "f", "resources": [{"name": "cpu", "nominalQuota": 0}]}
+    groups = [{"coveredResources": ["cpu"], "flavors": [quota]}]
+    changed = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "cq"}}
+    edit.write_text(json.dumps({**changed, "spec": {"resourceGroups": groups}}))
+    capsys.readouterr()
+    arguments = ["simulate", str(config), "--jobs", str(dump), "--censored", "drop", "--edit", str(edit), "--json"]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["figures"]["finished"] == 0
+    edit.write_text(json.dumps({**changed, "spec": {"stopPolicy": "Maybe"}}))
+    assert main(arguments) == 1
+    assert "quota.yaml:1" in capsys.readouterr().out
 
 
 def test_a_source_without_workloads_is_refused():
@@ -196,8 +210,15 @@ def _statuses(rng):
             found["status"]["schedulingStats"] = rng.choice([{}, {"evictions": [{"count": 1}]}, {"evictions": EVICTED}])
         if rng.random() < 0.05:
             found["spec"]["active"] = False
+        for one in made:  # the clocks of the API server and of Kueue differ by up to 5 s
+            if "lastTransitionTime" in one:
+                one["lastTransitionTime"] = T0.format(rng.randrange(60), rng.randrange(11))
+        if rng.random() < 0.05:
+            made += [dict(one, status="False") for one in made[:1]]  # contradicts the first condition
         if rng.random() < 0.02:
-            del found["status"]
+            found["status"] = rng.choice([None, {"conditions": None}, {"conditions": []}])
+        if rng.random() < 0.02:
+            found.pop("status")
         yield found
 
 
@@ -210,6 +231,25 @@ def test_every_workload_of_a_fuzzed_history_is_read_or_noted():
     assert not (jobs["recorded_wait"] < 0).any()
     assert np.isfinite(jobs["runtime"]).all()
     assert not jobs.complete("drop")["censored"].any()
+
+
+def test_a_fuzzed_history_is_recorded_and_verified_without_a_crash(tmp_path):
+    """Each Workload appears in two random states, one after the other."""
+    versions = list(itertools.islice(_statuses(random.Random(8)), 300))  # noqa: S311
+    writer = RecordingWriter(tmp_path / "h.db")
+    begin = 1_800_000_000 * 10**9
+    for number, (first, second) in enumerate(itertools.pairwise(versions)):
+        for part, one in enumerate((first, second)):
+            revision = 2 * number + part + 1
+            metadata = {**first["metadata"], "resourceVersion": str(revision)}
+            writer.event("Workload", False, {**one, "metadata": metadata}, begin + revision * 10**7)  # noqa: FBT003
+    writer.close()
+    found = kq.live.verify(tmp_path / "h.db")
+    assert found.share <= 1
+    own = kq.live.verify_closed(tmp_path / "h.db", explained=2)
+    assert str(own)
+    jobs = kq.Jobs.read(tmp_path / "h.db")
+    assert len(jobs) + dict(jobs.notes).get("finished without an admission; left out", 0) == len(versions) - 1
 
 
 def test_the_recorded_history_gives_the_runtimes_that_the_driver_played():

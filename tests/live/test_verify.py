@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import random
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.live.closed import verify_closed
 from kueuepy.live.recording import changes, read_events
 from kueuepy.live.verify import verify
+from live.test_closed import History, workload
 
 DATA = Path(__file__).parent / "data"
 """Watch events of a real Kueue on a real API server, without managedFields and kinds that decide nothing."""
@@ -35,6 +38,12 @@ def test_kueuepy_decides_like_the_recorded_cluster(name):
     assert found.share_of("domains") >= 0.99
     assert len(found.decisions) > 180
     assert not found.notes
+
+
+def test_a_recording_without_decisions_is_noted(tmp_path):
+    found = verify(written(tmp_path / "r.jsonl", [one for one in events("cohort") if one["kind"] != "Workload"]))
+    assert len(found.decisions) == 0
+    assert found.notes == ("the recording has no decisions to compare",)
 
 
 def admitted_late(found, flavor):
@@ -112,3 +121,66 @@ def test_a_line_that_is_not_an_event_is_reported(tmp_path, line, message):
 def test_a_missing_recording_is_not_found(tmp_path):
     with pytest.raises(NotFoundError, match="cannot be read"):
         verify(tmp_path / "none.jsonl")
+
+
+def cut_in(found, place):
+    """The events from a place on, after the objects that existed then."""
+    state = {}
+    for event in found[:place]:
+        metadata = event["object"]["metadata"]
+        key = (event["kind"], metadata.get("namespace"), metadata["name"])
+        if event["type"] == "DELETED":
+            state.pop(key, None)
+        elif event["type"] != "BOOKMARK":
+            state[key] = {**event, "type": "ADDED", "received": found[place]["received"]}
+    return [*state.values(), *found[place:]]
+
+
+@pytest.mark.parametrize("name", ["cohort", "racks"])
+@pytest.mark.parametrize("how", ["shuffled", "begins late", "ends early"])
+def test_decisions_of_a_cut_or_shuffled_recording_agree(tmp_path, name, how):
+    found = sorted(events(name), key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
+    if how == "shuffled":
+        random.Random(2).shuffle(found)  # noqa: S311
+    elif how == "begins late":
+        found = cut_in(found, len(found) * 2 // 5)
+    else:
+        found = found[: len(found) * 3 // 5]
+    path = written(tmp_path / "events.jsonl", found)
+    agreement = verify(path)
+    assert agreement.share >= 0.99
+    assert agreement.share_of("domains") >= 0.99
+    assert len(agreement.decisions) > 80
+    assert not agreement.notes
+    own = verify_closed(path, explained=0)
+    assert own.share > 0.8
+    assert not own.notes
+
+
+def test_decisions_in_queues_that_the_recording_lacks_are_named(tmp_path):
+    found = sorted(events("cohort"), key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
+    agreement = verify(written(tmp_path / "events.jsonl", found[-300:]))
+    assert agreement.share < 0.5
+    causes = {one.cause for one in agreement.differences}
+    assert any("the recording does not contain ClusterQueue" in cause for cause in causes)
+
+
+def test_reclaimable_pods_of_a_recording_free_quota(tmp_path):
+    history = History()
+    history.submit(10, "a")
+    history.admit(10.2, "a")
+    status = {**history.last("a")["status"], "reclaimablePods": [{"name": "main", "count": 1}]}
+    history.add(20, workload("a", **status))
+    history.submit(30, "b")
+    history.admit(30.2, "b")
+    agreement = verify(written(tmp_path / "events.jsonl", history.events))
+    assert agreement.share == 1
+    assert len(agreement.decisions) == 2
+
+
+@pytest.mark.parametrize("text", ["apiVersion: v1\nkind: List\nitems: []\n", '{"kind": "List", "items": []}'])
+def test_a_dump_is_not_a_recording(tmp_path, text):
+    path = tmp_path / "dump.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidSpecError, match="a dump has no history to verify"):
+        verify(path)

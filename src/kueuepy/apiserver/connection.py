@@ -237,7 +237,7 @@ class Connection:
             answer.close()
 
     def _refusal(self, path: str, answer: Any) -> ApiError:
-        """Return the error for an answer other than 200."""
+        """Return the error for a response whose HTTP status is not 200."""
         body = answer.read(65536, decode_content=True)
         try:
             message = str(msgspec.json.decode(body, type=dict[str, Any]).get("message") or answer.reason)

@@ -77,8 +77,8 @@ def rbac(
 ) -> list[dict[str, Any]]:
     """Return the manifests of the permissions that reading a cluster needs.
 
-    A ClusterRole allows to get, list and watch the kinds of `RESOURCES` and Deployments. A Role in the namespace of
-    Kueue allows to get the ConfigMap of its manager, and no other ConfigMap.
+    A ClusterRole grants the verbs get, list and watch on the kinds of `RESOURCES` and on Deployments. A Role in the
+    namespace of Kueue grants get on the ConfigMap of its manager, and on no other ConfigMap.
 
     Args:
         name: The name of the roles and bindings.

@@ -12,11 +12,15 @@ from kueuepy.cli import (
     explore,
     importing,
     jobs,
+    mcp,
+    metrics,
+    page,
     play,
     rbac,
     record,
     report,
     run,
+    shadow,
     simulate,
     sweep,
     upgrade,
@@ -25,7 +29,7 @@ from kueuepy.cli import (
 )
 from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
-from kueuepy.cli.output import WRONG_COMMAND_LINE, WRONG_INPUT, fail
+from kueuepy.cli.output import WRONG_COMMAND_LINE, WRONG_INPUT, exit_code, fail, start_command
 from kueuepy.errors import KueueError
 from kueuepy.version import describe
 
@@ -34,7 +38,8 @@ app = typer.Typer(
     help="""Make Kueue's exact admission decisions without a cluster.
 
 Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer, e.g. kueuepy check found
-problems, a job would not be admitted, or a target was missed.
+problems, a job would not be admitted, or a target was missed; 4 the input has a part that kueuepy does not model and
+that could change the answer.
 """,
     no_args_is_help=True,
     add_completion=True,
@@ -81,6 +86,10 @@ app.command("rbac", short_help="Print the permissions that reading a cluster nee
 app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
     verify.verify
 )
+app.command(
+    "shadow", short_help="Compare decisions with those of a running cluster, as they happen.", epilog=shadow.EXAMPLES
+)(shadow.shadow)
+app.command("mcp", short_help="Answer the questions of AI agents about a cluster.", epilog=mcp.EXAMPLES)(mcp.mcp)
 app.command("upgrade", short_help="Compare the decisions of two releases of Kueue.", epilog=upgrade.EXAMPLES)(
     upgrade.upgrade
 )
@@ -98,6 +107,9 @@ app.command("delays", short_help="Measure how much groups of jobs delay each oth
     explore.delays
 )
 app.command("eta", short_help="Estimate when a pending workload gets quota.", epilog=explore.ETA_EXAMPLES)(explore.eta)
+app.command(
+    "serve-metrics", short_help="Serve the estimated waits of queues as Prometheus metrics.", epilog=metrics.EXAMPLES
+)(metrics.serve_metrics)
 app.command("risk", short_help="Estimate the probability that a workload is evicted.", epilog=explore.RISK_EXAMPLES)(
     explore.risk
 )
@@ -105,6 +117,10 @@ app.command(
     "cluster-of", short_help="Write a starting configuration for a log of jobs.", epilog=explore.CLUSTER_OF_EXAMPLES
 )(explore.cluster_of)
 app.command("play", short_help="Explore quotas with sliders in a browser.", epilog=play.EXAMPLES)(play.play)
+app.command("page", short_help="Write the page of a cluster as one HTML file.", epilog=page.PAGE_EXAMPLES)(page.page)
+app.command("serve", short_help="Serve the page of a cluster and keep it up to date.", epilog=page.SERVE_EXAMPLES)(
+    page.serve
+)
 app.command("report", short_help="Write simulation results as one HTML file.", epilog=report.EXAMPLES)(report.report)
 app.add_typer(jobs.app, name="jobs", short_help="Describe or convert a log of jobs.", epilog=jobs.EXAMPLES)
 
@@ -130,6 +146,11 @@ for _name, _summary in zip(
 def main(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
     json = "--json" in arguments
+    start_command(json=json)
+    return exit_code(_run(arguments, json=json))
+
+
+def _run(arguments: list[str], *, json: bool) -> int:
     try:
         result = app(arguments, prog_name="kueuepy", standalone_mode=not json)
     except SystemExit as end:

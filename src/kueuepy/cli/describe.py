@@ -7,19 +7,19 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kueuepy.cli.options import paths, read
-from kueuepy.cli.output import as_data, progress, say, table
+from kueuepy.cli.output import announce, as_data, progress, say, table
 from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted, Decision, Preempting
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
 from kueuepy.importer import import_cluster
-from kueuepy.jobs.places import jobs_placed
 from kueuepy.lint.context import LintContext
-from kueuepy.lint.rules.unmodelled import not_modelled
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
+from kueuepy.manifest.convert import object_name
+from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.sources import is_live, live_parts, opened
 from kueuepy.objects import LocalQueue, Workload
 from kueuepy.scheduler import Scheduler
@@ -85,6 +85,7 @@ def start(
             notes += rows.notes
         if has_end:
             notes.append(f"{name}: duration: is ignored here; kueuepy simulate runs jobs to their end")
+    announce(scheduler.not_modelled)
     if settle and not is_live_state:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
@@ -112,12 +113,10 @@ def _import(given: list[str], states: list[str], version: str | None) -> tuple[S
 
 
 def _said_of(manifest: Manifest) -> Iterator[str]:
-    """Yield the jobs that Kueue does not manage and the fields that are not modelled, each with the reason."""
-    context = LintContext(manifest)
-    for finding in (*left_alone.findings(context), *not_modelled.findings(context)):
+    """Yield the jobs that Kueue does not manage, each with the reason."""
+    for finding in left_alone.findings(LintContext(manifest)):
         place = f"{finding.where}: " if finding.where else ""
-        field = f"{finding.field}: " if finding.field and finding.rule == not_modelled.id else ""
-        yield f"{place}{finding.object}: {field}{finding.message}"
+        yield f"{place}{finding.object}: {finding.message}"
 
 
 def _load(states: list[str], manifest: Manifest) -> Scheduler:
@@ -131,8 +130,7 @@ def _load(states: list[str], manifest: Manifest) -> Scheduler:
         raise InvalidSpecError(f"{', '.join(states)}: are several saved states; give one")
     scheduler = Scheduler.load(states[0])
     scheduler.apply(*(obj for obj in manifest.objects() if not isinstance(obj, Workload)))
-    with jobs_placed(manifest):
-        scheduler.submit(*manifest.workloads, *manifest.jobs, keep_status=True)
+    scheduler.submit(*manifest.workloads, *manifest.jobs, keep_status=True)
     return scheduler
 
 
@@ -154,9 +152,25 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
                 items += rows
             if name not in tables:
                 manifest = read([name], lenient=False, namespace=namespace)
-                placed_all.enter_context(jobs_placed(manifest))
                 items += [*manifest.jobs, *manifest.workloads]
+        _expect_once(items)
         yield items
+
+
+def _expect_once(items: Iterable[Any]) -> None:
+    """Check that no job is given twice.
+
+    Raises:
+        DuplicateError: A job is given twice.
+    """
+    known: dict[tuple[str, str], ReadJob] = {}
+    for job in items:
+        if isinstance(job, ReadJob) and (job.get("metadata") or {}).get("name"):
+            first = known.setdefault((job["apiVersion"], object_name(job)), job)
+            if first is not job:
+                raise DuplicateError(
+                    f"{job.where()}: {object_name(job)}: is given at {first.where()} already; give each object once"
+                )
 
 
 def find(scheduler: Scheduler, name: str) -> str:

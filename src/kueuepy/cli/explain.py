@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import msgspec
 import typer
 
 from kueuepy.cli.describe import find, start
@@ -18,7 +19,7 @@ EXAMPLES = examples(
 def explain(
     workload: Annotated[
         str,
-        typer.Argument(metavar="WORKLOAD", help="Name of the workload or its job; also namespace/name or queue/name."),
+        typer.Argument(metavar="WORKLOAD", help="Name, namespace/name or queue/name of the workload or of its job."),
     ],
     files: Files,
     *,
@@ -38,4 +39,4 @@ def explain(
     if json:
         print_json(found.to_dict())
     else:
-        say(str(found))
+        say(str(msgspec.structs.replace(found, not_modelled=())))  # `start` has printed them

@@ -7,15 +7,18 @@ import typer
 
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Censored, Format, Map, Window, read_jobs
-from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, examples, read_cluster
+from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, Users, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table, writing
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
+from kueuepy.exploration.arrivals import Arrivals
 from kueuepy.exploration.delays import delay_matrix as delays_between
 from kueuepy.exploration.estimate import eta as when_admitted
 from kueuepy.exploration.estimate import risk as risk_of_eviction
+from kueuepy.objects import SECOND
 from kueuepy.simulation.load import cluster_of as make_cluster
-from kueuepy.simulation.spans import parse_span
+from kueuepy.simulation.spans import parse_span, span
+from kueuepy.simulation.table import Jobs
 
 CLUSTER_OF_EXAMPLES = examples(
     "kueuepy cluster-of examples/logs/philly.csv.gz --flavor p100 --output cluster.yaml",
@@ -28,16 +31,18 @@ DELAYS_EXAMPLES = examples(
 ETA_EXAMPLES = examples(
     "kueuepy eta a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --runtimes 1h",
     "kueuepy eta a-4 state --runtimes examples/week/jobs.csv --future examples/week/jobs.csv",
+    "kueuepy eta train cluster:prod -n team-a --history history.db",
 )
 RISK_EXAMPLES = examples(
     "kueuepy risk a-1 examples/seeds/002/two-teams-reclaim.yaml examples/seeds/002/jobs.csv --within 12h",
 )
 
+_WEEK = "7d"
 _Jobs: TypeAlias = Annotated[
     str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
 ]
 _Workload: TypeAlias = Annotated[
-    str, typer.Argument(metavar="WORKLOAD", help="Name of the workload or its job; also namespace/name or queue/name.")
+    str, typer.Argument(metavar="WORKLOAD", help="Name, namespace/name or queue/name of the workload or of its job.")
 ]
 _Future: TypeAlias = Annotated[
     str | None,
@@ -46,7 +51,9 @@ _Future: TypeAlias = Annotated[
 _Number: TypeAlias = Annotated[
     int, typer.Option("-N", "--futures", min=1, metavar="N", help="Number of simulated futures.")
 ]
-_Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the first future.")]
+_Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the first future simulation.")
+]
 
 
 def cluster_of(
@@ -123,11 +130,16 @@ def eta(
     files: Files,
     *,
     runtimes: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--runtimes", metavar="TIME|FILE", help="Runtime of all workloads, or a log to draw runtimes from."
         ),
-    ],
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option("--history", metavar="FILE", help="Recording or dump to learn runtimes and arrivals from."),
+    ] = None,
+    users: Users = "",
     future: _Future = None,
     number: _Number = 200,
     seed: _Seed = 0,
@@ -141,19 +153,25 @@ def eta(
 ) -> None:
     """Estimate when a pending workload gets quota, by simulating many futures with randomly drawn runtimes.
 
-    Without --future no other jobs arrive, so the estimate is too early.
+    With --history, remaining runtimes are drawn from the jobs of the same queue and user, given how long each workload
+    has run, and new jobs arrive as in the recorded period. Unfinished jobs count with the time that they have run.
+    Without --history and --future no other jobs arrive, so the estimate is too early.
     """
+    if (runtimes is None) == (history is None):
+        raise InvalidSpecError("--runtimes or --history: one of them must be given, and only one")
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace).tell()
     key = find(scheduler, workload)
+    known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
+    if history is not None:
+        known = Jobs.from_workloads(history, user=users or None)
+        coming = coming or Arrivals(known, _arriving(horizon), since=scheduler.now % 86400)
     with progress(f"running {number} futures"):
-        found = when_admitted(
-            scheduler, key, _known(runtimes), future=_coming(future), n=number, seed=seed, horizon=horizon
-        )
+        found = when_admitted(scheduler, key, known, future=coming, n=number, seed=seed, horizon=horizon, users=users)
     if json:
         print_json(found)
     else:
         say(str(found))
-        if future is None:
+        if coming is None:
             say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
 
 
@@ -195,6 +213,11 @@ def risk(
 def _known(text: str) -> Any:
     """Return the runtimes given by an option: one time for all workloads, or the jobs of a log."""
     return text if parse_span(text) is not None else read_jobs(text, "auto")
+
+
+def _arriving(horizon: str) -> float:
+    """Return the time in seconds for which jobs arrive: a week, or the whole horizon if it is shorter."""
+    return min(span("--horizon", horizon), span("", _WEEK)) / SECOND
 
 
 def _coming(path: str | None) -> Any:

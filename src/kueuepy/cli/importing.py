@@ -45,7 +45,9 @@ def import_(
     ] = None,
     stopping: Annotated[
         str,
-        typer.Option("--stopping", metavar="TIME", help="Time that pods of evicted jobs take to end and free quota."),
+        typer.Option(
+            "--stopping", metavar="TIME", help="Time until the pods of an evicted job terminate and release its quota."
+        ),
     ] = "30s",
     kueue_version: KueueVersion = None,
     rows: Rows = 40,

@@ -18,7 +18,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.manifest.text.sources import CLUSTER, is_live
 
 _ON_CLUSTER = frozenset(
-    "check convert delays eta explain import plan record risk run simulate sweep whatif".split()  # noqa: SIM905
+    "check convert delays eta explain import mcp plan record risk run simulate sweep whatif".split()  # noqa: SIM905
 )
 """Commands that read a cluster; the others do not get a source."""
 _IN_NAMESPACE = frozenset(("check", "convert", "explain", "run", "whatif"))

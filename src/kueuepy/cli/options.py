@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from kueuepy.cli.output import progress, say
+from kueuepy.cli.output import announce, progress, say
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
-from kueuepy.manifest.text.sources import is_live, live_parts, opened
+from kueuepy.manifest.text.sources import CLUSTER, is_live, live_parts, opened
+from kueuepy.objects import SECOND
+from kueuepy.simulation.spans import span
 
 if TYPE_CHECKING:
     from kueuepy.manifest.text.sources import One
@@ -39,12 +42,52 @@ Lenient = Annotated[
 KueueVersion = Annotated[
     str | None,
     typer.Option(
-        "--kueue-version", metavar="VERSION", help="Release of Kueue to imitate, v0.15 to v0.20-devel (the default)."
+        "--kueue-version", metavar="VERSION", help="Release of Kueue to imitate, from v0.15 on.  [default: v0.20-devel]"
     ),
+]
+Latency = Annotated[
+    str,
+    typer.Option(
+        "--latency",
+        metavar="DURATION",
+        help="Maximum time between a decision of Kueue and the API write that records it.",
+    ),
+]
+AtLeast = Annotated[
+    float | None,
+    typer.Option(
+        "--at-least", metavar="FRACTION", min=0, max=1, help="Exit with 3 if the agreement is below this fraction."
+    ),
+]
+Users = Annotated[
+    str, typer.Option("--users", metavar="LABEL", help="Label of Workloads that names the user (default: none).")
+]
+StopAfter = Annotated[
+    str | None, typer.Option("--stop-after", metavar="TIME", help="Stop after this time (default: when interrupted).")
 ]
 AsIs = Annotated[bool, typer.Option("--as-is", help="Use the state in the files; do not run scheduling cycles first.")]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if any decision differs.")]
 Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows printed per table.")]
+
+
+def context_of(cluster: str) -> str:
+    """Return the kubeconfig context of `cluster:CONTEXT`; an empty string for the current context.
+
+    Raises:
+        typer.BadParameter: The argument CLUSTER has another form.
+    """
+    if not cluster.startswith(CLUSTER):
+        raise typer.BadParameter(f"{cluster!r}; it must be cluster: or cluster:CONTEXT", param_hint="'CLUSTER'")
+    return cluster.removeprefix(CLUSTER)
+
+
+def seconds_of(stop_after: str | None) -> float | None:
+    """Return the value of --stop-after in seconds; `None` if it is not given.
+
+    Raises:
+        InvalidSpecError: The value is not a duration.
+    """
+    return None if stop_after is None else span("--stop-after", stop_after) / SECOND
 
 
 def examples(*lines: str) -> str:
@@ -88,7 +131,9 @@ def read_cluster(files: list[str], *, lenient: bool, version: str | None = None)
         left = counted(len(manifest.workloads), "Workload")
         say(f"note: {', '.join(live)}: {left} left out; the command runs the jobs that you give it", stderr=True)
         manifest = msgspec.structs.replace(manifest, workloads=())
-    return Cluster.from_manifest(manifest, names=not (lenient or live))
+    cluster = Cluster.from_manifest(manifest, names=not (lenient or live))
+    announce(not_modelled(cluster))
+    return cluster
 
 
 def paths(files: list[str]) -> "list[One]":

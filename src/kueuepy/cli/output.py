@@ -14,12 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kueuepy.look.numbers import round_duration
 from kueuepy.manifest import ManifestError, Problem
 
 OK = 0
 WRONG_INPUT = 1
 WRONG_COMMAND_LINE = 2
 ANSWER_IS_NO = 3
+NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _WIDE = 10_000
@@ -35,6 +37,38 @@ def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
     """Print a text unchanged: long lines are not wrapped and brackets are not markup."""
     line = Text(text, style=style) if isinstance(text, str) else text
     _console(stderr=stderr).print(line, soft_wrap=True)
+
+
+class _Unmodelled:
+    """The parts of the input that kueuepy does not model and that could change the answer of the running command."""
+
+    def __init__(self) -> None:
+        self.texts: tuple[str, ...] = ()
+        self.json = False
+
+
+_unmodelled = _Unmodelled()
+
+
+def start_command(*, json: bool) -> None:
+    """Forget the parts of the input of the previous command that kueuepy does not model."""
+    _unmodelled.texts, _unmodelled.json = (), json
+
+
+def announce(texts: Iterable[str]) -> None:
+    """Print the parts of the input that kueuepy does not model, as the first lines of the output.
+
+    With `--json`, `print_json` adds them to the output instead. The command then exits with `NOT_MODELLED`.
+    """
+    new = tuple(text for text in dict.fromkeys(texts) if text not in _unmodelled.texts)
+    _unmodelled.texts += new
+    for text in () if _unmodelled.json else new:
+        say(Text.assemble(("not modelled: ", "bold yellow"), text))
+
+
+def exit_code(code: int) -> int:
+    """Return the exit code of a command: `NOT_MODELLED` if its answer may differ from Kueue's."""
+    return NOT_MODELLED if _unmodelled.texts and code in (OK, ANSWER_IS_NO) else code
 
 
 def fail(error: Exception, *, json: bool = False, message: str | None = None) -> None:
@@ -81,8 +115,10 @@ def print_json(value: Any) -> None:
     """Print a value as indented JSON.
 
     Field names are in snake_case, as in Python. JSON has no infinity, so infinite numbers are written as the strings
-    "+Inf" and "-Inf".
+    "+Inf" and "-Inf". If the input has parts that kueuepy does not model, they are the first field of an object.
     """
+    if _unmodelled.texts and isinstance(value, dict):
+        value = {"not_modelled": _unmodelled.texts, **value}
     encoded = msgspec.json.encode(as_data(value), enc_hook=str)
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
@@ -96,6 +132,15 @@ def as_data(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): as_data(inner) for key, inner in value.items()}
     return [as_data(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def time_left(seconds: float, done: int, total: int) -> str:
+    """Return an estimate of the time left, if the work goes on as fast as before; empty in the first second.
+
+    >>> time_left(30.0, 250, 1000), time_left(0.5, 1, 1000), time_left(30.0, 0, 1000)
+    ('1 min 30 s', '', '')
+    """
+    return round_duration(seconds * (total - done) / done) if done and seconds >= 1 else ""
 
 
 @contextmanager

@@ -1,14 +1,13 @@
 """`kueuepy play`: a page with sliders; each change of a slider simulates the same jobs again."""
 
-import webbrowser
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from kueuepy.cli.logs import Format, Window, read_jobs
 from kueuepy.cli.options import KueueVersion, Lenient, examples, read_cluster
-from kueuepy.cli.output import say
-from kueuepy.errors import InvalidSpecError
+from kueuepy.cli.serving import Browser, Port, serve_page
 from kueuepy.errors.words import counted, plural
 from kueuepy.play import Playground, Server
 
@@ -27,10 +26,8 @@ def play(
     *,
     format: Format = "auto",  # noqa: A002 - as the option is called
     window: Window = None,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on; 0 selects a free port.")
-    ] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    port: Port = 0,
+    browser: Browser = True,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
@@ -43,16 +40,5 @@ def play(
     table = read_jobs(jobs, format, window=window)
     playground = Playground(cluster, table)
     playground.answer({})  # errors of the jobs are reported here, not on the page
-    try:
-        server = Server(playground, port)
-    except OSError as error:
-        raise InvalidSpecError(f"--port {port}: cannot be listened on: {error.strerror}") from None
-    say(f"{counted(len(playground.knobs), 'slider')}, {len(table):,} {plural(len(table), 'job')}: {server.url}")
-    if browser:
-        webbrowser.open(server.url)
-    try:
-        server.serve()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.close()
+    title = f"{counted(len(playground.knobs), 'slider')}, {len(table):,} {plural(len(table), 'job')}"
+    serve_page(partial(Server, playground), port, title, browser=browser)

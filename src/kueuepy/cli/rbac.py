@@ -27,9 +27,9 @@ def rbac(
     ] = "kueue-system",
     json: Json = False,
 ) -> None:
-    """Print a ClusterRole that allows to read what kueuepy reads, and nothing else, with its binding.
+    """Print a ClusterRole and its binding, which allow only the reads that kueuepy needs.
 
-    A second role allows to get the ConfigMap of Kueue's manager. No role allows to write or to read Secrets.
+    A second role allows reading the ConfigMap of Kueue's manager. No role allows writing, or reading Secrets.
     """
     namespace, slash, account = service_account.partition("/")
     if not (namespace and slash and account):

@@ -1,19 +1,19 @@
 """`kueuepy record`: record what happens in a cluster."""
 
-import signal
-import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kueuepy.cli.options import examples
+from kueuepy.cli.interrupts import until_interrupted
+from kueuepy.cli.options import StopAfter, Users, context_of, examples, seconds_of
 from kueuepy.cli.output import say
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.live.recorder import Recorder
 from kueuepy.live.recorder import record as record_cluster
-from kueuepy.manifest.text.sources import CLUSTER, is_recording
+from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import SECOND
 from kueuepy.simulation.spans import span
 
@@ -37,13 +37,8 @@ def record(
         Path | None,
         typer.Option("--anonymise", metavar="FILE", help="Replace names by hashes with the key in this file."),
     ] = None,
-    users: Annotated[
-        str, typer.Option("--users", metavar="LABEL", help="Label of Workloads that names the user (default: none).")
-    ] = "",
-    stop_after: Annotated[
-        str | None,
-        typer.Option("--stop-after", metavar="TIME", help="Stop after this time (default: when interrupted)."),
-    ] = None,
+    users: Users = "",
+    stop_after: StopAfter = None,
 ) -> None:
     """Record what happens in a cluster in an SQLite file, until the command is interrupted.
 
@@ -51,31 +46,23 @@ def record(
     FILE as the history of its jobs. The cluster is only read. Environment variables and commands of pods are not
     recorded.
     """
-    if not cluster.startswith(CLUSTER):
-        raise typer.BadParameter(f"{cluster!r}; it must be cluster: or cluster:CONTEXT", param_hint="'CLUSTER'")
+    context = context_of(cluster)
     if not is_recording(str(out)) or "@" in str(out):
         raise InvalidSpecError(f"{out}: its name must end with .db and contain no @")
-    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    running = ExitStack()
+
+    def begin(recorder: Recorder) -> None:
+        say(f"recording {cluster} in {out}; press Ctrl-C to stop", stderr=True)
+        running.enter_context(until_interrupted(recorder.stop))
+
+    with running:
         written = record_cluster(
-            cluster.removeprefix(CLUSTER),
+            context,
             out,
             keep=None if keep is None else span("--keep", keep) / SECOND,
             anonymise=anonymise,
             users=users,
-            seconds=None if stop_after is None else span("--stop-after", stop_after) / SECOND,
-            on_start=lambda recorder: _announce(recorder, cluster, out),
+            seconds=seconds_of(stop_after),
+            on_start=begin,
         )
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            for one, handler in handlers.items():
-                signal.signal(one, handler)
     say(f"{out}: {counted(written, 'event')} written")
-
-
-def _announce(recorder: Recorder, cluster: str, out: Path) -> None:
-    """Print that the recording begins, and end it when the process is asked to terminate."""
-    say(f"recording {cluster} in {out}; press Ctrl-C to stop", stderr=True)
-    if threading.current_thread() is threading.main_thread():
-        for one in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, lambda *_: recorder.stop())

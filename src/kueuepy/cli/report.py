@@ -1,5 +1,7 @@
 """`kueuepy report`: write the results of simulations as one HTML file."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,7 @@ from kueuepy.cli.options import examples
 from kueuepy.cli.output import progress, say, writing
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.report import report as write_report
-from kueuepy.simulation.result import load_result
+from kueuepy.simulation.stored import load_result
 
 EXAMPLES = examples(
     "kueuepy report results/ -o report.html",
@@ -28,14 +30,16 @@ def report(
 ) -> None:
     """Write a report of one simulation, or a comparison of several, as one self-contained HTML file.
 
-    The report has metrics with confidence intervals, charts, evictions by queue, and the jobs still pending with the
-    reason. A comparison also lists the decisions that differ between the first and the last simulation, and the jobs
-    that wait longer in the last.
+    The report begins with the result in words, and ends with all metrics, their confidence intervals and the settings.
+    Between these are charts, evictions, and the pending jobs with the reason. A comparison has the policies side by
+    side, and lists the queues and jobs that wait longer or less.
     """
     with progress("reading the results"):
         found = {folder: load_result(folder) for folder in folders}
     named = {Path(folder).name or folder: result for folder, result in found.items()}
     results = named if len(named) == len(found) else found
     with progress("writing the report"), writing(output):
-        write_report(next(iter(results.values())) if len(results) == 1 else Comparison(results), output, title)
+        single = len(results) == 1
+        chosen = next(iter(results.values())) if single else Comparison(results)
+        write_report(chosen, output, title, shlex.join(["kueuepy", *sys.argv[1:]]))
     say(f"written to {output}")

@@ -1,9 +1,12 @@
 """`kueuepy simulate`: simulate jobs on a cluster configuration in virtual time."""
 
+import shlex
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -11,12 +14,18 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, announce, fail, print_json, say, table, time_left, writing
+from kueuepy.cluster import Cluster
+from kueuepy.cluster.patch import patched
+from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.exploration.gate import check_policy as hold
 from kueuepy.exploration.gate import read_promises
+from kueuepy.manifest import Limits, check
+from kueuepy.manifest.places import at_place, placed
+from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.model import Clock, RunModel
@@ -31,7 +40,7 @@ EXAMPLES = examples(
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --gate examples/gate/promises.yaml",
     "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
-    "kueuepy simulate cluster:prod --jobs history.db --censored exponential --report week.html",
+    "kueuepy simulate cluster:prod --jobs history.db --censored exponential --edit quota.yaml",
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )
 
@@ -66,7 +75,7 @@ _Out: TypeAlias = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Directory to write all tables to, as input of kueuepy report or Python's load_result.",
+        help="Directory to write all tables to, for kueuepy report or the Python function load_result.",
     ),
 ]
 _Report: TypeAlias = Annotated[
@@ -85,7 +94,7 @@ _Jobs: TypeAlias = Annotated[
     ),
 ]
 _Load: TypeAlias = Annotated[
-    float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate by X (default: 1).")
+    float | None, typer.Option("--load", metavar="X", help="Scale the arrival rate by X.  [default: 1]")
 ]
 _Every: TypeAlias = Annotated[
     str,
@@ -128,6 +137,10 @@ _Warmup: TypeAlias = Annotated[
 _Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random number generator.")
 ]
+_Edit: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--edit", metavar="FILE", help="Objects with the fields to change, merged as by kubectl apply."),
+]
 _At: TypeAlias = Annotated[
     str | None,
     typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the simulation, e.g. quota changes."),
@@ -153,6 +166,7 @@ def simulate(
     warmup: _Warmup = "0",
     seed: _Seed = 0,
     at: _At = None,
+    edit: _Edit = None,
     missing: _Missing = "error",
     on_loop: _OnLoop = "hold",
     out: _Out = None,
@@ -174,8 +188,8 @@ def simulate(
     --at count from the submission of the first job. An event is a mapping such as
     {when: 1d, edit: {"ClusterQueue/a:quota[f/cpu].nominalQuota": 6}}.
 
-    --every is time in which a job makes progress, not clock time. With --on-loop hold, no job of the cohort tree is
-    admitted until another event occurs there.
+    The interval --every counts only time in which the job makes progress: checkpoints, restores and waiting do not
+    count. With --on-loop hold, no job of the cohort tree is admitted until another event occurs there.
     Exits with 1 if --missing is error and a LocalQueue does not exist. Exits with 3 if the simulation misses a target
     of --gate, or if it finds a preemption loop and --on-loop is raise.
     """
@@ -183,10 +197,9 @@ def simulate(
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture or ()]
-    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
+    cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
     table_ = read_jobs(jobs, format, map, window, censored)
-    if load is not None:
-        table_ = table_.scale_load(load)
+    table_ = table_ if load is None else table_.scale_load(load)
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),
         "clock": Clock(cycle),
@@ -216,6 +229,21 @@ def simulate(
         raise typer.Exit(ANSWER_IS_NO)
 
 
+def _edited(cluster: Cluster, file: str | None) -> Cluster:
+    """Return the cluster with the changes of a file, if one is given.
+
+    Raises:
+        KueueError: The file cannot be read, or a changed object is not valid.
+    """
+    for item in () if file is None else items(Path(file), Limits(), strict=True):
+        with placed(partial(at_place, place=item.where())):
+            found = patched(cluster.objects(), item.value).object
+            check(found, feature_gates=cluster.configuration.gates)
+            cluster = cluster.replace(found, names=False)
+    announce(not_modelled(cluster))
+    return cluster
+
+
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
     """Yield a function that shows progress on standard error, or `None` if that is not a terminal."""
@@ -223,9 +251,12 @@ def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
         yield None
         return
 
+    begin = time.monotonic()
+
     def show(progress: Progress) -> None:
-        done = f"{progress.done:,} of {total:,} {plural(total, 'job')} done after {span_text(progress.now)}"
-        sys.stderr.write(f"\r{done}, {progress.waiting:,} waiting or running\x1b[K")
+        done = f"{progress.done:,} of {total:,} {plural(total, 'job')} done, {progress.waiting:,} waiting or running"
+        left = time_left(time.monotonic() - begin, progress.done, total)
+        sys.stderr.write(f"\r{done}{f', about {left} left' if left else ''}\x1b[K")
         sys.stderr.flush()
 
     try:
@@ -241,7 +272,7 @@ def _write(found: Result, out: str | None, report: str | None, pictures: list[tu
         found.save(out)
     if report is not None:
         with writing(report):
-            write_report(found, report)
+            write_report(found, report, command=shlex.join(["kueuepy", *sys.argv[1:]]))
     for name, path in pictures:
         with writing(path):
             drawn(found, name).save(path)

@@ -14,7 +14,7 @@ import yaml
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, writing
-from kueuepy.cluster import dump
+from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.exploration.grid import Sweep
@@ -50,7 +50,7 @@ _Seeds: TypeAlias = Annotated[
         "--seeds",
         min=1,
         metavar="N",
-        help="Number of simulations per policy; with more than 1, each shuffles the days of the jobs.",
+        help="Number of simulations per policy; if more than 1, each one shuffles the days of the job log.",
     ),
 ]
 _Threads: TypeAlias = Annotated[
@@ -270,7 +270,7 @@ def plan(
         str, typer.Option("--target", metavar="TARGET", help="Target to meet, e.g. 'wait_p95(team-a) <= 30m'.")
     ],
     vary: Annotated[
-        str, typer.Option("--vary", metavar="PATH", help="Path of the field whose smallest value to find.")
+        str, typer.Option("--vary", metavar="PATH", help="Path of the field to find the smallest value of.")
     ],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
@@ -320,7 +320,7 @@ def plan(
         threads=threads,
         storage=storage,
     )
-    if out is not None and found.cluster is not None:
+    if out is not None and isinstance(found.cluster, Cluster):
         with writing(out):
             Path(out).write_text(dump(found.cluster), encoding="utf-8")
     if picture is not None:

@@ -7,8 +7,9 @@ import typer
 
 from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors.problems import ManifestError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
@@ -16,7 +17,7 @@ from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 from kueuepy.upgrade import OLDEST, Upgrade, compare_versions, is_early
 
-_FROM = "First release, for example the installed one: v0.1 to v0.20-devel."
+_FROM = "First release, such as the installed one (v0.1 to v0.20-devel)."
 EXAMPLES = examples(
     "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
 )
@@ -35,7 +36,7 @@ def upgrade(
         str,
         typer.Option("--from", metavar="VERSION", help=_FROM),
     ],
-    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release, from v0.1 to v0.20-devel.")],
+    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release (v0.1 to v0.20-devel).")],
     rows: Rows = 40,
     exit_code: ExitCode = False,
     lenient: Lenient = False,
@@ -48,6 +49,7 @@ def upgrade(
     rules known to have changed between them and v0.15.
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
+    announce(not_modelled(Cluster.from_manifest(manifest, names=False)))
     read = reading_changes(manifest, files, before, after, lenient=lenient)
     with jobs_of(jobs) as items, progress("running the jobs under both releases"):
         found = compare_versions(Cluster.from_manifest(manifest, names=False), items, before, after)

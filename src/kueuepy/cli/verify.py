@@ -1,49 +1,67 @@
 """`kueuepy verify`: measure how far the decisions of kueuepy agree with a recorded cluster."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kueuepy.cli.options import Json, examples
+from kueuepy.cli.options import AtLeast, Json, Latency, examples
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, say
+from kueuepy.live.agreement import Agreement
+from kueuepy.live.closed import verify_closed
+from kueuepy.live.comparison import ClosedAgreement
 from kueuepy.live.verify import verify as verify_recording
 
-EXAMPLES = examples("kueuepy verify tests/live/data/cohort.jsonl.gz", "kueuepy verify history.db --at-least 0.99")
+EXAMPLES = examples(
+    "kueuepy verify tests/live/data/cohort.jsonl.gz",
+    "kueuepy verify tests/live/data/cohort.jsonl.gz --closed --explained 1",
+    "kueuepy verify history.db --at-least 0.99",
+)
 
 
 def verify(
     recording: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Recording of kueuepy record, or watch events as JSON lines.")
+        Path, typer.Argument(metavar="FILE", help="Recording written by kueuepy record, or watch events as JSON Lines.")
     ],
     *,
-    latency: Annotated[
-        str,
-        typer.Option(
-            "--latency",
-            metavar="DURATION",
-            help="Maximum time between a decision of Kueue and the API write that records it.",
-        ),
-    ] = "1.2s",
-    at_least: Annotated[
-        float | None,
-        typer.Option(
-            "--at-least", metavar="FRACTION", min=0, max=1, help="Exit with 3 if the agreement is below this fraction."
-        ),
-    ] = None,
+    latency: Latency = "1.2s",
+    at_least: AtLeast = None,
+    closed: Annotated[
+        bool,
+        typer.Option("--closed", help="Let kueuepy decide freely on the recorded inputs, and compare the outcomes."),
+    ] = False,
+    explained: Annotated[
+        int,
+        typer.Option("--explained", metavar="N", min=0, help="With --closed: number of differences to explain."),
+    ] = 3,
     json: Json = False,
 ) -> None:
-    """Compare each decision of a recorded cluster with the decision of kueuepy in the same state."""
+    """Compare each decision of a recorded cluster with the decision of kueuepy in the same state.
+
+    With --closed, kueuepy is not set to the recorded state after a difference, so that one difference can cause many
+    others. The outcome is what a simulation of the recorded period predicts.
+    """
+    if closed:
+        outcomes = verify_closed(recording, tolerance=latency, explained=explained)
+        _tell(outcomes, _closed_data(outcomes), at_least, json=json)
+        return
     found = verify_recording(recording, latency=latency)
+    _tell(found, {"decisions": found.decisions.rows()}, at_least, json=json)
+
+
+def _closed_data(found: ClosedAgreement) -> dict[str, Any]:
+    return {
+        "order": found.order,
+        "latency_seconds": found.latency,
+        "late_seconds": {f"p{percent:g}": late for percent, late in found.timing().items()},
+        "preemptions": found.preemptions,
+        "admissions": found.admissions.rows(),
+    }
+
+
+def _tell(found: Agreement | ClosedAgreement, data: dict[str, Any], at_least: float | None, *, json: bool) -> None:
     if json:
-        print_json(
-            {
-                "agreement": found.share,
-                "decisions": found.decisions.rows(),
-                "differences": found.differences,
-                "notes": found.notes,
-            }
-        )
+        print_json({"agreement": found.share, **data, "differences": found.differences, "notes": found.notes})
     else:
         for note in found.notes:
             say(f"note: {note}", stderr=True)

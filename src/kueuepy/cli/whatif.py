@@ -10,7 +10,7 @@ import yaml
 from kueuepy.cli.describe import describe, ended, jobs_of, plain, rows_table, start
 from kueuepy.cli.logs import pair
 from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.decisions import Admitted, Preempting
@@ -42,7 +42,7 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file of jobs; for each alone, test whether it would be admitted now.",
+            help="YAML, JSON or CSV file of jobs; test for each job by itself whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
@@ -60,7 +60,7 @@ def whatif(
         typer.Option(
             "--edit",
             metavar="FILE",
-            help="Objects with the fields to change, merged as kubectl apply does.",
+            help="Objects with the fields to change, merged as by kubectl apply.",
         ),
     ] = None,
     replace: Annotated[
@@ -198,6 +198,8 @@ def _value(text: str) -> tuple[str, Any]:
 def _edit(scheduler: Scheduler, changed: list[Edit], *, rows: int, exit_code: bool, json: bool) -> None:
     with progress("deciding with and without the change"):
         difference = scheduler.whatif(*changed)
+    announce(difference.not_modelled)
+    with progress("comparing usage with quota"):
         leaving = workloads_over_quota(scheduler, *changed)
     if json:
         print_json({"changes": difference.changes, "beyond_quota": leaving})

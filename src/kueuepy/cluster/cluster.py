@@ -362,13 +362,7 @@ class Cluster:
         fresh = Manifest.of(*objects, configuration=configuration)
         declared = self._declared
         return Cluster.from_manifest(
-            msgspec.structs.replace(
-                fresh,
-                jobs=declared.jobs,
-                others=declared.others,
-                origins=declared.origins,
-                job_origins=declared.job_origins,
-            ),
+            msgspec.structs.replace(fresh, jobs=declared.jobs, others=declared.others, origins=declared.origins),
             names=names,
         )
 

@@ -20,6 +20,9 @@ _BYTES = 32
 _LETTERS = 12
 _QUEUES = {"clusterQueue", "cohort", "cohortName", "parent", "parentName"}
 _LOCAL = {"queueName"}
+_TOPOLOGY = "kueue.x-k8s.io/podset-"
+"""The beginning of the annotations that identify pods which Kueue placed in a topology."""
+_NODES = {_HOSTNAME, "nodeName"}
 _SELECTORS = {"namespaceSelector", "managedJobsNamespaceSelector"}
 _MANAGER_FILE = "controller_manager_config.yaml"
 
@@ -93,7 +96,7 @@ class Anonymiser:
     def _metadata(self, metadata: dict[str, Any], kind: str) -> dict[str, Any]:
         found = {name: value for name, value in metadata.items() if name not in ("labels", "annotations")}
         kinds = {"ClusterQueue": "queue", "Cohort": "queue", "LocalQueue": "local", "Namespace": "namespace"}
-        kinds |= {"Node": "node", "Workload": "workload", "LimitRange": "limits"}
+        kinds |= {"Node": "node", "Workload": "workload", "LimitRange": "limits", "Pod": "pod"}
         if kind in kinds:
             found["name"] = self.name(metadata["name"], kinds[kind])
         if "namespace" in found and kind != "ConfigMap":
@@ -102,7 +105,11 @@ class Anonymiser:
             owners = found["ownerReferences"]
             found["ownerReferences"] = [{**one, "name": self.name(one.get("name", ""), "job")} for one in owners]
         labels = self._labels(metadata.get("labels") or {}, kind)
-        return found | ({"labels": labels} if labels else {})
+        found |= {"labels": labels} if labels else {}
+        kept = {
+            name: value for name, value in (metadata.get("annotations") or {}).items() if name.startswith(_TOPOLOGY)
+        }
+        return found | ({"annotations": kept} if kept else {})
 
     def _labels(self, labels: dict[str, str], kind: str) -> dict[str, str]:
         if kind == "Namespace":
@@ -141,7 +148,7 @@ class Anonymiser:
             if field == "message":
                 uids = _PREEMPTOR.search(value)
                 return " ".join(filter(None, ["preemption" if "preempt" in value else "", uids[0] if uids else ""]))
-            if field == _HOSTNAME:
+            if field in _NODES:
                 return self.name(value, "node")
         return value
 

@@ -42,6 +42,8 @@ def reduced(obj: dict[str, Any], kind: str) -> dict[str, Any]:
         return _workload(found, obj)
     if kind == "Node":
         return _node(found)
+    if kind == "Pod":
+        return {**found, "spec": _pod(found.get("spec") or {}), "status": _phase(found.get("status") or {})}
     if kind != "ConfigMap":
         found.pop("status", None)
     return found
@@ -59,17 +61,27 @@ def _workload(found: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
 
 def _pod_set(pod_set: dict[str, Any]) -> dict[str, Any]:
     template = pod_set.get("template") or {}
-    spec = {name: value for name, value in (template.get("spec") or {}).items() if name in _POD_FIELDS}
-    for name in ("containers", "initContainers"):
-        if name in spec:
-            spec[name] = [{key: one[key] for key in _CONTAINER_FIELDS if key in one} for one in spec[name] or ()]
     metadata = template.get("metadata") or {}
     kept = {}
     for name in ("labels", "annotations"):
         values = {key: value for key, value in (metadata.get(name) or {}).items() if _KUEUE in key}
         if values:
             kept[name] = values
+    spec = _pod(template.get("spec") or {})
     return {**pod_set, "template": {**({"metadata": kept} if kept else {}), "spec": spec}}
+
+
+def _pod(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the spec of a pod that influence decisions."""
+    found = {name: value for name, value in spec.items() if name in _POD_FIELDS}
+    for name in ("containers", "initContainers"):
+        if name in found:
+            found[name] = [{key: one[key] for key in _CONTAINER_FIELDS if key in one} for one in found[name] or ()]
+    return found
+
+
+def _phase(status: dict[str, Any]) -> dict[str, Any]:
+    return {"phase": status["phase"]} if "phase" in status else {}
 
 
 def _node(found: dict[str, Any]) -> dict[str, Any]:

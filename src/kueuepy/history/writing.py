@@ -11,6 +11,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.history.reduction import content, reduced
 from kueuepy.history.schema import connected, pack, table_of, unpack
 from kueuepy.history.transitions import Transition, transitions
+from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ _WORKLOAD = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _TRANSITION = "INSERT INTO transitions (workload, time, revision, what, reason, state) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+_DELIVERY = 5 * SECOND
+"""The longest time from a write to its receipt: a lost event may have been written before the last one was received."""
 
 
 class _Known(NamedTuple):
@@ -118,7 +123,12 @@ class RecordingWriter:
         """
         self._begin()
         if kind in self._last_seen:
-            row = (kind, self._last_seen[kind], time, "the recorded version expired; the state was listed again")
+            row = (
+                kind,
+                self._last_seen[kind] - _DELIVERY,
+                time,
+                "the recorded version expired; the state was listed again",
+            )
             self._db.execute("INSERT INTO gaps VALUES (?, ?, ?, ?)", row)
         present: set[str] = set()
         for obj in objects:

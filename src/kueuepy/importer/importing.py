@@ -226,7 +226,7 @@ def _outcome(workload: Workload) -> Outcome:
         return "pending"
     true = {condition.type for condition in status.conditions if condition.status == "True"}
     for condition, outcome in (("Finished", "finished"), ("Admitted", "admitted"), ("QuotaReserved", "reserved")):
-        if condition in true:
+        if condition in true and (outcome == "finished" or status.admission is not None):
             return outcome  # type: ignore[return-value]
     return "pending"
 
@@ -244,7 +244,7 @@ def _obstacle(
         return "" if local_queues[queue] in queues else f'there is no ClusterQueue "{local_queues[queue]}" to wait in'
     assert workload.status is not None
     admission = workload.status.admission
-    assert admission is not None, "an object with quota and without an admission is not valid"
+    assert admission is not None, "only workloads with an admission are admitted or reserved"
     if admission.cluster_queue not in queues:
         return f'it has quota of a ClusterQueue "{admission.cluster_queue}" that is not there'
     covered = queues[admission.cluster_queue]
@@ -266,7 +266,7 @@ def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
         elif _is_over(job):
             yield Imported(job["kind"], key, "skipped", "it is over")
         else:
-            waiting.append((key, job))
+            waiting.append((key, dict(job)))  # without its position, which the outcome does not name
     pods = [job for _, job in waiting if job["kind"] == "Pod"]
     batches = [(job["kind"], key, [job]) for key, job in waiting if job["kind"] != "Pod"]
     for kind, key, batch in [*batches, *([("Pod", "*", pods)] if pods else [])]:

@@ -37,7 +37,7 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class ImportReport(Columns):
-    """The outcome of an import, with one row per Workload, job and pod in the order of reading.
+    """The outcome of an import, with one row per Workload, job and pod, in the order in which they were read.
 
     The columns are `kind`, `key`, `outcome` and `reason`.
 

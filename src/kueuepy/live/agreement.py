@@ -47,6 +47,8 @@ class Difference(msgspec.Struct, frozen=True):
         workload: The key of the workload, `namespace/name`.
         here: The decision of kueuepy.
         cause: The likely cause of the difference.
+        explanation: The explanation of the workload's state at that time, as `Scheduler.explain` returns it; empty if
+            there is none.
     """
 
     time: Timestamp
@@ -54,6 +56,7 @@ class Difference(msgspec.Struct, frozen=True):
     workload: str
     here: str
     cause: str
+    explanation: str = ""
 
     def __str__(self) -> str:
         """Return a one-line description."""
@@ -132,6 +135,8 @@ class Agreement:
                 figures = f"{total:>8}  {counts['same']:>4}  {counts['moment']:>17}  {counts['different']:>9}"
                 lines.append(f"{kind:<12}  {figures}  {100 * self.share_of(kind):>8.1f}%")
         lines += [str(one) for one in self.differences[:20]]
+        if self.differences and self.differences[0].explanation:
+            lines += ["the first one at that time:", *self.differences[0].explanation.splitlines()]
         if len(self.differences) > 20:  # noqa: PLR2004 - one screen
             lines.append(f"and {len(self.differences) - 20} more in `differences`")
         return "\n".join(lines)

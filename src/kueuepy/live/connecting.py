@@ -12,6 +12,8 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked
 from kueuepy.importer import import_cluster
 from kueuepy.objects import Timestamp
+from kueuepy.pages import Page
+from kueuepy.pages.state import MOST_EXPLAINED, state_data
 
 if TYPE_CHECKING:
     import os
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 class LiveCluster:
     """A running cluster, which is read when it is first used, and again after `refresh`.
 
-    Only GET requests are sent. Lists of different kinds are not read at the same moment, so a snapshot of a busy
-    cluster may be slightly inconsistent; a Workload whose queue is missing is treated as Kueue would treat it.
+    Only GET requests are sent. Lists of different kinds are read one after the other, so a snapshot of a busy cluster
+    may be slightly inconsistent. kueuepy treats a Workload whose queue is missing as Kueue would.
     """
 
     def __init__(self, reader: ClusterReader) -> None:
@@ -53,6 +55,26 @@ class LiveCluster:
             workload: Its key `namespace/name`, or its name if it is in the namespace `default`.
         """
         return self._now().scheduler.explain(workload)
+
+    def page(
+        self, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
+    ) -> Page:
+        """Return a page of the cluster, one HTML file that loads nothing; see `kueuepy.page`.
+
+        Args:
+            path: The file to write. Default: no file is written.
+            title: The title of the page.
+            explained: The number of pending workloads with a full explanation in the page.
+
+        Raises:
+            StateError: The file cannot be written.
+        """
+        data = state_data(self._now().scheduler, title=title, source=self._reader.name, explained=explained)
+        data.notes = list(self.notes)
+        found = Page(data)
+        if path is not None:
+            found.save(path)
+        return found
 
     @property
     def cluster(self) -> Cluster:
@@ -106,7 +128,7 @@ def connect(context: str | None = None, *, kubeconfig: str | os.PathLike[str] | 
     permissions that reading a cluster needs.
 
     Args:
-        context: The kubeconfig context. Default: the current one. `in` is the cluster in which the process runs.
+        context: The kubeconfig context. Default: the current one. `in` means the cluster in which the process runs.
         kubeconfig: The kubeconfig file. Default: that of kubectl, `$KUBECONFIG` or `~/.kube/config`.
 
     Raises:

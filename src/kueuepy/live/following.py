@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError
-from kueuepy.live.recording import Conditions
+from kueuepy.live.recording import Conditions, reclaimable_pods
 from kueuepy.manifest import load
 from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler
@@ -114,8 +114,19 @@ class Follower:
         try:
             return self._workload(change) if change.kind == "Workload" else self._object(change)
         except KueueError as error:
-            self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
+            self._note(change, error)
             return True
+
+    def correct(self, change: Change) -> None:
+        """Set a Workload to the state that a change wrote; a state that is not valid is noted."""
+        assert change.new is not None, "a deleted Workload has no state"
+        try:
+            self.set_to(change.new)
+        except KueueError as error:
+            self._note(change, error)
+
+    def _note(self, change: Change, error: KueueError) -> None:
+        self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
 
     def set_to(self, manifest: dict[str, Any]) -> None:
         """Replace a Workload by its recorded state.
@@ -165,19 +176,45 @@ class Follower:
         if after.true("Finished"):
             if before.true("Finished"):
                 return False
-            on.finish(key, reason="Succeeded" if after.reason("Finished") == "Succeeded" else "Failed")
+            self.finish(key, after.reason("Finished"))
             return True
-        matters = self._checks(key, old, new)
+        matters = any([self.answer(key, old, new), self._reclaim(key, old, new)])
         if on.configuration.wait_for_pods_ready and after.true("PodsReady") != before.true("PodsReady"):
             on.pods_ready(key, after.true("PodsReady"))
             matters = True
         if before.true("QuotaReserved") and not after.true("QuotaReserved"):
-            self._release(key, new)
+            self.release(key, new)
             matters = True
         return matters
 
-    def _checks(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Apply the recorded answers to admission checks; the Scheduler itself resets checks."""
+    def finish(self, key: str, reason: str) -> None:
+        """Finish a workload.
+
+        Args:
+            key: The key of the workload.
+            reason: The recorded reason of the condition `Finished`.
+        """
+        self.scheduler.finish(key, reason="Succeeded" if reason == "Succeeded" else "Failed")
+
+    def _reclaim(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Apply the recorded number of pods that no longer need their quota."""
+        pods = reclaimable_pods(new)
+        if pods == reclaimable_pods(old) or not pods:
+            return False
+        self.scheduler.reclaim(key, pods)
+        return True
+
+    def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Apply the recorded answers to admission checks; the Scheduler itself resets checks.
+
+        Args:
+            key: The key of the workload.
+            old: The Workload before the answers.
+            new: The Workload with the answers.
+
+        Returns:
+            Whether the versions contain an answer.
+        """
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
         answered = False
         for check in (new.get("status") or {}).get("admissionChecks") or ():
@@ -195,12 +232,25 @@ class Follower:
             answered = True
         return answered
 
-    def _release(self, key: str, new: dict[str, Any]) -> None:
-        """Release the quota of an evicted workload whose pods have ended."""
+    def release(self, key: str, new: dict[str, Any] | None = None) -> None:
+        """Release the quota of an evicted workload whose pods have ended.
+
+        Args:
+            key: The key of the workload.
+            new: The recorded Workload, which replaces a workload that is not evicted; `None` to do nothing then.
+        """
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
         if not is_stopping(session.state, engine.find(key)):
-            self.set_to(new)
+            if new is not None:
+                self.set_to(new)
             return
         job_stopped(session, key)
         engine.settle()
+
+
+def explanation_of(follower: Follower, key: str) -> str:
+    """Return the explanation of a workload's state; an empty string if there is no such workload."""
+    if session_of(follower.scheduler).engine.find(key) < 0:
+        return ""
+    return str(follower.scheduler.explain(key))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.decisions import Admitted
+from kueuepy.errors import KueueError
 from kueuepy.live.recording import Change, Conditions, assignments
 from kueuepy.manifest import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kueuepy.decisions import Decision
     from kueuepy.live.agreement import Kind
@@ -32,6 +33,7 @@ class RecordedDecision(msgspec.Struct, eq=False):
         head: The workload that the scheduler considered: the preemptor for a preemption, otherwise the workload itself.
         assigned: For each pod set, the number of pods and the flavor of each resource.
         domains: For each pod set, the topology domains and their numbers of pods; `None` without a topology.
+        cluster_queue: The ClusterQueue in which the workload has or had quota.
     """
 
     number: int
@@ -42,14 +44,17 @@ class RecordedDecision(msgspec.Struct, eq=False):
     head: str
     assigned: dict[str, tuple[int | None, dict[str, str]]] = {}
     domains: list[Any] = []
+    cluster_queue: str = ""
 
     def is_same(self, decision: Decision) -> bool:
         """Return whether a decision is the same, regardless of the topology domains."""
         if self.head != decision.workload:
             return False
-        if not isinstance(decision, Admitted):
-            return True
-        assigned = {one.name: (one.count, dict(one.flavors)) for one in decision.pod_sets}
+        return self.assigns(decision.pod_sets) if isinstance(decision, Admitted) else True
+
+    def assigns(self, pod_sets: Iterable[Any]) -> bool:
+        """Return whether pod set assignments have the recorded numbers of pods and flavors."""
+        assigned = {one.name: (one.count, dict(one.flavors)) for one in pod_sets}
         return all(
             name in assigned and flavors == assigned[name][1] and count in (None, assigned[name][0])
             for name, (count, flavors) in self.assigned.items()
@@ -57,12 +62,14 @@ class RecordedDecision(msgspec.Struct, eq=False):
 
     def is_placed(self, decision: Decision) -> bool:
         """Return whether a decision assigns the recorded topology domains."""
-        if not any(self.domains):
-            return True
-        return isinstance(decision, Admitted) and placed_pods(decision.pod_sets) == self.domains
+        return not any(self.domains) or (isinstance(decision, Admitted) and self.places(decision.pod_sets))
+
+    def places(self, pod_sets: Iterable[Any]) -> bool:
+        """Return whether pod set assignments have the recorded topology domains."""
+        return not any(self.domains) or placed_pods(pod_sets) == self.domains
 
 
-def recorded_decisions(changes: Sequence[Change], uids: dict[Any, str]) -> Iterator[RecordedDecision]:
+def recorded_decisions(changes: Sequence[Change], uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
     """Yield the decisions of the scheduler in a recording: quota reservations, preemptions and node replacements.
 
     Args:
@@ -71,22 +78,38 @@ def recorded_decisions(changes: Sequence[Change], uids: dict[Any, str]) -> Itera
     """
     number = 0
     for index, change in enumerate(changes):
-        if change.kind != "Workload" or change.new is None or change.old is None:
-            continue
-        before, after = Conditions(change.old), Conditions(change.new)
-        found: list[tuple[Kind, str]] = []
-        if after.true("QuotaReserved"):
-            if not before.true("QuotaReserved"):
-                found.append(("admission", change.key))
-            elif _placed(change.old) != _placed(change.new):
-                found.append(("replacement", change.key))
-        if after.true("Evicted") and not before.true("Evicted") and after.reason("Evicted") == "Preempted":
-            by = _PREEMPTOR.search(after["Evicted"].get("message", ""))
-            found.append(("preemption", uids.get(by[1], "") if by else ""))
-        domains = _recorded_domains(change.new) if found and found[0][0] != "preemption" else []
-        for kind, head in found:
-            yield RecordedDecision(number, index, change.time, kind, change.key, head, _assigned(change.new), domains)
+        for decision in decisions_of(change, index, number, uids):
+            yield decision
             number += 1
+
+
+def decisions_of(change: Change, index: int, number: int, uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
+    """Yield the decisions of the scheduler that one change records.
+
+    Args:
+        change: The change.
+        index: The index of the change.
+        number: The number of the first decision.
+        uids: The keys of the workloads by UID.
+    """
+    if change.kind != "Workload" or change.new is None or change.old is None:
+        return
+    before, after = Conditions(change.old), Conditions(change.new)
+    found: list[tuple[Kind, str]] = []
+    if after.true("QuotaReserved"):
+        if not before.true("QuotaReserved"):
+            found.append(("admission", change.key))
+        elif _placed(change.old) != _placed(change.new):
+            found.append(("replacement", change.key))
+    if after.true("Evicted") and not before.true("Evicted") and after.reason("Evicted") == "Preempted":
+        by = _PREEMPTOR.search(after["Evicted"].get("message", ""))
+        found.append(("preemption", uids.get(by[1], "") if by else ""))
+    domains = _recorded_domains(change.new) if found and found[0][0] != "preemption" else []
+    queue = str(((change.new.get("status") or {}).get("admission") or {}).get("clusterQueue") or "")
+    for kind, head in found:
+        assigned = _assigned(change.new)
+        yield RecordedDecision(number, index, change.time, kind, change.key, head, assigned, domains, queue)
+        number += 1
 
 
 def _assigned(manifest: dict[str, Any]) -> dict[str, tuple[int | None, dict[str, str]]]:
@@ -100,7 +123,10 @@ def _placed(manifest: dict[str, Any]) -> list[Any]:
 def _recorded_domains(manifest: dict[str, Any]) -> list[Any]:
     if not any(_placed(manifest)):
         return []
-    (workload,) = load(manifest, strict=False).workloads
+    try:
+        (workload,) = load(manifest, strict=False).workloads
+    except KueueError:  # the follower notes it
+        return []
     assert workload.status is not None, "it has an admission"
     assert workload.status.admission is not None, "it has an admission"
     return placed_pods(workload.status.admission.pod_set_assignments)

@@ -18,6 +18,8 @@ from kueuepy.objects.times import parse_time
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+_MANAGER = "kueue-manager-config"
+_HINT = ", as `kubectl get --watch -o json --output-watch-events` prints it; a dump has no history to verify"
 _WRITES = {"ADDED", "MODIFIED", "DELETED"}
 
 
@@ -71,6 +73,19 @@ def read_events(path: str | os.PathLike[str]) -> list[Change]:
     return changes(_events(str(path), data))
 
 
+def recorded_gaps(path: str | os.PathLike[str]) -> list[tuple[int, int]]:
+    """Return the periods in which a recording may lack changes, in nanoseconds since the Unix epoch."""
+    if not is_recording(os.fspath(path)):
+        return []
+    return [(gap["since"], gap["until"]) for gap in Recording(path).gaps()]
+
+
+def manager_configuration(found: Iterable[Change]) -> list[dict[str, Any]]:
+    """Return the last version of the ConfigMap of Kueue's manager; an empty list if there is none."""
+    versions = [one.new for one in found if one.kind == "ConfigMap" and one.key.endswith(f"/{_MANAGER}")]
+    return [one for one in versions if one is not None][-1:]
+
+
 def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
@@ -78,7 +93,11 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
         try:
             event = msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event") from None
+            raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event{_HINT}") from None
+        if event.get("type") not in (*_WRITES, "BOOKMARK", "ERROR"):
+            raise InvalidSpecError(
+                f"{path}:{number}: type: is {event.get('type')!r}; a line must be a watch event{_HINT}"
+            )
         if event.get("type") in _WRITES and not (fault := _fault(event)):
             yield event
         elif event.get("type") in _WRITES:
@@ -158,6 +177,12 @@ def assignments(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the pod set assignments in the admission of a Workload's manifest."""
     admission = (manifest.get("status") or {}).get("admission") or {}
     return list(admission.get("podSetAssignments") or ())
+
+
+def reclaimable_pods(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of pods of each pod set that no longer need their quota."""
+    found = (manifest.get("status") or {}).get("reclaimablePods") or ()
+    return {str(one["name"]): int(one.get("count") or 0) for one in found if "name" in one}
 
 
 def seconds(nanoseconds: int) -> float:

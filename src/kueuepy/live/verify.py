@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors.arguments import checked
 from kueuepy.live.agreement import Agreement, Difference, JudgedDecision
-from kueuepy.live.following import CONFIGURATION, Follower
-from kueuepy.live.recorded import RecordedDecision, placed_pods, recorded_decisions
-from kueuepy.live.recording import Change, read_events
+from kueuepy.live.following import CONFIGURATION, Follower, explanation_of
+from kueuepy.live.recorded import RecordedDecision, decisions_of, placed_pods
+from kueuepy.live.recording import Change, manager_configuration, read_events
+from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from kueuepy.decisions import Decision
     from kueuepy.live.agreement import Kind
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _MOST_CYCLES = 1000
 _CHECKPOINTS = 64
 _BETWEEN = 8
-_MANAGER = "kueue-manager-config"
 Progress: TypeAlias = "Callable[[int, int], None]"
 _Outcome: TypeAlias = Literal["", "same", "moment", "different"]
 
@@ -71,47 +71,116 @@ def verify(
         NotFoundError: The recording cannot be read.
         InvalidSpecError: The recording is invalid, or `latency` is not a duration.
     """
-    return _Verifier(read_events(recording), duration_ns(latency)).run(progress)
+    found = read_events(recording)
+    uids = {one.manifest["metadata"].get("uid"): one.key for one in found if one.kind == "Workload"}
+    verifier = Verifier(manager_configuration(found), duration_ns(latency), uids)
+    for change in found:
+        verifier.add(change)
+    for number, change in enumerate(found):
+        verifier.judge(change.time)
+        if progress is not None:
+            progress(number + 1, len(found))
+    notes = verifier.notes if verifier.judged else [*verifier.notes, "the recording has no decisions to compare"]
+    return Agreement(verifier.judged, verifier.differences, dict(verifier.domains), tuple(notes))
 
 
-class _Verifier:
-    def __init__(self, changes: Sequence[Change], latency: int) -> None:
-        relevant = [change for change in changes if change.kind == "Workload" or change.kind in CONFIGURATION]
-        self._changes = relevant
+class Verifier:
+    """The comparison of recorded decisions with those of kueuepy, change by change.
+
+    `add` takes a change, and `judge` processes the changes whose later decisions are known. Only what later decisions
+    need is stored, so that a verifier can follow a cluster without an end.
+
+    Attributes:
+        judged: The judged decisions; the caller may clear the list.
+        differences: The decisions that differ; the caller may clear the list.
+        domains: The numbers of admissions with the same (True) and other (False) topology domains.
+    """
+
+    def __init__(self, configuration: Iterable[dict[str, Any]], latency: int, uids: dict[Any, str]) -> None:
+        """Create a verifier of an empty cluster.
+
+        Args:
+            configuration: The ConfigMap of Kueue's manager, if it is known.
+            latency: The longest time between a decision and its write, in nanoseconds.
+            uids: The keys of known workloads by UID.
+        """
         self._latency = latency
-        manager = [
-            change.new for change in changes if change.kind == "ConfigMap" and change.key.endswith(f"/{_MANAGER}")
-        ]
-        self._run = _Run(Follower.start([found for found in manager if found is not None][-1:]))
-        self._uids = {
-            change.manifest["metadata"].get("uid"): change.key for change in relevant if change.kind == "Workload"
-        }
-        self._recorded = list(recorded_decisions(relevant, self._uids))
+        self._run = _Run(Follower.start(configuration))
+        self._uids = uids
+        self._changes: dict[int, Change] = {}
+        self._added = self._next = self._oldest = 0
+        self._found = 0
+        self._first: deque[tuple[int, RecordedDecision]] = deque()
         self._at: dict[int, list[RecordedDecision]] = defaultdict(list)
         self._of: dict[tuple[Kind, str], deque[RecordedDecision]] = defaultdict(deque)
-        for decision in self._recorded:
-            self._at[decision.index].append(decision)
-            self._of[decision.kind, decision.workload].append(decision)
-        self._outcomes: dict[int, _Outcome] = {}
-        self._domains: Counter[bool] = Counter()
-        self._differences: list[Difference] = []
+        self.judged: list[JudgedDecision] = []
+        self.domains: Counter[bool] = Counter()
+        self.differences: list[Difference] = []
         self._corrected: set[int] = set()
         self._doubted: dict[tuple[Kind, str], tuple[int, Decision]] = {}
         self._reported: set[tuple[Kind, str]] = set()
         self._checkpoints: deque[tuple[int, _Run]] = deque(maxlen=_CHECKPOINTS)
 
-    def run(self, progress: Progress | None) -> Agreement:
-        for index, change in enumerate(self._changes):
-            self._wait(self._run, change.time, index)
-            for decision in self._at.get(index, ()):
-                self._judge(decision)
-            if change.kind == "Workload" or index in self._at:
-                self._checkpoints.append((index, self._run.fork()))
-            self._step(self._run, index)
-            self._report_doubts(index)
-            if progress is not None:
-                progress(index + 1, len(self._changes))
-        return self._agreement()
+    @property
+    def notes(self) -> list[str]:
+        """The changes that could not be applied, with reasons."""
+        return self._run.follower.notes
+
+    def add(self, change: Change) -> None:
+        """Add the next change."""
+        if change.kind == "Workload":
+            self._uids[change.manifest["metadata"].get("uid")] = change.key
+        elif change.kind not in CONFIGURATION:
+            return
+        index = self._added
+        self._changes[index] = change
+        self._added += 1
+        for decision in decisions_of(change, index, self._found, self._uids):
+            self._found += 1
+            self._first.append((index, decision))
+            self._at[index].append(decision)
+            self._of[decision.kind, decision.workload].append(decision)
+
+    def judge(self, until: int | None = None) -> None:
+        """Process the changes up to a time at which all decisions within the latency are known.
+
+        Args:
+            until: The time in nanoseconds since the Unix epoch; `None` for all changes.
+        """
+        while self._next < self._added and (until is None or self._changes[self._next].time <= until):
+            self._process(self._next)
+            self._next += 1
+
+    def _process(self, index: int) -> None:
+        change = self._changes[index]
+        self._wait(self._run, change.time, index)
+        for decision in self._at.get(index, ()):
+            self._judge(decision)
+        if change.kind == "Workload" or index in self._at:
+            self._checkpoints.append((index, self._run.fork()))
+        self._step(self._run, index)
+        self._report_doubts(index)
+        if index % _CHECKPOINTS == 0:
+            self._forget(index)
+
+    def _forget(self, index: int) -> None:
+        """Forget what no later decision needs."""
+        oldest = min(self._checkpoints[0][0] if self._checkpoints else index, index - _CHECKPOINTS)
+        for old in range(self._oldest, oldest):
+            change = self._changes.pop(old)
+            if change.new is None:
+                self._uids.pop(change.manifest["metadata"].get("uid"), None)
+        self._oldest = max(self._oldest, oldest)
+        while self._first and self._first[0][0] < oldest:
+            _, decision = self._first.popleft()
+            self._at.pop(decision.index, None)
+            own = self._of[decision.kind, decision.workload]
+            own.remove(decision)
+            if not own:
+                del self._of[decision.kind, decision.workload]
+        first = self._first[0][1].number if self._first else self._found
+        self._run.made = frozenset(number for number in self._run.made if number >= first)
+        self._corrected = {number for number in self._corrected if number >= first}
 
     def _wait(self, run: _Run, time: int, index: int) -> None:
         """Advance the clock to a change; retry inadmissible workloads whenever a retry is due."""
@@ -174,24 +243,21 @@ class _Verifier:
             before = self._run.follower.fork()
             outcome, there = self._at_another_moment(decision)
             if outcome == "different":
-                self._differences.append(self._difference(before, decision))
+                self.differences.append(self._difference(before, decision))
             elif not there:
-                self._differences.append(self._misplaced(before, decision))
+                self.differences.append(self._misplaced(before, decision))
         if any(decision.domains):
-            self._domains[there] += 1
-        self._outcomes[decision.number] = outcome
+            self.domains[there] += 1
+        self.judged.append(
+            JudgedDecision(Timestamp.of(decision.time), decision.kind, decision.workload, outcome or "different")
+        )
         self._doubted.pop((decision.kind, decision.workload), None)
         self._reported.discard((decision.kind, decision.workload))
 
     def _correct(self, run: _Run, decision: RecordedDecision) -> None:
         run.made |= {decision.number}
         self._corrected.add(decision.number)
-        run.follower.set_to(self._written(decision))
-
-    def _written(self, decision: RecordedDecision) -> dict[str, Any]:
-        manifest = self._changes[decision.index].new
-        assert manifest is not None, "a decision is written to a Workload"
-        return manifest
+        run.follower.correct(self._changes[decision.index])
 
     def _repeats(self, decision: RecordedDecision) -> bool:
         """Return whether a workload is already preempted here; Kueue repeats a preemption if two writes conflict."""
@@ -204,7 +270,8 @@ class _Verifier:
             The outcome, and whether the topology domains are the same.
         """
         elsewhere: _Outcome = "different"
-        for position, run in enumerate(self._moments(decision)):
+        moments = self._moments(decision) if _has_queue(self._run.follower, decision.cluster_queue) else ()
+        for position, run in enumerate(moments):
             outcome: _Outcome = "same" if position == 0 else "moment"
             found = None if decision.number in run.made else self._makes(run, decision)
             if decision.number not in run.made:
@@ -285,9 +352,13 @@ class _Verifier:
 
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
         here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
-        what = "kueuepy does not consider it here" if here is None else _in_words(here)
+        explanation = explanation_of(before, decision.head)
+        state = explanation.partition("\n")[0] or "no such workload here"
+        what = f"kueuepy does not consider it: {state}" if here is None else _in_words(here)
         cause = "a moment that no object shows" if decision.workload in self._recent(decision) else "unknown"
-        return Difference(Timestamp.of(decision.time), decision.kind, decision.workload, what, cause)
+        if not _has_queue(before, decision.cluster_queue):
+            cause = f"the recording does not contain ClusterQueue {decision.cluster_queue}"
+        return Difference(Timestamp.of(decision.time), decision.kind, decision.workload, what, cause, explanation)
 
     def _misplaced(self, before: Follower, decision: RecordedDecision) -> Difference:
         here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.workload), None)
@@ -299,8 +370,8 @@ class _Verifier:
         """Return the keys of the objects that changed within the latency before the decision."""
         return {
             change.key
-            for change in self._changes[max(0, decision.index - _CHECKPOINTS) : decision.index]
-            if change.time >= decision.time - self._latency
+            for change in map(self._changes.get, range(decision.index - _CHECKPOINTS, decision.index))
+            if change is not None and change.time >= decision.time - self._latency
         }
 
     def _report_doubts(self, index: int) -> None:
@@ -319,16 +390,8 @@ class _Verifier:
             if any(one[:2] == (kind, key) for one in _decided(self._run.follower, again.scheduler.cycle())):
                 self._reported.add((kind, key))
                 what = f"only kueuepy decides this: {_in_words(decision)}"
-                self._differences.append(Difference(Timestamp.of(time), kind, key, what, "only here"))
-
-    def _agreement(self) -> Agreement:
-        rows = [
-            JudgedDecision(
-                Timestamp.of(one.time), one.kind, one.workload, self._outcomes.get(one.number) or "different"
-            )
-            for one in self._recorded
-        ]
-        return Agreement(rows, self._differences, dict(self._domains), tuple(self._run.follower.notes))
+                explanation = explanation_of(self._run.follower, decision.workload)
+                self.differences.append(Difference(Timestamp.of(time), kind, key, what, "only here", explanation))
 
 
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:
@@ -351,6 +414,10 @@ def _has(follower: Follower, key: str, condition: str) -> bool:
     place = engine.find(key)
     found = engine.condition(place, condition) if place >= 0 else None
     return found is not None and bool(found[0])
+
+
+def _has_queue(follower: Follower, name: str) -> bool:
+    return session_of(follower.scheduler).state.store.objects.get((ClusterQueue, name)) is not None
 
 
 def _in_words(decision: Decision) -> str:

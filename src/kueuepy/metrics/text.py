@@ -39,6 +39,24 @@ class Series:
             yield f"{self.name}{_labels(labels)} {number(value)}"
 
 
+class OwnSeries(Series):
+    """A series of kueuepy itself, without the prefix and the common label of Kueue's series."""
+
+    def __init__(self, name: str, kind: str, text: str) -> None:
+        """Create a series without values."""
+        super().__init__(name, kind, text)
+        self.name = f"kueuepy_{name}"
+
+    def add(self, amount: float = 1, /, **labels: str) -> None:
+        """Add to the value with these labels."""
+        key = tuple(sorted(labels.items()))
+        self.values[key] = self.values.get(key, 0) + amount
+
+    def set(self, value: float, /, **labels: str) -> None:
+        """Set the value with these labels."""
+        self.values[tuple(sorted(labels.items()))] = value
+
+
 class Histogram(Series):
     """A histogram of durations, with the bucket limits 1, 2.5, 5, 10, … seconds.
 
@@ -70,7 +88,7 @@ class Histogram(Series):
 
 
 def exposition(series: Iterable[Series]) -> str:
-    """Format series in the Prometheus text format 0.0.4, without series that have no values."""
+    """Format series in the Prometheus text format 0.0.4; series without values are omitted."""
     lines: list[str] = []
     for one in sorted(series, key=lambda one: one.name):
         if one.values:
@@ -99,7 +117,7 @@ def _key(labels: dict[str, str]) -> Labels:
 
 
 def _labels(labels: Labels) -> str:
-    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in labels) + "}"
+    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in labels) + "}" if labels else ""
 
 
 def _escape(value: str) -> str:

@@ -35,14 +35,21 @@ def test_simulate_out_names_the_extra_before_it_runs(kueuepy, tmp_path, monkeypa
 @pytest.mark.usefixtures("without_pyarrow")
 def test_tables_name_the_extra(tmp_path):
     jobs = kq.Jobs.of([{"queue": "a", "submit": 0, "runtime": 1}])
-    for use in (jobs.to_arrow, lambda: jobs.to_parquet(tmp_path / "x.parquet"), lambda: kq.Jobs.read("x.parquet")):
+    for use in (jobs.to_arrow, lambda: jobs.to_parquet(tmp_path / "x.parquet")):
         with pytest.raises(kq.errors.UnsupportedError, match=r'pip install "kueuepy\[arrow\]"'):
             use()
 
 
-def test_the_extra_exists_and_is_part_of_all():
+@pytest.mark.usefixtures("without_pyarrow")
+def test_a_parquet_log_names_the_extra_for_logs():
+    with pytest.raises(kq.errors.UnsupportedError, match=r'pip install "kueuepy\[logs\]"'):
+        kq.Jobs.read("x.parquet")
+
+
+@pytest.mark.parametrize("extra", ["arrow", "logs"])
+def test_the_extra_exists_and_is_part_of_all(extra):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    names = {one.partition(">")[0] for one in extras["arrow"]}
+    names = {one.partition(">")[0] for one in extras[extra]}
     assert names == {"pyarrow"}
     everything = extras["all"][0].partition("[")[2].rstrip("]").split(",")
     assert set(everything) == set(extras) - {"all"}

@@ -1,6 +1,11 @@
 """Locations in errors of jobs and rows that were read from files."""
 
+import pickle
+
 import pytest
+
+import kueuepy as kq
+from kueuepy.jobs import convert
 
 CPU = "spec.template.spec.containers[0].resources.requests.cpu"
 JOB = """\
@@ -177,3 +182,30 @@ def test_the_tables_of_a_directory_are_read(kueuepy, teams, tmp_path, rows):
     assert ran.code == 0
     assert "default/in-a-table" in ran.out
     assert kueuepy("compare", teams, teams, "--jobs", tmp_path, "--json").json["jobs"] == 1
+
+
+def test_a_job_that_is_given_twice_is_named_with_both_places(kueuepy, teams, jobs):
+    path = jobs()
+    once = path.read_text(encoding="utf-8")
+    path.write_text(f"{once}---\n{once}", encoding="utf-8")
+    lines = [number for number, line in enumerate(path.read_text().splitlines(), 1) if line.startswith("apiVersion")]
+    ran = kueuepy("compare", teams, teams, "--jobs", path)
+    told = f'{path}:{lines[1]}: Job "train": is given at {path}:{lines[0]} already; give each object once'
+    assert (ran.code, ran.err) == (1, f"error: {told}\n")
+    assert kueuepy("run", teams, path).err.startswith(f"error: {path}:{lines[1]}: Workload ")
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_job_keeps_its_position_wherever_it_goes(teams, jobs, monkeypatch, copied):
+    """The error names the file without another conversion of the jobs."""
+    path = jobs(cpu="-1")
+    line = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if "cpu:" in text)
+    read = kq.manifest.load([path]).jobs
+    scheduler = kq.Scheduler(kq.load(teams))
+    converted = []
+    workload = convert._workload
+    monkeypatch.setattr(convert, "_workload", lambda *given: converted.append(given) or workload(*given))
+    with pytest.raises(kq.errors.ManifestError) as caught:
+        scheduler.submit(*(pickle.loads(pickle.dumps(read)) if copied else read))  # noqa: S301 - our own
+    assert str(caught.value).startswith(f'{path}:{line}: Job "default/train": {CPU}: is -1; it must be 0 or more')
+    assert len(converted) == 1

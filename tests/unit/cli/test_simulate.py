@@ -134,16 +134,17 @@ def test_a_report_is_one_self_contained_file(week, tmp_path):
     page = tmp_path / "week.html"
     week("--report", page, "--until", "4d")
     assert parsed(page).titles == [
-        "Settings",
-        "Metrics",
-        "Usage and waiting times",
-        "Preemption",
+        "Usage and waiting",
+        "ClusterQueues",
+        "Evictions",
         "Pending jobs",
+        "All metrics",
+        "Settings and provenance",
     ]
     text = page.read_text(encoding="utf-8")
-    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert len(re.search(r"<script>(.*)</script>", text, re.DOTALL)[1]) < 20_000
-    assert text.count("<svg") == 4
+    assert text.count("<svg") == 2 * 4  # wide, and narrow for phones
     assert text.count("<title>") > 4
 
 
@@ -155,9 +156,16 @@ def test_two_results_are_compared(week, kueuepy, tmp_path):
     ran = kueuepy("report", tmp_path / "alone", tmp_path / "shared", "-o", page, "--title", "Share <them>?")
     assert ran.code == 0
     titles = parsed(page).titles
-    assert titles[0] == "Metrics by policy"
-    assert re.fullmatch(r"First decisions that differ \(\d+ decisions differ\)", titles[1])
-    assert titles[2:] == ["Jobs that wait longer under shared", "alone", "shared"]
+    assert titles == [
+        "Policies side by side",
+        "ClusterQueues and jobs that gain or lose under shared",
+        "Usage and waiting",
+        "Evictions",
+        "Pending jobs",
+        "First decisions that differ",
+        "All metrics",
+        "Settings and provenance",
+    ]
     text = page.read_text(encoding="utf-8")
     assert "<h1>Share &lt;them&gt;?</h1>" in text
     figures = json.loads((tmp_path / "shared" / "result.json").read_text())

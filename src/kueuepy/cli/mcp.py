@@ -1,0 +1,43 @@
+"""`kueuepy mcp`: answer the questions of AI agents about a cluster."""
+
+from typing import Annotated
+
+import typer
+
+from kueuepy.cli.agents.server import serve
+from kueuepy.cli.agents.source import Source
+from kueuepy.cli.options import KueueVersion, examples
+from kueuepy.manifest.text.sources import CLUSTER
+
+EXAMPLES = examples("kueuepy mcp", "kueuepy mcp cluster:prod", "kueuepy mcp history.db", "kueuepy mcp manifests/")
+
+
+def mcp(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Files, directories, cluster:CONTEXT, or a recording (default: the current context of kubectl).",
+        ),
+    ] = None,
+    *,
+    jobs: Annotated[
+        str | None,
+        typer.Option("--jobs", metavar="FILE", help="History for simulations; default: that of the source, if any."),
+    ] = None,
+    max_age: Annotated[
+        float,
+        typer.Option(
+            "--max-age",
+            min=0,
+            metavar="SECONDS",
+            help="Maximum age of the data that was read from a running cluster; older data is read again.",
+        ),
+    ] = 60,
+    kueue_version: KueueVersion = None,
+) -> None:
+    """Serve the Model Context Protocol on standard input and output, so that AI agents can ask about a cluster.
+
+    All tools only read. They accept no file names, and each answer has at most 2 kB. Needs the extra mcp.
+    """
+    serve(Source(files or [CLUSTER], jobs=jobs, version=kueue_version, max_age=max_age))

@@ -1,0 +1,183 @@
+"""`kueuepy page` and `kueuepy serve`: the page of a cluster as a file, or served and kept up to date."""
+
+import shlex
+from collections.abc import Hashable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from kueuepy.cli.describe import start
+from kueuepy.cli.options import AsIs, KueueVersion, Lenient, Namespace, examples
+from kueuepy.cli.output import progress, say, writing
+from kueuepy.cli.serving import Browser, Port, serve_page
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
+from kueuepy.history import Recording
+from kueuepy.loopback import Server
+from kueuepy.manifest.text.sources import is_live
+from kueuepy.pages import FixedFeed, Page, PageSite, RecordingFeed, SchedulerFeed
+from kueuepy.pages.data import PageData
+from kueuepy.pages.making import is_whole_recording
+from kueuepy.pages.recorded import recorded_data
+from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.stored import load_result
+
+PAGE_EXAMPLES = examples(
+    "kueuepy page cluster:prod -o page.html",
+    "kueuepy page examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv -o page.html",
+    "kueuepy page history.db -o week.html",
+)
+SERVE_EXAMPLES = examples(
+    "kueuepy serve cluster:prod",
+    "kueuepy serve history.db --port 8000",
+    "kueuepy serve examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --no-browser",
+)
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        help="cluster:CONTEXT, a recording, a directory written by simulate --out, a saved state, "
+        "or YAML, JSON and CSV files.",
+    ),
+]
+Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
+
+
+class _Options(NamedTuple):
+    title: str
+    namespace: str
+    version: str | None
+    lenient: bool
+    as_is: bool
+
+
+def page(
+    sources: Sources,
+    *,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],
+    title: Title = "",
+    explain: Annotated[
+        int,
+        typer.Option(
+            "--explain",
+            min=0,
+            metavar="N",
+            help="Number of pending workloads with a full explanation, from the head of each queue.",
+        ),
+    ] = MOST_EXPLAINED,
+    as_is: AsIs = False,
+    namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
+    lenient: Lenient = False,
+) -> None:
+    """Write a page of a cluster: quota, pending workloads with reasons, running workloads and racks.
+
+    The page is one HTML file, which loads nothing. The page of a recording or of a simulation has a time slider. Only
+    GET requests are sent to a cluster.
+    """
+    options = _Options(title, namespace, kueue_version, lenient, as_is)
+    name = ", ".join(sources)
+    if _is_result(sources):
+        with progress("reading the result"):
+            data = _of_result(sources[0], title)
+    elif _is_recording(sources):
+        with progress("reading the recording"):
+            data = recorded_data(Recording(sources[0]), title=title, source=name, explained=explain)
+    else:
+        scheduler, notes = _started(sources, options)
+        with progress("explaining the pending workloads"):
+            data = state_data(scheduler, title=title, source=name, explained=explain)
+        data.notes = list(notes)
+    data.command = _command(sources, options)
+    with writing(output):
+        Page(data).save(output)
+    size = Path(output).stat().st_size / 1e6 if Path(output).is_file() else 0.0
+    say(f"{output}: {counted(len(data.workloads.name), 'workload')}, {size:.1f} MB")
+
+
+def serve(
+    sources: Sources,
+    *,
+    port: Port = 0,
+    every: Annotated[
+        float,
+        typer.Option("--every", min=1, max=86400, metavar="SECONDS", help="Shortest time between two readings."),
+    ] = 10.0,
+    browser: Browser = True,
+    title: Title = "",
+    as_is: AsIs = False,
+    namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
+    lenient: Lenient = False,
+) -> None:
+    """Serve the page of a cluster and keep it up to date; see kueuepy page.
+
+    The page is served on 127.0.0.1 only, at an address with a secret token. The source is read again while a browser
+    shows the page, at most every 10 seconds. The command writes no files. Press Ctrl-C to stop it.
+    """
+    options = _Options(title, namespace, kueue_version, lenient, as_is)
+    about = {"title": title, "source": ", ".join(sources)}
+    feed: FixedFeed | RecordingFeed | SchedulerFeed
+    if "-" in sources:
+        raise InvalidSpecError("-: standard input cannot be read again; give a file")
+    if _is_result(sources):
+        feed = FixedFeed(_of_result(sources[0], title))
+    elif _is_recording(sources):
+        feed = RecordingFeed(Recording(sources[0]), **about)
+    else:
+        feed = SchedulerFeed(lambda: _started(sources, options), lambda: _stamp(sources), **about)
+    with progress(f"reading {about['source']}"):
+        site = PageSite(feed, every)
+    serve_page(partial(Server, site), port, about["source"], browser=browser)
+
+
+def _is_result(sources: list[str]) -> bool:
+    return len(sources) == 1 and (Path(sources[0]) / "result.json").is_file()
+
+
+def _of_result(folder: str, title: str) -> PageData:
+    data = load_result(folder).page(title=title).data
+    data.source = folder
+    return data
+
+
+def _is_recording(sources: list[str]) -> bool:
+    return len(sources) == 1 and is_whole_recording(sources[0])
+
+
+def _started(sources: list[str], options: _Options) -> tuple[Scheduler, tuple[str, ...]]:
+    found = start(
+        sources,
+        lenient=options.lenient,
+        version=options.version,
+        namespace=options.namespace,
+        settle=not options.as_is,
+    )
+    return found.scheduler, found.notes
+
+
+def _stamp(sources: list[str]) -> Hashable:
+    """Return the times and sizes of all files; `None` if one of the sources is a cluster, which must be read."""
+    if any(map(is_live, sources)):
+        return None
+    found = []
+    for name in sources:
+        inside = sorted(Path(name).rglob("*")) if Path(name).is_dir() else [Path(name)]
+        for path in inside:
+            if path.exists():
+                facts = path.stat()
+                found.append((str(path), facts.st_mtime_ns, facts.st_size))
+    return tuple(found)
+
+
+def _command(sources: list[str], options: _Options) -> str:
+    """Return the command that explains a workload of the page."""
+    if _is_result(sources) or "-" in sources:
+        return ""
+    settings = " --as-is" * options.as_is + " --lenient" * options.lenient
+    settings += f" --kueue-version {options.version}" if options.version else ""
+    settings += f" -n {options.namespace}" if options.namespace != "default" else ""
+    return f"kueuepy explain {{name}} {shlex.join(sources)}{settings}"

@@ -1,0 +1,258 @@
+"""An HTTP server for one page on the loopback interface, protected by a token in the address.
+
+A service defines the requests: a `Site` answers the paths below the token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+import sys
+import threading
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import parse_qsl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Self
+
+_HOST = "127.0.0.1"
+_LONGEST = 256 * 1024
+_DIGITS = len(str(_LONGEST))
+_IDLE = 60
+_STRANGER_IDLE = 10
+"""Idle timeout in seconds of a connection that has not sent the token."""
+_MOST = 32
+"""Maximum number of connections, each with its thread; a browser opens up to six."""
+_ROOM = 1.0
+"""Time in seconds that a new connection waits for the end of the connection it replaces."""
+
+
+class _Connections(ThreadingHTTPServer):
+    """A server with at most `_MOST` connections at once.
+
+    At the limit, a new connection replaces the oldest connection that has not sent the token. If there is no such
+    connection, the new one is refused. Without the limit, any process on the machine could start unlimited threads or
+    block the page.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, *args: Any) -> None:
+        self._known: dict[Any, bool] = {}  # connection, in order of arrival: whether it has sent the token
+        self._changed = threading.Condition()
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._changed:
+            if len(self._known) >= _MOST:
+                self._end_a_stranger()
+                self._changed.wait_for(lambda: len(self._known) < _MOST, _ROOM)
+            has_room = len(self._known) < _MOST
+            if has_room:
+                self._known[request] = False
+        if has_room:
+            super().process_request(request, client_address)
+        else:
+            super().shutdown_request(request)
+
+    def _end_a_stranger(self) -> None:
+        stranger = next((one for one, known in self._known.items() if not known), None)
+        if stranger is not None:
+            with suppress(OSError):
+                stranger.shutdown(socket.SHUT_RDWR)  # its thread reads the end of the stream and stops
+
+    def has_token(self, request: Any) -> None:
+        """Mark a connection that has sent the token, so that it is not replaced."""
+        with self._changed:
+            if request in self._known:
+                self._known[request] = True
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        with self._changed:
+            self._known.pop(request, None)
+            self._changed.notify_all()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print a traceback, unless the client has only disconnected."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class Answer(NamedTuple):
+    """The answer to a request.
+
+    Attributes:
+        kind: The media type.
+        body: The content.
+        policy: The Content-Security-Policy of a page; by default, the content may load and run nothing.
+        tag: The ETag of the content; a request that already has it gets an answer without a body. Empty for none.
+        status: The HTTP status.
+    """
+
+    kind: str
+    body: bytes
+    policy: str = "default-src 'none'"
+    tag: str = ""
+    status: HTTPStatus = HTTPStatus.OK
+
+
+class Site(Protocol):
+    """The content that a server offers."""
+
+    def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
+        """Answer a GET request; `None` if there is no such path.
+
+        Args:
+            path: The path below the token, such as an empty string for the page.
+            query: The parameters of the address.
+        """
+
+    def post(self, path: str, body: bytes) -> Answer | None:
+        """Answer a POST request; `None` if there is no such path."""
+
+
+class Server:
+    """An HTTP server for a site at `url`.
+
+    The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
+    path. It also rejects another Host header, which a foreign web page could send by DNS rebinding.
+    """
+
+    def __init__(self, site: Site, port: int = 0) -> None:
+        """Start to listen.
+
+        Args:
+            site: The content to serve.
+            port: Port to listen on; 0 selects a free port.
+
+        Raises:
+            OSError: The port is in use.
+        """
+        self._token = secrets.token_urlsafe(24)
+        handler = type("Handler", (_Handler,), {"site": site, "token": self._token})
+        self._server = _Connections((_HOST, port), handler)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def port(self) -> int:
+        """The port on which the server listens."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The address of the page, with its token."""
+        return f"http://{_HOST}:{self.port}/{self._token}/"
+
+    def serve(self) -> None:
+        """Serve requests until `close` or Ctrl-C."""
+        self._server.serve_forever(poll_interval=0.1)
+
+    def start(self) -> None:
+        """Serve requests in a background thread."""
+        self._thread = threading.Thread(target=self.serve, name="loopback", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop the server and release the port."""
+        if self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._thread = None
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        """Serve requests in a background thread until the block ends."""
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the server."""
+        self.close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    site: Site
+    token: str
+    protocol_version = "HTTP/1.1"
+    timeout = _STRANGER_IDLE
+    server: _Connections
+
+    def do_GET(self) -> None:
+        path = self._path()
+        if path is None:
+            return
+        place, _, query = path.partition("?")
+        self._reply(self.site.get(place, dict(parse_qsl(query))))
+
+    def do_POST(self) -> None:
+        path = self._path()
+        if path is None:
+            return
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal() and len(length) <= _DIGITS) or int(length) > _LONGEST:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            return
+        self._reply(self.site.post(path, self.rfile.read(int(length))))
+
+    def _reply(self, found: Answer | None) -> None:
+        if found is None:
+            self._refuse(HTTPStatus.NOT_FOUND)
+        elif found.status >= HTTPStatus.BAD_REQUEST:
+            self._refuse(found.status)
+        elif found.tag and self.headers.get("If-None-Match") == found.tag:
+            self._send(found._replace(status=HTTPStatus.NOT_MODIFIED, body=b""))
+        else:
+            self._send(found)
+
+    def _path(self) -> str | None:
+        """Return the path below the token; refuse a request without the right token, Host or Origin."""
+        port = self.connection.getsockname()[1]
+        hosts = {f"{_HOST}:{port}", f"localhost:{port}"}
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host") not in hosts or (
+            origin is not None and origin not in {f"http://{host}" for host in hosts}
+        ):
+            self._refuse(HTTPStatus.FORBIDDEN)
+            return None
+        given, wanted = self.path.encode("utf-8", "replace"), f"/{self.token}/".encode()
+        if not hmac.compare_digest(given[: len(wanted)], wanted):
+            self._refuse(HTTPStatus.NOT_FOUND)
+            return None
+        self.server.has_token(self.connection)
+        self.connection.settimeout(_IDLE)
+        return self.path[len(wanted) :]
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        self.close_connection = True
+        self._send(Answer("text/plain", status.phrase.encode(), status=status))
+
+    def _send(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", f"{answer.policy}; frame-ancestors 'none'")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        if answer.tag:
+            self.send_header("ETag", answer.tag)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def version_string(self) -> str:
+        return "kueuepy"
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called above
+        """Log nothing, because the request URLs contain the token."""
