@@ -1,10 +1,11 @@
 """Explanations of the state of a workload, as a tree of causes and as text."""
 
-from kueuepy.explain.cause import Cause
+from kueuepy.explain.cause import Cause, RootCause
 from kueuepy.explain.explanation import Explanation, explain
 
 __all__ = [
     "Cause",
     "Explanation",
+    "RootCause",
     "explain",
 ]

@@ -1,27 +1,89 @@
-"""Cause: a node in the tree of an explanation."""
+"""Cause and RootCause: the parts of an explanation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+CauseKind: TypeAlias = Literal[
+    "backoff",
+    "behind",
+    "candidate",
+    "candidates",
+    "check",
+    "comparison",
+    "domain",
+    "domains",
+    "earlier_flavor",
+    "eligibility",
+    "eviction",
+    "fewer_pods",
+    "flavor",
+    "held",
+    "holder",
+    "inactive",
+    "lender",
+    "more_candidates",
+    "no_preemption",
+    "node",
+    "obstacle",
+    "place",
+    "pod_set",
+    "pool",
+    "position",
+    "preempted_by",
+    "preemption",
+    "release",
+    "remedies",
+    "remedy",
+    "remedy_for",
+    "resource",
+    "search_continues",
+    "share",
+    "sufficient_alone",
+    "topology",
+    "undeclared",
+]
+"""The kind of a cause. Each kind has one template for its text and one set of facts; see `kueuepy.explain.kinds`."""
+
+RootCode: TypeAlias = Literal[
+    "QuotaExceeded",
+    "NeverFits",
+    "NoMatchingFlavor",
+    "QueueInactive",
+    "NamespaceNotSelected",
+    "CheckPending",
+    "TopologyNoFit",
+    "BehindInQueue",
+    "WaitingForPreemption",
+    "NotModelled",
+    "Deactivated",
+    "AdmissionGated",
+    "OnHold",
+    "WaitingForPodsReady",
+    "BackOff",
+    "InvalidWorkload",
+    "SearchContinues",
+]
+"""The code of a root cause; `kueuepy.explain.kinds` describes each one."""
 
 
 class Cause(msgspec.Struct, frozen=True):
     """A node of an explanation: a sentence, its facts, and the causes that explain it.
 
     Attributes:
-        kind: The subject, such as `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share` or
-            `remedy`.
+        kind: The kind, such as `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share` or `remedy`.
+            It determines the template of the text and the names of the facts.
         text: The explanation as a sentence.
         facts: The numbers and names in the sentence, as data. Amounts are integers in base units, millicores for cpu.
         causes: The causes of this cause.
     """
 
-    kind: str
+    kind: CauseKind
     text: str
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
     causes: tuple[Cause, ...] = ()
@@ -33,6 +95,23 @@ class Cause(msgspec.Struct, frozen=True):
             yield from cause.walk()
 
 
-def cause(kind: str, text: str, facts: Any = None, causes: Iterable[Cause] = ()) -> Cause:
+class RootCause(msgspec.Struct, frozen=True):
+    """The one cause that decides why a workload does not run, as a code.
+
+    Attributes:
+        code: The code. The first ten codes are `QuotaExceeded`, `NeverFits`, `NoMatchingFlavor`, `QueueInactive`,
+            `NamespaceNotSelected`, `CheckPending`, `TopologyNoFit`, `BehindInQueue`, `WaitingForPreemption` and
+            `NotModelled`. The others are states of the workload itself: `Deactivated`, `AdmissionGated`, `OnHold`,
+            `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and `SearchContinues`.
+        text: The cause as a sentence.
+        facts: The numbers and names in the sentence, as data. Amounts are integers in base units, millicores for cpu.
+    """
+
+    code: RootCode
+    text: str
+    facts: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+def cause(kind: CauseKind, text: str, facts: Mapping[str, Any] | None = None, causes: Iterable[Cause] = ()) -> Cause:
     """Create a cause; `facts` is copied."""
     return Cause(kind, text, dict(facts or {}), tuple(causes))

@@ -58,7 +58,7 @@ def waiting_causes(
         causes.append(_cause("behind", words.behind(head, facts["cluster_queue"]), {"workload": head}))
     causes += obstacles(facts)
     if facts["goes_on"]:
-        causes.append(_cause("search goes on", words.goes_on()))
+        causes.append(_cause("search_continues", words.goes_on()))
     for pod_set in facts["pod_sets"]:
         causes += _pod_set(pod_set, alone=len(facts["pod_sets"]) == 1, fair=fair)
     if facts["contested"] or facts["candidates"]:
@@ -82,7 +82,7 @@ def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
     causes += [_flavor(flavor, uncovered=bool(pod_set["undeclared"]), fair=fair) for flavor in pod_set["flavors"]]
     if alone:
         return causes
-    return [_cause("pod set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)]
+    return [_cause("pod_set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)]
 
 
 def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
@@ -101,7 +101,7 @@ def _cell(cell: CellView, *, fair: bool) -> Cause:
     numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
     facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": cell["missing"]}
     if cell["short"]:
-        facts["shortages"] = tuple(Shortage(*shortage) for shortage in cell["shortages"])
+        facts["shortages"] = tuple(Shortage(*shortage)._asdict() for shortage in cell["shortages"])
     return _cause("resource", words.cell(cell), facts, _shortage(cell, fair=fair) if cell["short"] else ())
 
 
@@ -113,11 +113,11 @@ def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
         if holder["name"] != cell["path"][0]["name"]
     ]
     if _is_barred(cell):
-        causes.append(_cause("no preemption", words.no_preemption(cell, fair=fair)))
+        causes.append(_cause("no_preemption", words.no_preemption(cell, fair=fair)))
     if cell["sufficient_alone"]:
         named = tuple(cell["sufficient_alone"][:_MOST_NAMED])
         text = words.sufficient_alone(named, more=len(cell["sufficient_alone"]) > _MOST_NAMED)
-        causes.append(_cause("one would do", text, {"workloads": named}))
+        causes.append(_cause("sufficient_alone", text, {"workloads": named}))
     return causes
 
 
@@ -156,7 +156,7 @@ def _preemption(facts: FactsView) -> Cause:
             causes.append(_cause("candidates", words.candidates(group), verdicts))
     hidden = sum(facts["counts"].values()) - len(facts["candidates"])
     if hidden > 0:
-        causes.append(_cause("candidates", words.hidden(hidden, facts["counts"]), {"counts": facts["counts"]}))
+        causes.append(_cause("more_candidates", words.hidden(hidden, facts["counts"]), {"counts": facts["counts"]}))
     return _cause("preemption", words.preemption(facts), {"counts": facts["counts"]}, causes)
 
 
@@ -184,11 +184,13 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
         inner = [_held(cell) for flavor in pod_set["flavors"] for cell in flavor["cells"]]
-        causes.append(_cause("pod set", words.pod_set(pod_set), {"name": pod_set["name"]}, inner))
+        causes.append(
+            _cause("pod_set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, inner)
+        )
     if decided is not None:
         taken = {flavor for flavors in decided.flavors.values() for flavor in flavors.values()}
         causes += [
-            _cause("earlier flavor", words.attempt(attempt), {"flavor": attempt.flavor, "mode": attempt.mode})
+            _cause("earlier_flavor", words.attempt(attempt), {"flavor": attempt.flavor, "mode": attempt.mode})
             for attempt in decided.attempts
             if attempt.flavor not in taken
         ]
@@ -223,7 +225,7 @@ def _loan(cell: CellView) -> list[Cause]:
         if number(holder["lends"]) and holder["name"] != own["name"] and holder["meets"] in names
     ]
     causes += [_cause("pool", words.pool(node, resource), node) for node in within if number(node["nominal"])]
-    return [*causes, *(_cause("node", words.node(node, cell), node) for node in cell["path"])]
+    return [*causes, *(_cause("node", words.node(node, cell), {**node, "binds": False}) for node in cell["path"])]
 
 
 # --- history ---------------------------------------------------------------------------------------------------------
@@ -238,7 +240,7 @@ def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tu
     if preempted.is_true:
         inner = (
             _cause(
-                "preempted by",
+                "preempted_by",
                 words.preempted(facts["preemptor"], preempted.reason),
                 {
                     "workload": facts["preemptor"],

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of, status_of
 from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.explain.cause import Cause
-from kueuepy.explain.cause import cause as _cause
+from kueuepy.explain.cause import Cause, RootCause  # noqa: TC001 - part of a public annotation
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
 from kueuepy.explain.places import held_places
+from kueuepy.explain.roots import holding_root, waiting_root
 from kueuepy.notebook import repr_html
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from kueuepy.engine.facts import FactsView
     from kueuepy.engine.workloads import ConditionView
     from kueuepy.objects import Workload
+
+
+SCHEMA = "kueuepy.explain/v1"
+"""The name and version of the data that `Explanation.to_dict` returns. Within a version, fields are only added."""
 
 
 @checked_methods
@@ -39,6 +44,9 @@ class Explanation(msgspec.Struct, frozen=True):
         message: Kueue's message for the reason.
         written: Reason and message of the current condition `QuotaReserved`.
         causes: The causes of the state.
+        root_cause: The one cause that decides why the workload does not run; `None` if it runs, is evicted or finished,
+            or if the next cycle would admit it.
+        not_modelled: Parts of the input that kueuepy does not model and that could change the state.
     """
 
     workload: str
@@ -48,11 +56,13 @@ class Explanation(msgspec.Struct, frozen=True):
     message: str
     written: tuple[str, str]
     causes: tuple[Cause, ...]
+    root_cause: RootCause | None = None
+    not_modelled: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:
         """The explanation in one line."""
-        held_back = any(cause.kind in ("behind", "back-off") for cause in self.causes)
+        held_back = any(cause.kind in ("behind", "backoff") for cause in self.causes)
         verdict = "FitsLater" if self.verdict == "Fits" and held_back else self.verdict
         state = _HEADLINES.get(verdict, verdict)
         return f"{self.workload} {state}" + (f": {self.reason}" if self.reason and self.verdict == "Pending" else "")
@@ -62,13 +72,17 @@ class Explanation(msgspec.Struct, frozen=True):
         return tuple(found for cause in self.causes for found in cause.walk() if found.kind == kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as dicts and lists."""
-        plain: dict[str, Any] = msgspec.to_builtins(self, str_keys=True)
-        return plain
+        """Return the explanation as data for JSON, in the form of the schema `kueuepy.explain/v1`.
+
+        Infinite shares are the strings `+Inf` and `-Inf`.
+        """
+        plain: dict[str, Any] = _finite(msgspec.to_builtins(self, str_keys=True))
+        return {"schema": SCHEMA, **plain}
 
     def __str__(self) -> str:
-        """Format the tree as text."""
-        return "\n".join([self.headline, *_lines(self.causes, "")])
+        """Format the tree as text, after the parts of the input that kueuepy does not model."""
+        said = (f"not modelled: {text}" for text in self.not_modelled)
+        return "\n".join([*said, self.headline, *_lines(self.causes, "")])
 
     _repr_html_ = repr_html
 
@@ -83,6 +97,14 @@ _HEADLINES = {
     "Evicted": "is evicted and still holds its quota",
     "Finished": "is finished",
 }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else ("+Inf" if value > 0 else "-Inf")
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _lines(causes: tuple[Cause, ...], indent: str) -> Iterator[str]:
@@ -100,6 +122,7 @@ def explain(
     *,
     fair: bool,
     known: Callable[[str], Workload | None],
+    not_modelled: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain the state of a workload without changing the engine.
 
@@ -109,6 +132,7 @@ def explain(
         decided: The last admission of the workload, or `None` if it is unknown.
         fair: Whether fair sharing is enabled, so that shares are explained.
         known: A function that returns the submitted Workload of a key, or `None`.
+        not_modelled: The parts of the input that kueuepy does not model.
 
     Returns:
         The explanation.
@@ -118,10 +142,14 @@ def explain(
     written = conditions.get("QuotaReserved", NO_CONDITION)
     verdict: str = facts["verdict"]
     causes = history_causes(facts, conditions)
+    status = status_of(engine, found)
+    root: RootCause | None = None
     if facts["holds"]:
         verdict = _holding_verdict(conditions)
-        causes += holding_causes(facts, decided, status_of(engine, found), fair=fair)
-        causes += held_places(admission_of(engine, found))
+        admission = admission_of(engine, found)
+        causes += holding_causes(facts, decided, status, fair=fair)
+        causes += held_places(admission)
+        root = holding_root(verdict, status, admission)
     elif conditions.get("Finished", NO_CONDITION).is_true:
         verdict = "Finished"
     else:
@@ -133,8 +161,8 @@ def explain(
             after=[*_fewer_pods(facts, known), *releases(engine, facts, known)],
             fair=fair,
         )
+        root = waiting_root(engine, facts, status, written, _head(facts))
         verdict = "Fits" if verdict == "Admitted" else verdict
-    causes += _not_modelled(known(facts["workload"]))
     obstacle = facts["obstacle"]
     waits = verdict in ("Pending", "Preempting", "Fits")
     reason, message = written.reason, written.message
@@ -149,12 +177,9 @@ def explain(
         message,
         (written.reason, written.message),
         causes,
+        root,
+        not_modelled,
     )
-
-
-def _not_modelled(workload: Workload | None) -> tuple[Cause, ...]:
-    """Return the requests of a workload that kueuepy does not model."""
-    return () if workload is None else tuple(_cause("not modelled", text) for text in workload.not_modelled)
 
 
 def _fewer_pods(facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:

@@ -96,7 +96,7 @@ def _backoff(engine: Engine, status: StatusView, facts: FactsView) -> list[Cause
         return []
     left = (until - engine.now) / SECOND
     text = words.backoff(left, status.requeue_count or 0, facts["cluster_queue"])
-    return [_cause("back-off", text, {"until": until, "seconds": left})]
+    return [_cause("backoff", text, {"until": until, "seconds": left})]
 
 
 def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
@@ -135,7 +135,7 @@ def fewer_pods(facts: FactsView, workload: Workload | None) -> list[Cause]:
     sizes = {one.name: one.min_count for one in (workload.pod_sets if workload is not None else ())}
     return [
         _cause(
-            "fewer pods",
+            "fewer_pods",
             words.fewer_pods(pod_set, least),
             {"pod_set": pod_set["name"], "min_count": least, "count": pod_set["count"]},
         )

@@ -26,7 +26,7 @@ def remedies(facts: FactsView) -> list[Cause]:
     parts += [] if parts else [_choice(*part) for part in _parts(facts)]
     if not parts:
         return []
-    lone = parts[0].causes if len(parts) == 1 and parts[0].kind == "remedy for" else ()
+    lone = parts[0].causes if len(parts) == 1 and parts[0].kind == "remedy_for" else ()
     shown = lone or tuple(parts)
     return [_cause("remedies", words.remedies(len(shown), all_of=not lone), None, shown)]
 
@@ -54,4 +54,4 @@ def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:
     held = [_cause("remedy", words.remedy(flavor), {"flavor": flavor["flavor"]}) for flavor in flavors]
     resources = sorted({cell["resource"] for flavor in flavors for cell in flavor["cells"]})
     text = words.choices(resources, pod_set["name"], len(held))
-    return _cause("remedy for", text, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)
+    return _cause("remedy_for", text, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)

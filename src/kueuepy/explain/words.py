@@ -30,42 +30,48 @@ if TYPE_CHECKING:
     )
 
 _MODES = {
-    "NoFit": "does not fit",
-    "NoCandidates": "does not fit, and there are no preemption candidates",
-    "Preempt": "fits after preemption",
-    "Reclaim": "fits after reclaiming borrowed quota",
-    "Fit": "fits",
+    "NoFit": ("does not fit", "did not fit"),
+    "NoCandidates": (
+        "does not fit, and there are no preemption candidates",
+        "did not fit, and there were no preemption candidates",
+    ),
+    "Preempt": ("fits after preemption", "would have fit after preemption"),
+    "Reclaim": ("fits after reclaiming borrowed quota", "would have fit after reclaiming borrowed quota"),
+    "Fit": ("fits", "fit"),
 }
+"""The result for a flavor: now, and at admission."""
 _VERDICTS = {
-    "NotNeeded": "not preempted: it is a candidate, but the other targets are sufficient",
-    "NotEnough": "not preempted: it is a candidate, but all candidates together are not sufficient",
-    "WithinClusterQueueNever": "not preempted: it is in the same queue, and withinClusterQueue is Never",
-    "ReclaimWithinCohortNever": "not preempted: it is in another queue, and reclaimWithinCohort is Never",
-    "PriorityNotLower": "not preempted: its priority is not lower",
-    "NotNewer": "not preempted: its priority is equal, and it is not newer",
-    "QueueNotBorrowing": "not preempted: its queue does not borrow there",
-    "CohortNotBorrowing": "not preempted: a Cohort above its queue does not borrow there",
-    "FairSharing": "not preempted: the fair sharing strategies do not allow it, given the share of its queue",
-    "QueueInactive": "not preempted: its ClusterQueue is inactive, which protects its running workloads",
-    "BorrowWithinCohortNever": (
-        "not preempted: even without it, the request would have to borrow, and borrowWithinCohort is Never"
-    ),
-    "BorrowPriorityNotLower": (
-        "not preempted: the request has to borrow, and borrowWithinCohort requires a lower priority"
-    ),
+    "NotNeeded": "{it is a candidate}, but the other targets are sufficient",
+    "NotEnough": "{it is a candidate}, but all candidates together are not sufficient",
+    "WithinClusterQueueNever": "{it is} in the same queue, and withinClusterQueue is Never",
+    "ReclaimWithinCohortNever": "{it is} in another queue, and reclaimWithinCohort is Never",
+    "PriorityNotLower": "{its priority is} not lower",
+    "NotNewer": "{its priority is} equal, and {it is} not newer",
+    "QueueNotBorrowing": "{its} queue does not borrow there",
+    "CohortNotBorrowing": "a Cohort above {its} queue does not borrow there",
+    "FairSharing": "the fair sharing strategies do not allow it, given the share of {its} queue",
+    "QueueInactive": "{its} ClusterQueue is inactive, which protects {its} running workloads",
+    "BorrowWithinCohortNever": ("even without {it}, the request would have to borrow, and borrowWithinCohort is Never"),
+    "BorrowPriorityNotLower": "the request has to borrow, and borrowWithinCohort requires a lower priority",
     "AboveMaxPriorityThreshold": (
-        "not preempted: the request has to borrow, and its priority is above the maxPriorityThreshold of "
-        "borrowWithinCohort"
+        "the request has to borrow, and {its priority is} above the maxPriorityThreshold of borrowWithinCohort"
     ),
 }
-_PLURALS = (
-    (": it is a candidate", ": they are candidates"),
-    (": it is", ": they are"),
-    (": its priority is equal, and it is", ": their priorities are equal, and they are"),
-    ("its priority is", "their priorities are"),
-    ("without it,", "without them,"),
-    (" its ", " their "),
-)
+"""Why a candidate is not preempted; the same template serves one candidate and several."""
+_ONE = {
+    "it": "it",
+    "its": "its",
+    "it is": "it is",
+    "it is a candidate": "it is a candidate",
+    "its priority is": "its priority is",
+}
+_SEVERAL = {
+    "it": "them",
+    "its": "their",
+    "it is": "they are",
+    "it is a candidate": "they are candidates",
+    "its priority is": "their priorities are",
+}
 _WAYS_ON = {
     "FlavorNotFound": "it existed",
     "TopologyRequired": "the pods requested a topology",
@@ -96,7 +102,7 @@ def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
     if facts["mode"] == "Fit" and placewords.is_missing(facts["place"]):
         return f"{facts['flavor']}: its quota is sufficient, but the pods do not fit into its topology"
     borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
-    return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
+    return f"{facts['flavor']}: {_MODES[facts['mode']][0]}{borrows}"
 
 
 def no_preemption(facts: CellView, *, fair: bool) -> str:
@@ -206,6 +212,13 @@ def behind(head: str, queue: str) -> str:
 def goes_on() -> str:
     """Explain that the next cycle does not start with the first flavor."""
     return "its flavor search continues where the last cycle stopped, and restarts after the last flavor"
+
+
+def refused_elsewhere(reason: str) -> str:
+    """Explain that Kueue has not admitted a workload that fits."""
+    return (
+        f"it fits, but Kueue wrote {reason}: either the next cycle admits it, or the cause of its delay is not modelled"
+    )
 
 
 def inactive(queue: str, message: str) -> str:
@@ -323,26 +336,26 @@ def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
         reason = facts["reason"] or ""
         already = "being preempted" if facts["leaving"] else "to be preempted"
         return f"{name}: {already}, {reason}: {_REASONS[reason]}"
-    return f"{name}: {_VERDICTS[facts['verdict']]}"
+    return f"{name}: {_verdict(facts['verdict'], 1)}"
 
 
 def candidates(group: Sequence[CandidateView]) -> str:
     """Explain the common verdict on several candidates of one queue."""
     first = group[0]
-    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']}: {_together(first['verdict'])}"
+    name = f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']}"
+    return f"{name}: {_verdict(first['verdict'], len(group))}"
 
 
-def _together(verdict: str) -> str:
-    text = _VERDICTS[verdict]
-    for one, several in _PLURALS:
-        text = text.replace(one, several)
-    return text
+def _verdict(verdict: str, count: int) -> str:
+    """Return the verdict on a number of candidates."""
+    return f"not preempted: {_VERDICTS[verdict].format_map(_ONE if count == 1 else _SEVERAL)}"
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:
     """Summarise the candidates that are not listed."""
     counted = [
-        f"{number} {'to be preempted' if name == 'Taken' else _together(name)}" for name, number in counts.items()
+        f"{number} {'to be preempted' if name == 'Taken' else _verdict(name, number)}"
+        for name, number in counts.items()
     ]
     return f"and {count} more; in total: {'; '.join(counted)}"
 
@@ -393,13 +406,7 @@ def held(facts: CellView, borrowed: int | None) -> str:
 def attempt(made: FlavorAttempt) -> str:
     """Describe a flavor that was evaluated before the assigned one."""
     why = f" ({made.reason})" if made.reason else ""
-    did = (
-        _MODES[made.mode]
-        .replace("does not", "did not")
-        .replace("fits after", "would have fit after")
-        .replace("there are", "there were")
-    )
-    return f"not {made.flavor}: at admission, it {did}{why}"
+    return f"not {made.flavor}: at admission, it {_MODES[made.mode][1]}{why}"
 
 
 def check(name: str, state: str, message: str) -> str:

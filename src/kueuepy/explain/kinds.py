@@ -1,0 +1,415 @@
+"""The facts of each kind of cause and of each root cause.
+
+Amounts are integers in base units: thousandths for cpu (millicores), bytes for memory, and units for other resources.
+`None` (`null` in JSON) means unlimited. Times are nanoseconds since 1970-01-01 in UTC.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
+
+from msgspec import Meta
+
+from kueuepy.decisions import PreemptionReason  # noqa: TC001 - msgspec resolves it
+from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
+from kueuepy.engine.places import DomainView, PlaceFailureView
+from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec resolves it
+
+if TYPE_CHECKING:
+    from kueuepy.explain.cause import CauseKind, RootCode
+
+Key: TypeAlias = Annotated[str, Meta(description="The key of a workload, namespace/name.")]
+Nanoseconds: TypeAlias = Annotated[int, Meta(description="Nanoseconds since 1970-01-01 in UTC.")]
+Seconds: TypeAlias = Annotated[float, Meta(description="A duration in seconds.")]
+Pods: TypeAlias = Annotated[int, Meta(description="A number of pods.")]
+Limit: TypeAlias = Annotated[
+    Literal["quota", "borrowingLimit"], Meta(description="Whether the quota or the borrowingLimit is too small.")
+]
+
+
+class NoFacts(TypedDict):
+    """No facts: the text has everything."""
+
+
+class OfWorkload(TypedDict):
+    """A workload."""
+
+    workload: Key
+
+
+class OfResource(TypedDict):
+    """A resource."""
+
+    resource: str
+
+
+class OfFlavor(TypedDict):
+    """A flavor; the text is Kueue's message."""
+
+    flavor: str
+
+
+class OfReason(TypedDict):
+    """A reason of Kueue; the text is Kueue's message."""
+
+    reason: str
+
+
+class Flavor(TypedDict):
+    """The result of a flavor for a pod set. `mode` is the result of quota, without the topology."""
+
+    flavor: str
+    mode: str
+    borrowing_level: int
+    reason: str
+    tried: bool
+    chosen: bool
+
+
+class Shortage(TypedDict):
+    """A node whose quota or borrowingLimit is too small, and the missing amount."""
+
+    node: str
+    limit: Limit
+    amount: Amount
+
+
+class _Resource(TypedDict):
+    flavor: str
+    resource: str
+    asked: Amount
+    before: Amount
+    available: Amount
+    potential: Amount
+    where: str
+    limit: Limit
+    missing: Amount
+
+
+class Resource(_Resource, total=False):
+    """A request for one flavor and resource, compared with quota and limits.
+
+    `asked` includes `before`, the requests of other pod sets. `potential` is the largest amount that can ever be
+    available, and `where` the ClusterQueue or Cohort whose limit binds. A resource that is short has `shortages`, in
+    the order of the path to the root.
+    """
+
+    shortages: list[Shortage]
+
+
+class Node(NodeView):
+    """A ClusterQueue or Cohort on the path to the root; `binds` marks the one whose limit binds."""
+
+    binds: bool
+
+
+class Workloads(TypedDict):
+    """Workloads of which one would be sufficient."""
+
+    workloads: list[Key]
+
+
+class Counts(TypedDict):
+    """The number of preemption candidates with each verdict."""
+
+    counts: dict[str, int]
+
+
+class Candidate(TypedDict):
+    """A preemption candidate, and whether it is preempted; `leaving` means that it is already evicted."""
+
+    workload: Key
+    cluster_queue: str
+    verdict: str
+    reason: PreemptionReason | None
+    leaving: bool
+    priority: int
+
+
+class Candidates(TypedDict):
+    """Several preemption candidates of one queue with the same verdict."""
+
+    verdict: str
+    cluster_queue: str
+    workloads: list[Key]
+
+
+class Position(TypedDict):
+    """The number of workloads before this one in its ClusterQueue."""
+
+    position: Annotated[int, Meta(ge=0)]
+
+
+class PodSet(TypedDict):
+    """A pod set."""
+
+    name: str
+    count: Pods
+
+
+class Held(TypedDict):
+    """Quota that the workload holds, and the part that its queue borrows."""
+
+    flavor: str
+    resource: str
+    amount: Amount
+    borrowed: Amount
+
+
+class EarlierFlavor(TypedDict):
+    """A flavor that was evaluated before the assigned one."""
+
+    flavor: str
+    mode: str
+
+
+class Check(TypedDict):
+    """The state of an admission check."""
+
+    name: str
+    state: CheckState
+
+
+class PreemptedBy(TypedDict):
+    """The preemptor; empty if it no longer exists."""
+
+    workload: str
+    reason: str
+
+
+class Remedy(TypedDict, total=False):
+    """A change that would help; with the flavor or the resource, if it concerns one."""
+
+    flavor: str
+    resource: str
+
+
+class RemedyFor(TypedDict):
+    """The part of the request for which one of the changes below is needed."""
+
+    pod_set: str
+    resources: list[str]
+
+
+class BackOff(TypedDict):
+    """The end of the back-off after an eviction, and the remaining time."""
+
+    until: Nanoseconds
+    seconds: Seconds
+
+
+class Release(TypedDict):
+    """The latest end of a workload that holds enough quota, and the remaining time."""
+
+    workload: Key
+    at: Nanoseconds
+    seconds: Seconds
+
+
+class FewerPods(TypedDict):
+    """The minimum number of pods of a pod set that can start with fewer pods."""
+
+    pod_set: str
+    min_count: Pods
+    count: Pods
+
+
+class _Topology(TypedDict):
+    topology: str
+    levels: list[str]
+    count: Pods
+    has_leader: bool
+    resolved: bool
+    mode: Literal["required", "preferred", "unconstrained", "slices", "implied"]
+    level: str
+    slice_size: Pods
+    slice_level: str
+
+
+class Topology(_Topology, total=False):
+    """Whether the pods of a pod set fit into the topology of a flavor.
+
+    `largest` is the largest number of pods that would fit, and `largest_if_empty` the number without other workloads.
+    The numbers are absent if the topology does not support the request (`resolved` is false).
+    """
+
+    failure: PlaceFailureView | None
+    failure_if_empty: PlaceFailureView | None
+    largest: Pods
+    largest_if_empty: Pods
+    most_on_a_node: Pods
+    domains: list[DomainView]
+    domain_counts: list[int]
+    nearest: list[str] | None
+    sufficient_alone: list[Key]
+
+
+class Domains(TypedDict):
+    """The number of domains of a level that are not listed."""
+
+    level: str
+    count: int
+
+
+class Place(TypedDict):
+    """The topology assignment of a pod set: the domains by the values of their levels, each with a number of pods."""
+
+    pod_set: str
+    levels: list[str]
+    domains: list[tuple[list[str], Pods]]
+
+
+FACTS: dict[CauseKind, type] = {
+    "backoff": BackOff,
+    "behind": OfWorkload,
+    "candidate": Candidate,
+    "candidates": Candidates,
+    "check": Check,
+    "comparison": ComparisonView,
+    "domain": DomainView,
+    "domains": Domains,
+    "earlier_flavor": EarlierFlavor,
+    "eligibility": OfFlavor,
+    "eviction": OfReason,
+    "fewer_pods": FewerPods,
+    "flavor": Flavor,
+    "held": Held,
+    "holder": QuotaUserView,
+    "inactive": OfReason,
+    "lender": QuotaUserView,
+    "more_candidates": Counts,
+    "no_preemption": NoFacts,
+    "node": Node,
+    "obstacle": OfReason,
+    "place": Place,
+    "pod_set": PodSet,
+    "pool": NodeView,
+    "position": Position,
+    "preempted_by": PreemptedBy,
+    "preemption": Counts,
+    "release": Release,
+    "remedies": NoFacts,
+    "remedy": Remedy,
+    "remedy_for": RemedyFor,
+    "resource": Resource,
+    "search_continues": NoFacts,
+    "share": ShareView,
+    "sufficient_alone": Workloads,
+    "topology": Topology,
+    "undeclared": OfResource,
+}
+"""The facts of each kind of cause."""
+
+
+class QuotaExceeded(TypedDict):
+    """The request needs `missing` more of a resource than is available now.
+
+    `node` is the ClusterQueue or Cohort whose quota or borrowingLimit binds.
+    """
+
+    pod_set: str
+    flavor: str
+    resource: str
+    requested: Amount
+    available: Amount
+    missing: Amount
+    node: str
+    limit: Limit
+
+
+class NeverFits(TypedDict):
+    """The request exceeds the `maximum` that the quotas and limits can ever provide."""
+
+    pod_set: str
+    flavor: str
+    resource: str
+    requested: Amount
+    maximum: Amount
+
+
+class NoMatchingFlavor(TypedDict):
+    """No flavor can be assigned: of taints, node labels or topology, or because no flavor provides a resource.
+
+    `resources` are the resources that no flavor provides, and `messages` Kueue's messages by flavor.
+    """
+
+    pod_set: str
+    resources: list[str]
+    messages: dict[str, str]
+
+
+class TopologyNoFit(TypedDict):
+    """The quota is sufficient, but no domain of the topology has capacity for all pods.
+
+    `fits` is the number of pods that would fit now, and `fits_if_empty` the number without other workloads; null if
+    the topology does not support the request.
+    """
+
+    pod_set: str
+    flavor: str
+    topology: str
+    requested: Pods
+    fits: Pods | None
+    fits_if_empty: Pods | None
+
+
+class QueueInactive(TypedDict):
+    """The LocalQueue or ClusterQueue does not exist, or is stopped or inactive.
+
+    `inactivity` lists the causes for which a ClusterQueue is inactive.
+    """
+
+    kind: Literal["LocalQueueMissing", "LocalQueueStopped", "ClusterQueueMissing", "ClusterQueueInactive"]
+    queue: str
+    reason: str
+    inactivity: list[str]
+
+
+class NamespaceNotSelected(TypedDict):
+    """The namespaceSelector of the ClusterQueue does not match the namespace, or the namespace does not exist."""
+
+    namespace: str
+    cluster_queue: str
+
+
+class Checks(TypedDict):
+    """The admission checks that are not Ready."""
+
+    checks: list[Check]
+
+
+class BehindInQueue(TypedDict):
+    """Other workloads of its ClusterQueue are considered first; `head` is the head of a StrictFIFO queue."""
+
+    cluster_queue: str
+    position: int | None
+    head: str | None
+
+
+class Preemption(TypedDict):
+    """The workloads that must stop first; `count` is their number."""
+
+    workloads: list[Key]
+    count: int
+
+
+ROOT_FACTS: dict[RootCode, type] = {
+    "QuotaExceeded": QuotaExceeded,
+    "NeverFits": NeverFits,
+    "NoMatchingFlavor": NoMatchingFlavor,
+    "QueueInactive": QueueInactive,
+    "NamespaceNotSelected": NamespaceNotSelected,
+    "CheckPending": Checks,
+    "TopologyNoFit": TopologyNoFit,
+    "BehindInQueue": BehindInQueue,
+    "WaitingForPreemption": Preemption,
+    "NotModelled": OfReason,
+    "Deactivated": OfReason,
+    "AdmissionGated": OfReason,
+    "OnHold": OfReason,
+    "WaitingForPodsReady": OfReason,
+    "BackOff": BackOff,
+    "InvalidWorkload": OfReason,
+    "SearchContinues": OfReason,
+}
+"""The facts of each root cause."""

@@ -1,0 +1,233 @@
+"""The root cause for which a workload does not run, as a code with its facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy.engine.facts import number
+from kueuepy.engine.workloads import NO_CONDITION
+from kueuepy.explain import placewords, words
+from kueuepy.explain.cause import RootCause
+from kueuepy.objects import SECOND
+
+if TYPE_CHECKING:
+    from kueuepy._core import Engine
+    from kueuepy.engine.facts import CellView, FactsView, FlavorView, ObstacleView, PodSetView
+    from kueuepy.engine.workloads import AdmissionView, CheckView, ConditionView, StatusView
+    from kueuepy.explain.cause import RootCode
+
+_OBSTACLES: dict[str, RootCode] = {
+    "LocalQueueMissing": "QueueInactive",
+    "LocalQueueStopped": "QueueInactive",
+    "ClusterQueueMissing": "QueueInactive",
+    "ClusterQueueInactive": "QueueInactive",
+    "Deactivated": "Deactivated",
+    "Gated": "AdmissionGated",
+    "OnHold": "OnHold",
+    "PodsReady": "WaitingForPodsReady",
+    "DevicesRefused": "InvalidWorkload",
+    "DevicesUncounted": "NotModelled",
+}
+"""The code of each obstacle that prevents the evaluation of a workload."""
+_PERMANENT: tuple[RootCode, ...] = ("NoMatchingFlavor", "NeverFits")
+"""Codes of causes that do not end when other workloads finish, the most severe first."""
+_BY_SEVERITY: tuple[RootCode, ...] = (*_PERMANENT, "TopologyNoFit", "QuotaExceeded")
+
+
+def waiting_root(
+    engine: Engine, facts: FactsView, status: StatusView, written: ConditionView, head: str | None
+) -> RootCause | None:
+    """Return the root cause for which a workload is pending; `None` if the next cycle would admit it.
+
+    A cause that does not end by itself precedes the position in the queue, and the position precedes a lack of quota.
+
+    Args:
+        engine: The engine.
+        facts: The facts of the workload.
+        status: The status of the workload.
+        written: Its condition QuotaReserved.
+        head: The head of a StrictFIFO queue that blocks the workload, if any.
+    """
+    if (found := _unconsidered(facts, status)) is not None:
+        return found
+    unfit = min(
+        (root for pod_set in facts["pod_sets"] for root in _unfit(pod_set)),
+        key=lambda root: _BY_SEVERITY.index(root.code),
+        default=None,
+    )
+    if unfit is not None and unfit.code in _PERMANENT:
+        return unfit
+    if (found := _backoff(engine, facts, status)) is not None:
+        return found
+    if head is not None:
+        return _behind(facts, head)
+    if facts["verdict"] == "Preempting":
+        return _preemption(facts)
+    if facts["verdict"] == "Admitted":
+        return _behind(facts, None) if facts["position"] else _not_modelled(engine, written)
+    return unfit or RootCause("SearchContinues", words.goes_on(), {"reason": facts["reason"]})
+
+
+def holding_root(verdict: str, status: StatusView, admission: AdmissionView | None) -> RootCause | None:
+    """Return the root cause for which a workload with quota does not run; `None` if it runs."""
+    if verdict != "QuotaReserved":
+        return None
+    checks = [check for check in status.checks if check.state != "Ready"]
+    if checks:
+        return _checks(checks)
+    delayed = [one for one in (admission.pod_sets if admission is not None else ()) if one.delayed == "Pending"]
+    if not delayed:
+        return None
+    text = f"pod set {delayed[0].name} has no topology assignment yet"
+    return RootCause("CheckPending", text, {"checks": []})
+
+
+# --- workloads that no cycle evaluates -----------------------------------------------------------------------------
+
+
+def _unconsidered(facts: FactsView, status: StatusView) -> RootCause | None:
+    if (obstacle := facts["obstacle"]) is not None:
+        return _obstacle(facts, obstacle)
+    rejection, queue = facts["inadmissibility"], facts["cluster_queue"]
+    if rejection == "FailedChecks":
+        return _checks([check for check in status.checks if check.state in ("Retry", "Rejected")])
+    if rejection in ("NamespaceMissing", "NamespaceMismatch"):
+        namespace = facts["workload"].partition("/")[0]
+        return RootCause("NamespaceNotSelected", facts["message"], {"namespace": namespace, "cluster_queue": queue})
+    return None if facts["nominated"] else RootCause("InvalidWorkload", facts["message"], {"reason": facts["reason"]})
+
+
+def _obstacle(facts: FactsView, obstacle: ObstacleView) -> RootCause:
+    code = _OBSTACLES[obstacle["kind"]]
+    if code != "QueueInactive":
+        return RootCause(code, obstacle["message"], {"reason": obstacle["reason"]})
+    inactivity = facts["inactivity"]
+    return RootCause(
+        code,
+        obstacle["message"] if inactivity is None else words.inactive(facts["cluster_queue"], inactivity["message"]),
+        {
+            "kind": obstacle["kind"],
+            "queue": obstacle["queue"] or facts["cluster_queue"],
+            "reason": obstacle["reason"],
+            "inactivity": [kind for kind, _ in inactivity["causes"]] if inactivity is not None else [],
+        },
+    )
+
+
+def _checks(checks: list[CheckView]) -> RootCause:
+    text = "; ".join(words.check(check.name, check.state, check.message) for check in checks)
+    return RootCause("CheckPending", text, {"checks": [{"name": one.name, "state": one.state} for one in checks]})
+
+
+def _backoff(engine: Engine, facts: FactsView, status: StatusView) -> RootCause | None:
+    until = status.requeue_at
+    if until is None or until <= engine.now:
+        return None
+    left = (until - engine.now) / SECOND
+    text = words.backoff(left, status.requeue_count or 0, facts["cluster_queue"])
+    return RootCause("BackOff", text, {"until": until, "seconds": left})
+
+
+def _behind(facts: FactsView, head: str | None) -> RootCause:
+    queue, position = facts["cluster_queue"], facts["position"]
+    text = words.behind(head, queue) if head is not None else words.position(position or 0, queue)
+    return RootCause("BehindInQueue", text, {"cluster_queue": queue, "position": position, "head": head})
+
+
+def _preemption(facts: FactsView) -> RootCause:
+    taken = [one["workload"] for one in facts["candidates"] if one["verdict"] == "Taken"]
+    count = facts["counts"].get("Taken", len(taken))
+    return RootCause("WaitingForPreemption", words.preemption(facts), {"workloads": taken, "count": count})
+
+
+def _not_modelled(engine: Engine, written: ConditionView) -> RootCause | None:
+    """Return that Kueue refused a workload that fits here; `None` if a cycle of this engine may have refused it."""
+    if written is NO_CONDITION or written.is_true or any(engine.cycle_counts()):
+        return None
+    return RootCause("NotModelled", words.refused_elsewhere(written.reason), {"reason": written.reason})
+
+
+# --- workloads that do not fit -------------------------------------------------------------------------------------
+
+
+def _unfit(pod_set: PodSetView) -> list[RootCause]:
+    """Return a root cause for each part of a pod set that no flavor fits: that of its best flavor."""
+    if pod_set["undeclared"]:
+        return [_unmatched(pod_set, pod_set["undeclared"], [])]
+    groups: dict[int, list[FlavorView]] = {}
+    for flavor in pod_set["flavors"]:
+        groups.setdefault(flavor["resource_group"], []).append(flavor)
+    found = (_of_group(pod_set, flavors) for flavors in groups.values())
+    return [root for root in found if root is not None]
+
+
+def _of_group(pod_set: PodSetView, flavors: list[FlavorView]) -> RootCause | None:
+    eligible = [flavor for flavor in flavors if not flavor["ineligible"]]
+    if not eligible:
+        return _unmatched(pod_set, [], flavors)
+    roots = [(flavor["tried"], _of_flavor(pod_set, flavor)) for flavor in eligible]
+    if any(root is None for tried, root in roots if tried):
+        return None
+    unfit = [root for _, root in roots if root is not None]
+    return max(unfit, key=lambda root: _BY_SEVERITY.index(root.code), default=None)
+
+
+def _of_flavor(pod_set: PodSetView, flavor: FlavorView) -> RootCause | None:
+    short = [cell for cell in flavor["cells"] if cell["short"]]
+    impossible = [cell for cell in short if words.is_impossible(cell)]
+    if impossible:
+        return _never(pod_set, max(impossible, key=_excess))
+    place = flavor["place"]
+    if short:
+        return _exceeded(pod_set, max(short, key=_excess))
+    if place is None or not placewords.is_missing(place):
+        return None
+    facts = {
+        "pod_set": pod_set["name"],
+        "flavor": flavor["flavor"],
+        "topology": place["topology"],
+        "requested": place["count"],
+        "fits": place["largest"] if place["resolved"] else None,
+        "fits_if_empty": place["largest_if_empty"] if place["resolved"] else None,
+    }
+    return RootCause("TopologyNoFit", f"{flavor['flavor']}: {placewords.place(place)}", facts)
+
+
+def _excess(cell: CellView) -> float:
+    """Return the missing amount as a fraction of the request."""
+    return number(cell["missing"]) / max(1, number(cell["asked"]))
+
+
+def _never(pod_set: PodSetView, cell: CellView) -> RootCause:
+    facts = {
+        "pod_set": pod_set["name"],
+        "flavor": cell["flavor"],
+        "resource": cell["resource"],
+        "requested": cell["asked"],
+        "maximum": cell["potential"],
+    }
+    return RootCause("NeverFits", f"{cell['flavor']}: {words.cell(cell)}", facts)
+
+
+def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
+    facts = {
+        "pod_set": pod_set["name"],
+        "flavor": cell["flavor"],
+        "resource": cell["resource"],
+        "requested": cell["asked"],
+        "available": cell["available"],
+        "missing": cell["missing"],
+        "node": cell["where"],
+        "limit": cell["limit"],
+    }
+    return RootCause("QuotaExceeded", f"{cell['flavor']}: {words.cell(cell)}", facts)
+
+
+def _unmatched(pod_set: PodSetView, resources: list[str], flavors: list[FlavorView]) -> RootCause:
+    messages = {flavor["flavor"]: "; ".join(why["message"] for why in flavor["ineligible"]) for flavor in flavors}
+    text = "; ".join([*map(words.undeclared, resources), *messages.values()])
+    return RootCause(
+        "NoMatchingFlavor",
+        text,
+        {"pod_set": pod_set["name"], "resources": list(resources), "messages": messages},
+    )
