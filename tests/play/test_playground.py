@@ -1,21 +1,26 @@
 """The playground: its answers equal those of `simulate`, and only its user can request them."""
 
+import hashlib
 import http.client
 import json
+import re
 import socket
 import struct
 import sys
 import threading
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
 import kueuepy as kq
+from kueuepy import loopback
+from kueuepy.cluster.patch import patched
 from kueuepy.lab import play
+from kueuepy.look.colours import colour_of
+from kueuepy.manifest.text.reading import read
 from kueuepy.play import Playground, Server, answers
-from kueuepy.play import server as server_module
 from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.pictures.shown import colour_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # warnings of runs are read from their results
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
@@ -186,6 +191,28 @@ def test_colours_are_those_of_the_report_and_stay_when_a_slider_moves(week, play
         assert {node["name"]: node["colour"] for node in tree if node["kind"] == "ClusterQueue"} == wanted
 
 
+def test_patches_keep_units_and_name_removed_limits():
+    quotas = {"f": {"cpu": kq.Quota("1500m", 1), "memory": kq.Quota("64Gi", None, "32Gi")}}
+    queues = [kq.ClusterQueue.of(name, quotas, cohort_name="all") for name in "ab"]
+    cluster = kq.Cluster(
+        kq.ResourceFlavor("f"), queues, configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig())
+    )
+    played = Playground(cluster, [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1, "memory": "1Gi"}])
+    knobs = {(knob.owner, knob.what, knob.cell): knob.path for knob in played.knobs}
+    values = {
+        knobs["a", "nominalQuota", "f/cpu"]: 2500,
+        knobs["a", "lendingLimit", "f/memory"]: None,
+        knobs["b", "weight", ""]: 2.5,
+    }
+    wanted = played.cluster(values)
+    text = played.patch(values)
+    docs = [item.value for item in read("patch", text.encode(), kq.manifest.Limits(), strict=True)]
+    assert [doc["metadata"]["name"] for doc in docs] == ["a", "b"]
+    assert [patched(cluster.objects(), doc).object for doc in docs] == list(wanted.cluster_queues)
+    assert "lendingLimit: null" in text
+    assert played.patch({}) == ""
+
+
 # --- the server
 
 
@@ -207,19 +234,26 @@ def asked(server, method="GET", path="", body=None, host=None, **headers):
     return found
 
 
+def hash_of(text):
+    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
 def test_the_page_is_complete_and_loads_no_external_resources(server):
     status, headers, body = asked(server)
     page = body.decode()
     assert status == 200
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
-    (nonce,) = {part.split("'")[1].removeprefix("nonce-") for part in policy.split(";") if "nonce-" in part}
-    assert page.count(f'nonce="{nonce}"') == 2
-    assert "__" not in page.replace("__proto__", "")
+    assert "unsafe" not in policy
+    assert "connect-src 'self'" in policy
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert f"script-src {hash_of(script)};" in policy
+    assert f"style-src {hash_of(style)};" in policy
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in page
     assert headers["Referrer-Policy"] == "no-referrer"
-    assert asked(server)[1]["Content-Security-Policy"] != policy
+    assert asked(server)[2] == body
 
 
 def test_the_server_answers_like_the_playground(server, playground):
@@ -280,18 +314,18 @@ def test_connections_without_the_token_are_limited_and_do_not_block_the_user(pla
     before = threads()
     strangers = []
     with Server(playground) as serving:
-        for _ in range(5 * server_module._MOST):
+        for _ in range(5 * loopback._MOST):
             strangers.append(socket.create_connection(("127.0.0.1", serving.port)))
             strangers[-1].sendall(b"GET / HT")
         assert asked(serving)[0] == 200
-        assert threads() - before <= server_module._MOST
+        assert threads() - before <= loopback._MOST
     for stranger in strangers:
         stranger.close()
 
 
 def test_a_connection_with_the_token_is_not_replaced(playground, monkeypatch):
-    monkeypatch.setattr(server_module, "_MOST", 2)
-    monkeypatch.setattr(server_module, "_ROOM", 0.05)
+    monkeypatch.setattr(loopback, "_MOST", 2)
+    monkeypatch.setattr(loopback, "_ROOM", 0.05)
     with Server(playground) as serving:
         _, _, _, token, _ = serving.url.split("/")
         users = [http.client.HTTPConnection("127.0.0.1", serving.port, timeout=30) for _ in range(2)]

@@ -240,6 +240,21 @@ def test_very_frequent_failures_stop_the_run_with_a_warning():
     assert any("1 job: never finish: the last" in text for text in result.warnings)
 
 
+@pytest.mark.parametrize(("mtbf", "unit"), [("1ms", {"cpu": 4}), ("1s", {"cpu": 1}), ("1d", {"memory": 1})])
+def test_more_than_one_failure_per_second_is_rejected(mtbf, unit):
+    queue = kq.ClusterQueue.of("a", {"f": {"cpu": 4, "memory": "1Gi"}})
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), queue)
+    with pytest.raises(kq.KueueError, match=r"Failures of flavor f: mtbf: is .* more than one failure per second"):
+        kq.simulate(cluster, [job()], delays=[kq.sim.Failures("f", mtbf, "1h", unit)], until="1d")
+
+
+def test_a_change_of_quota_does_not_cause_more_than_one_failure_per_second():
+    grown = kq.sim.Event("1h", kq.ClusterQueue.of("a", {"f": {"cpu": 10**12}}))
+    failures = kq.sim.Failures("f", "1h", "1h", {"cpu": 1})
+    result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=[failures], events=[grown], until="2h")
+    assert result.jobs["state"][0] in ("Running", "Waiting")
+
+
 def test_a_check_that_always_fails_stops_the_run_with_a_warning():
     check = kq.AdmissionCheck("c", controller_name="example.com/c")
     queue = kq.ClusterQueue.of(

@@ -173,10 +173,10 @@ def test_metrics_form_one_tidy_table(three):
 def test_a_report_combines_results(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    for part in ("Metrics by policy", "Jobs that wait longer under four", "Paired differences", "95 % interval"):
+    for part in ("Policies side by side", "Jobs that wait longer under four", "are paired", "95% confidence interval"):
         assert part in text
     kq.report(three, tmp_path / "report.html")
-    assert "Jobs that wait longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
+    assert "Of 3 policies, “4 GPUs” has the shortest mean wait" in (tmp_path / "report.html").read_text()
     kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
     with pytest.raises(kq.errors.InvalidSpecError, match="no result"):
         kq.report({}, tmp_path / "report.html")

@@ -181,4 +181,6 @@ def test_a_report_shows_intervals_that_contain_their_values(tmp_path):
     kq.report(busy(3_000), tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "32 batches" in text
-    assert "-" not in text.split("wait_p50")[1].split("</tr>")[0].split("</td>")[2]
+    cells = text.split("<small>wait_p50</small>")[1].split("</tr>")[0].split("</td>")
+    assert " to " in cells[1]
+    assert "-" not in cells[1].partition(">")[2]

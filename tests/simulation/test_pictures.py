@@ -9,10 +9,10 @@ import pytest
 from matplotlib import pyplot as plt
 
 import kueuepy as kq
+from kueuepy.look.colours import MOST_NAMES, colour_of
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.catalogue import PICTURES, PictureName
 from kueuepy.simulation.pictures.plot import Plots
-from kueuepy.simulation.pictures.shown import MOST_NAMES, colour_of
 
 from .conftest import GPU, cluster, queue
 
@@ -50,6 +50,14 @@ def two():
     rows = [("one", 0, 100, 3), ("two", 10, 40, 2)]
     table = [{"queue": name, "submit": at, "runtime": run, "gpu": gpus} for name, at, run, gpus in rows]
     return kq.simulate(cluster(*queues), table)
+
+
+def of(run, name):
+    """Return the run, or a run of a fleet for the pictures that only fleets have."""
+    if name not in ("clusters", "dispatch"):
+        return run
+    workers = {f"w{n}": cluster(queue("q0", 4)) for n in range(2)}
+    return kq.simulate(kq.Fleet(workers), [{"queue": "q0", "gpu": 1, "runtime": 60} for _ in range(9)])
 
 
 def area(stack, values):
@@ -91,11 +99,11 @@ def test_quota_of_a_cohort_is_in_the_nominal_line():
 def test_with_many_queues_most_are_grouped_as_others():
     result = many(600, queues=30)
     stack = data.usage(result)
-    assert len(stack.layers) == MOST_NAMES
+    assert len(stack.layers) == MOST_NAMES + 1  # and `others`
     assert stack.layers[-1].name == "others"
     shown = {line.name: line.colour for line in jobs.waits(result).lines}
     assert {layer.name: layer.colour for layer in stack.layers[:-1]}.items() <= shown.items()
-    assert len({colour_of(layer.colour) for layer in stack.layers}) == MOST_NAMES
+    assert len({colour_of(layer.colour) for layer in stack.layers}) == MOST_NAMES + 1
 
 
 def test_waits_are_a_distribution(crowded):
@@ -135,7 +143,7 @@ def test_the_matrix_counts_every_eviction(crowded):
 
 def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
     for name in PICTURES:
-        picture = crowded.picture(name)
+        picture = of(crowded, name).picture(name)
         root = ET.fromstring(picture.svg)  # noqa: S314 - our own
         assert root.get("role") == "img"
         assert root.get("fill") == "currentColor"
@@ -154,15 +162,15 @@ def test_names_are_escaped():
 
 
 def test_matplotlib_draws_on_the_given_axes(crowded):
-    figure, axes = plt.subplots(2, 4)
+    figure, axes = plt.subplots(1, len(PICTURES))
     before = plt.get_fignums()
     for ax, name in zip(axes.flat, PICTURES, strict=True):
-        assert getattr(crowded.plot, name)(ax=ax) is ax
+        assert getattr(of(crowded, name).plot, name)(ax=ax) is ax
     assert plt.get_fignums() == before
     usage = axes.flat[list(PICTURES).index("usage")]
     assert {patch.get_hatch() for patch in usage.collections} == {None, "////"}
     _, labels = usage.get_legend_handles_labels()
-    assert labels == ["q0", "q1", "q2", "borrowed", "nominal quota"]
+    assert labels == ["q0", "q1", "q2", "borrowed quota", "nominal quota"]
     figure.canvas.draw()
     plt.close(figure)
 

@@ -42,6 +42,51 @@ def test_a_saved_result_is_read_back(saved):
     assert found.kpis.submission_utilisation
 
 
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("result") / "fleet"
+    workers = {name: cluster(queue("q", 1)) for name in ("east", "south", "west")}
+    rows = [{"queue": "q", "submit": n, "runtime": "1h", "gpu": 1} for n in range(5)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        result = kq.simulate(kq.Fleet(workers, dispatcher=kq.sim.Incremental(step=2)), rows, until="90m")
+    result.save(folder)
+    return result, folder
+
+
+def test_a_result_of_a_fleet_is_read_back_with_its_copies(fleet):
+    result, folder = fleet
+    found = kq.load_result(folder)
+    assert type(found) is type(result)
+    assert found.fingerprint == result.fingerprint
+    assert dict(found.kpis.rows()) == dict(result.kpis.rows())
+    assert (found.kpis.copies, found.kpis.won, found.clusters) == (len(result.copies), result.kpis.won, result.clusters)
+    assert repr(found.copies.rows()) == repr(result.copies.rows())  # NaN is not equal to itself
+    assert found.manager_usage.rows() == result.manager_usage.rows()
+    assert [waiter.name for waiter in found.waiting] == [waiter.name for waiter in result.waiting]
+
+
+def test_a_changed_table_of_copies_is_rejected(fleet, tmp_path):
+    _, folder = fleet
+    shutil.copytree(folder, tmp_path / "changed")
+    shutil.copy(folder / "cycles.parquet", tmp_path / "changed" / "copies.parquet")
+    with pytest.raises(kq.errors.InvalidSpecError, match="is damaged"):
+        kq.load_result(tmp_path / "changed")
+
+
+def test_a_result_of_the_previous_format_is_read(saved, tmp_path):
+    def older(facts):
+        facts.pop("not_modelled")
+        facts.pop("checksum")
+        facts.pop("format")
+        facts.pop("version")
+        facts.update(checksum=_checksum(facts), format="kueuepy-result", version=2)
+
+    found = kq.load_result(changed(saved, tmp_path, older))
+    assert found.not_modelled == ()
+    assert found.fingerprint == kq.load_result(saved).fingerprint
+
+
 CHANGES = {
     "seconds": lambda facts: facts.update(seconds=1.0),
     "warmup": lambda facts: facts.update(warmup=100.0),

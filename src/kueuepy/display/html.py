@@ -12,6 +12,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted, Pending, Preempting
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.explain import Explanation, words
+from kueuepy.look.colours import LIGHT, LIGHT_THEME
 from kueuepy.notebook import MOST_ROWS, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
 
@@ -187,7 +188,7 @@ def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int,
 def _bar(used: int, own: int) -> str:
     """Return a bar of the used own quota and, in another colour, the borrowed quota."""
     whole = max(used, own, 1)
-    parts = ((min(used, own), "#2563eb"), (max(used - own, 0), "#c2410c"))
+    parts = ((min(used, own), LIGHT[0]), (max(used - own, 0), LIGHT_THEME.borrowed))
     inside = "".join(
         f'<div style="width:{amount / whole:.1%};height:100%;background:{colour}"></div>'
         for amount, colour in parts

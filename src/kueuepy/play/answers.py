@@ -17,12 +17,15 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.sweep import setup_of
+from kueuepy.look.colours import OTHERS, class_of, colour_of
+from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
+from kueuepy.simulation.catalogue import columns_shown, is_shown, unit_of
+from kueuepy.simulation.labels import better_of, label_of, value_text
 from kueuepy.simulation.model import Recording, RunSettings
 from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables.columns import exact
@@ -128,6 +131,34 @@ class Playground:
         run.run(progress=False)
         return run.close()
 
+    def patch(self, values: Mapping[str, Value]) -> str:
+        """Return YAML with the objects that differ from the original cluster, and only their quotas and weights.
+
+        `kueuepy whatif --edit` and `kubectl patch --type merge` accept it. Resource groups are complete, because a
+        merge patch replaces lists.
+
+        Args:
+            values: Values by path; `None` removes a limit.
+
+        Returns:
+            The YAML; an empty text if nothing changes.
+
+        Raises:
+            InvalidSpecError: A path has no slider, or a value is not valid for its field.
+        """
+        if not isinstance(values, Mapping):
+            raise InvalidSpecError(f"play: values {values!r}; it must be a mapping from paths to values")
+        changed = {
+            path for path, value in values.items() if path in self._by_path and value != self._by_path[path].value
+        }
+        owners = {path.partition(":")[0] for path in changed}
+        found = []
+        for obj in self.cluster(values).objects():
+            name = f"{type(obj).__name__}/{getattr(obj, 'name', '')}"
+            if name in owners:
+                found.append(_patch_of(to_dict(obj), {path for path in changed if path.startswith(f"{name}:")}, values))
+        return yaml_text(found) if found else ""
+
     def _begin(self, values: Mapping[str, Value]) -> Simulation:
         settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
         settings["record"] = Recording(decisions=False, runs=False, usage="changes")
@@ -176,9 +207,12 @@ class Playground:
         return self._whole(run.close(), begin)
 
     def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a question of the page: return `part` of its `values` and `part`, or an `error`."""
+        """Answer a question of the page: return `part` or `patch` of its values, or an `error`."""
         try:
-            return self.part(question.get("values", {}), question.get("part", 0))
+            values = question.get("values", {})
+            if question.get("patch"):
+                return {"patch": self.patch(values)}
+            return self.part(values, question.get("part", 0))
         except KueueError as error:
             return {"error": str(error)}
 
@@ -201,7 +235,14 @@ class Playground:
     def _coloured(self, result: Result) -> list[dict[str, Any]]:
         """Return the tree with the colour of each ClusterQueue, as in the charts and the report of a result."""
         places = colours(result) if self._colours is None else self._colours
-        return [{**node, "colour": colour_of(places.get(node["name"], OTHERS))} for node in self._tree]
+        return [
+            {
+                **node,
+                "colour": colour_of(places.get(node["name"], OTHERS)),
+                "look": class_of(places.get(node["name"], OTHERS)),
+            }
+            for node in self._tree
+        ]
 
     def _series(self, result: Result) -> dict[str, Any]:
         """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
@@ -220,12 +261,38 @@ class Playground:
         return found
 
 
+def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Value]) -> dict[str, Any]:
+    """Return the parts of a manifest that sliders change, with `null` for limits that were removed."""
+    spec = manifest.get("spec") or {}
+    kept: dict[str, Any] = {}
+    if any("quota[" in path for path in paths):
+        kept["resourceGroups"] = spec["resourceGroups"]
+        removed = {path.partition(":")[2] for path in paths if values[path] is None}
+        for group in kept["resourceGroups"]:
+            for flavor in group["flavors"]:
+                for quota in flavor["resources"]:
+                    cell = f"quota[{flavor['name']}/{quota['name']}]"
+                    quota.update({field: None for field in _FIELDS if f"{cell}.{field}" in removed})
+    if any(path.endswith(":fairSharing.weight") for path in paths):
+        kept["fairSharing"] = spec["fairSharing"]
+    metadata = {"name": manifest["metadata"]["name"]}
+    return {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "metadata": metadata, "spec": kept}
+
+
 def _figures(result: Result) -> list[dict[str, Any]]:
     return [
-        {"name": name, "value": _finite(value), "text": figure_text(name, value)}
+        {"name": name, "value": _finite(value), "text": value_text(name, value), **_described(name)}
         for name, value in result.kpis.rows()
         if is_shown("page", name)
     ]
+
+
+def _described(name: str) -> dict[str, str]:
+    """Return the `label` of a metric, and which values are `better`.
+
+    A share of the quota has no better direction here, because the sliders change the quota.
+    """
+    return {"label": label_of(name), "better": "" if unit_of(name) == "part" else better_of(name)}
 
 
 def _since(begin: float) -> float:

@@ -8,6 +8,7 @@ import anywidget
 import traitlets
 
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.look.colours import tokens
 from kueuepy.play.view import part_of_view
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 class PlaygroundWidget(anywidget.AnyWidget):
     """The sliders and charts of a `Playground`; `kueuepy.play.widget` creates it.
 
-    The kernel of the notebook runs the simulations. Each part of a long simulation is a separate answer.
+    The kernel of the notebook runs the simulations. It returns each part of a long simulation in a message of
+    its own.
     """
 
     _esm = part_of_view("view.js") + part_of_view("widget.js")
-    _css = part_of_view("view.css")
+    _css = tokens() + part_of_view("view.css")
     knobs: Any = traitlets.List().tag(sync=True)
     question = traitlets.Dict().tag(sync=True)
     answer = traitlets.Dict().tag(sync=True)

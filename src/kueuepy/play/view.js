@@ -2,8 +2,12 @@
 // and the number of the part, and returns a promise of the answer.
 "use strict";
 
-function playground(root, knobs, ask) {
-  const now = {}, parts = {};
+// With `address`, the fragment of the page's address has the changed values, so that a link opens the same view.
+function playground(root, knobs, ask, {address = false} = {}) {
+  const now = {}, parts = {}, past = [], future = [], labels = {
+    nominalQuota: "nominal quota", borrowingLimit: "borrowing limit", lendingLimit: "lending limit", weight: "weight",
+  };
+  let saved = "{}";
   let first = null, last = null, busy = false, again = false;
 
   function element(tag, text, options = {}) {
@@ -25,40 +29,118 @@ function playground(root, knobs, ask) {
     made.append(head, parts[name + "_rows"] = element("tbody"));
     return made;
   }
-  function valueText(knob, value) { return value === null ? "" : +value.toFixed(2) + knob.suffix; }
+  function valueText(knob, value) { return value === null ? "no limit" : +value.toFixed(2) + knob.suffix; }
 
   function slider(knob) {
     const row = element("div", undefined, {className: "knob"});
     const range = element("input", undefined, {type: "range", min: 0, max: knob.most, step: knob.step});
-    const label = {nominalQuota: "nominal quota", borrowingLimit: "borrowing limit", lendingLimit: "lending limit", weight: "weight"}[knob.what];
-    range.setAttribute("aria-label", `${knob.owner} ${knob.cell} ${label}`);
+    const label = labels[knob.what], name = `${knob.owner} ${knob.cell} ${label}`;
+    range.setAttribute("aria-label", name);
     range.dataset.path = knob.path;
     const shown = element("output");
-    const unlimited = element("input", undefined, {type: "checkbox"}), choice = element("label", undefined, {className: "choice"});
-    unlimited.setAttribute("aria-label", `${knob.owner} ${knob.cell} ${label}: no limit`);
-    choice.append(unlimited, "no limit");
+    const limited = element("input", undefined, {type: "checkbox"}), choice = element("label", undefined, {className: "choice"});
+    limited.setAttribute("aria-label", `${name}: limited`);
+    choice.append(limited, "limited");
     choice.hidden = knob.what === "nominalQuota" || knob.what === "weight";
     const show = value => {
       shown.textContent = valueText(knob, value);
+      range.setAttribute("aria-valuetext", valueText(knob, value));
       row.classList.toggle("changed", value !== knob.value);
       row.classList.toggle("unlimited", value === null);
     };
     const set = value => {
-      now[knob.path] = value;
+      if (value === knob.value) delete now[knob.path]; else now[knob.path] = value;
       show(value);
       change();
     };
-    range.addEventListener("input", () => { unlimited.checked = false; set(+range.value); });
-    unlimited.addEventListener("change", () => set(unlimited.checked ? null : +range.value));
+    range.addEventListener("input", () => { limited.checked = true; set(+range.value); });
+    range.addEventListener("change", commit);
+    limited.addEventListener("change", () => { set(limited.checked ? +range.value : null); commit(); });
     knob.set = value => {
-      range.value = value === null ? 0 : value;
-      unlimited.checked = value === null;
+      range.value = value === null ? knob.most : value; // no limit is more than the largest limit
+      limited.checked = value !== null;
       if (value === knob.value) delete now[knob.path]; else now[knob.path] = value;
       show(value);
     };
     knob.set(knob.value);
     row.append(element("span", label), range, shown, choice);
     return row;
+  }
+
+  // --- what was changed, and how to take it back
+
+  function commit() {
+    const state = JSON.stringify(now);
+    if (state === saved) return;
+    past.push(saved);
+    future.length = 0;
+    saved = state;
+    changed();
+  }
+  function move(from, to) {
+    if (!from.length) return;
+    to.push(saved);
+    saved = from.pop();
+    apply(JSON.parse(saved));
+  }
+  function apply(values) {
+    for (const knob of knobs) knob.set(knob.path in values ? values[knob.path] : knob.value);
+    changed();
+    change();
+  }
+  function sentence(knob, value) {
+    const what = `${knob.owner}: ${labels[knob.what]}${knob.cell ? ` of ${knob.cell}` : ""}`;
+    if (value === null) return `${what} removed; it was ${valueText(knob, knob.value)}`;
+    if (knob.value === null) return `${what} set to ${valueText(knob, value)}; there was no limit`;
+    return `${what} ${value > knob.value ? "raised" : "lowered"} from ${valueText(knob, knob.value)} to ${valueText(knob, value)}`;
+  }
+  // Shows the changes in words, each with a button that takes it back.
+  function changed() {
+    const list = knobs.filter(knob => knob.path in now);
+    parts.changes.replaceChildren(...list.map(knob => {
+      const item = element("li"), text = sentence(knob, now[knob.path]);
+      const back = element("button", "Take back", {type: "button"});
+      back.setAttribute("aria-label", `Take back: ${text}`);
+      back.addEventListener("click", () => { knob.set(knob.value); commit(); changed(); change(); parts.reset.focus(); });
+      item.append(text, " ", back);
+      return item;
+    }));
+    parts.none.hidden = list.length > 0;
+    parts.undo.disabled = !past.length;
+    parts.redo.disabled = !future.length;
+    parts.reset.disabled = parts.patch.disabled = !list.length;
+    if (address) {
+      const state = new URLSearchParams(list.map(knob => [knob.path, now[knob.path] === null ? "none" : String(now[knob.path])]));
+      history.replaceState(null, "", list.length ? `#${state}` : location.pathname);
+    }
+  }
+  // Reads the values of the address; a path without a slider and a value out of its range are left out.
+  function linked() {
+    const found = {}, given = new URLSearchParams(location.hash.slice(1));
+    for (const knob of knobs) {
+      const text = given.get(knob.path), limit = knob.what === "borrowingLimit" || knob.what === "lendingLimit";
+      if (text === "none" && limit) found[knob.path] = null;
+      else if (text && +text >= 0 && +text <= knob.most) found[knob.path] = +text;
+    }
+    return found;
+  }
+  async function copy(text, told) {
+    try {
+      await navigator.clipboard.writeText(text);
+      parts.told.textContent = told;
+    } catch {
+      parts.told.textContent = "The browser does not allow copying; select the text:";
+      parts.text.hidden = false;
+      parts.text.value = text;
+      parts.text.select();
+    }
+  }
+  async function copyPatch() {
+    const found = await ask({values: {...now}, patch: true});
+    if (found.error) { parts.error.textContent = found.error; return; }
+    parts.text.hidden = false;
+    parts.text.value = found.patch;
+    await copy(found.patch, "The patch is copied; kueuepy whatif --edit FILE and kubectl patch --type merge accept it.");
   }
 
   // Asks for the result of the current values. A change during a question is asked after its answer. The answer of a
@@ -97,7 +179,7 @@ function playground(root, knobs, ask) {
     if (parts.cell.options.length !== cells.length) parts.cell.replaceChildren(...cells.map(name => element("option", name)));
     const cell = parts.cell.value || cells[0];
     const rows = last.series.rows.filter(row => row.cell === cell);
-    const known = Object.fromEntries(last.tree.filter(node => node.kind === "ClusterQueue").map(node => [node.name, node.colour]));
+    const known = Object.fromEntries(last.tree.filter(node => node.kind === "ClusterQueue").map(node => [node.name, node.look]));
     const colour = name => known[name];
     parts.time.max = last.series.all - 1;
     stack(rows, colour);
@@ -120,7 +202,7 @@ function playground(root, knobs, ask) {
         down = `${x(i + 1)},${y(from)} ${x(i)},${y(from)} ` + down;
         below[i] = to;
       }
-      const layer = drawn("polygon", {points: up + down, fill: colour(row.queue), "fill-opacity": 0.8});
+      const layer = drawn("polygon", {points: up + down, class: colour(row.queue)});
       layer.append(Object.assign(drawn("title", {}), {textContent: row.queue}));
       made.push(layer);
     }
@@ -138,23 +220,22 @@ function playground(root, knobs, ask) {
     const at = +parts.time.value;
     if (at >= 0) made.push(drawn("line", {x1: x(at + 0.5), x2: x(at + 0.5), y1: 10, y2: 10 + high, stroke: "currentColor"}));
     parts.usage.replaceChildren(...made);
-    const key = (kind, style, text) => {
+    const key = (kind, text) => {
       const item = element("span"), sign = element("i", undefined, {className: kind});
-      Object.assign(sign.style, style);
       item.append(sign, text);
       return item;
     };
     parts.legend.replaceChildren(
-      ...rows.map(row => key("colour", {backgroundColor: colour(row.queue)}, row.queue)),
-      key("dashes", {}, "total nominal quota"),
+      ...rows.map(row => key(`colour ${colour(row.queue)}`, row.queue)),
+      key("dashes", "total nominal quota"),
     );
   }
 
   function amount(value) {
     const resource = (parts.cell.value || "").split("/").slice(1).join("/");
-    if (resource === "cpu") return +(value / 1000).toPrecision(4) + "";
-    if (value >= 2 ** 20) return +(value / 2 ** 30).toPrecision(4) + "Gi";
-    return +value.toPrecision(4) + "";
+    if (resource === "cpu") return +(value / 1000).toPrecision(3) + "";
+    if (value >= 2 ** 20) return +(value / 2 ** 30).toPrecision(3) + "Gi";
+    return +value.toPrecision(3) + "";
   }
   function span(seconds) {
     return seconds >= 2 * 86400 ? +(seconds / 86400).toFixed(1) + " d" : seconds >= 7200 ? +(seconds / 3600).toFixed(1) + " h" : Math.round(seconds / 60) + " min";
@@ -175,16 +256,14 @@ function playground(root, knobs, ask) {
       const line = element("tr");
       const name = element("td", "\u2003".repeat(node.depth));
       if (node.kind === "ClusterQueue") {
-        const sign = element("i", undefined, {className: "colour"});
-        sign.style.backgroundColor = node.colour;
-        name.append(sign);
+        name.append(element("i", undefined, {className: `colour ${node.look}`}));
       }
       name.append(node.name);
-      const bar = drawn("svg", {class: "bar", viewBox: "0 0 260 14"});
+      const bar = drawn("svg", {class: "bar", viewBox: "0 0 260 14", preserveAspectRatio: "none", "aria-hidden": "true"});
       let left = 0;
       for (const row of f.mine) {
         const wide = 258 * value(row, "used") / most;
-        bar.append(drawn("rect", {x: left, y: 2, width: Math.max(0, wide), height: 10, fill: colour(row.queue)}));
+        bar.append(drawn("rect", {x: left, y: 2, width: Math.max(0, wide), height: 10, class: colour(row.queue)}));
         left += wide;
       }
       const mark = 258 * f.nominal / most;
@@ -196,13 +275,29 @@ function playground(root, knobs, ask) {
     }));
   }
 
+  // What the changes do, in words: metrics that differ from those of the original values.
+  function effects() {
+    const before = Object.fromEntries(first.figures.map(figure => [figure.name, figure]));
+    const found = last.figures.filter(figure => before[figure.name] && before[figure.name].text !== figure.text);
+    parts.effects.replaceChildren(...found.map(figure => {
+      const was = before[figure.name], up = figure.value > was.value;
+      const good = figure.better && figure.value !== null && was.value !== null ? (up ? "more" : "less") === figure.better : null;
+      const item = element("li", `${figure.label}: ${was.text} → ${figure.text}${good === null ? "" : good ? " (better)" : " (worse)"}`);
+      if (good !== null) item.className = good ? "kq-good" : "kq-bad";
+      return item;
+    }));
+    parts.same.hidden = found.length > 0;
+    parts.same.textContent = Object.keys(now).length ? "The changes have no effect on these metrics." : "Move a slider to see its effect on the same jobs.";
+  }
+
   function figures() {
     parts.figures.classList.toggle("going", !!last.more);
     if (last.more) return;
+    effects();
     const before = Object.fromEntries(first.figures.map(figure => [figure.name, figure.text]));
     parts.figures_rows.replaceChildren(...last.figures.map(figure => {
       const line = element("tr");
-      line.append(element("td", figure.name), element("td", figure.text, {className: "n"}), element("td", before[figure.name] || "", {className: "n"}));
+      line.append(element("td", figure.label), element("td", figure.text, {className: "n"}), element("td", before[figure.name] || "", {className: "n"}));
       if (before[figure.name] !== figure.text) line.classList.add("changed");
       return line;
     }));
@@ -210,12 +305,32 @@ function playground(root, knobs, ask) {
   }
 
   const left = element("div", undefined, {className: "left"}), right = element("main", undefined, {className: "right"});
-  left.append(element("h1", "Quotas, limits and weights"), part("reset", "button", {textContent: "Reset"}));
-  let owner = null, cellName = null;
+  const button = (name, text, act) => {
+    part(name, "button", {type: "button", textContent: text}).addEventListener("click", act);
+    return parts[name];
+  };
+  const bar = element("div", undefined, {className: "bar-of-buttons"}), summary = element("section", undefined, {className: "summary"});
+  bar.append(button("undo", "Undo", () => move(past, future)), button("redo", "Redo", () => move(future, past)),
+    button("reset", "Reset", () => { for (const knob of knobs) knob.set(knob.value); commit(); changed(); change(); }),
+    button("patch", "Copy as YAML patch", copyPatch));
+  if (address) bar.append(button("link", "Copy link", () => copy(location.href, "The link is copied. It opens these values while this kueuepy play runs.")));
+  part("told", "p").setAttribute("role", "status");
+  part("text", "textarea", {readOnly: true, hidden: true, rows: 8}).setAttribute("aria-label", "Text to copy");
+  summary.setAttribute("aria-label", "Changes and their effect");
+  summary.append(element("h1", "Quotas, limits and weights"), bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
+    part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"), parts.told, parts.text);
+  parts.effects.setAttribute("role", "status");
+  let owner = null, cellName = null, group = null;
   for (const knob of knobs) {
-    if (knob.owner !== owner) { left.append(element("h2", knob.owner)); owner = knob.owner; cellName = null; }
-    if (knob.cell !== cellName && knob.cell) { left.append(element("h3", knob.cell)); cellName = knob.cell; }
-    left.append(slider(knob));
+    if (knob.owner !== owner) {
+      group = element("details", undefined, {open: owner === null || knobs.length <= 60});
+      group.append(element("summary", knob.owner));
+      left.append(group);
+      owner = knob.owner;
+      cellName = null;
+    }
+    if (knob.cell !== cellName && knob.cell) { group.append(element("h3", knob.cell)); cellName = knob.cell; }
+    group.append(slider(knob));
   }
   const of = element("label", "Resource: "), at = element("label", "Time: "), moment = element("div");
   of.append(part("cell", "select"));
@@ -226,8 +341,8 @@ function playground(root, knobs, ask) {
   part("took", "span").setAttribute("role", "status");
   parts.time.setAttribute("aria-label", "time");
   right.append(
-    parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
-    table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal quota of queues", "n"], ["Waiting jobs", "n"], ["Usage; the mark is the nominal quota", ""]]),
+    summary, parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
+    element("p", "On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal", "n"], ["Waiting", "n"], ["Bar", ""]]),
     table("figures", [["Metric", ""], ["Current", "n"], ["Original", "n"]]),
     part("warnings", "div"),
   );
@@ -235,15 +350,28 @@ function playground(root, knobs, ask) {
   panes.append(left, right);
   root.classList.add("kueuepy-play");
   root.replaceChildren(panes);
-  parts.reset.addEventListener("click", () => { for (const knob of knobs) knob.set(knob.value); change(); });
+  root.addEventListener("keydown", event => {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
+    if (event.shiftKey) move(future, past); else move(past, future);
+    event.preventDefault();
+  });
   parts.cell.addEventListener("change", redraw);
   parts.time.addEventListener("input", redraw);
+  if (address) {
+    addEventListener("hashchange", () => { apply(linked()); commit(); });
+    const given = linked();
+    if (Object.keys(given).length) {
+      for (const knob of knobs) if (knob.path in given) knob.set(given[knob.path]);
+      saved = JSON.stringify(now);
+    }
+  }
+  changed();
   change();
   return {
     // Sets the sliders from code.
     set(values) {
-      for (const knob of knobs) knob.set(knob.path in values ? values[knob.path] : knob.value);
-      change();
+      apply(values);
+      commit();
     },
   };
 }

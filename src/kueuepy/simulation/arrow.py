@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
 
 
-def parquet_columns(path: Path) -> dict[str, Any]:
+def parquet_columns(path: Path, extra: str = "logs") -> dict[str, Any]:
     """Return the columns of a Parquet file.
+
+    Args:
+        path: The file.
+        extra: The extra that the error without pyarrow names.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is not a Parquet file of a table.
         UnsupportedError: pyarrow is not installed.
     """
-    parquet, failures = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow").ArrowException
+    parquet, failures = _pyarrow("pyarrow.parquet", extra), _pyarrow("pyarrow", extra).ArrowException
     try:
         return _from_pyarrow(parquet.read_table(path))
     except OSError as error:
@@ -106,8 +110,8 @@ def _arrow(name: str, column: NDArray[Any]) -> Any:
     return array(column.view("m8[ns]"), mask=None if name == "runtime" else column < 0)
 
 
-def _pyarrow(module: str) -> Any:
-    return imported(module, "Parquet and Arrow tables", '"kueuepy[arrow]"')
+def _pyarrow(module: str, extra: str = "arrow") -> Any:
+    return imported(module, "Parquet and Arrow tables", f'"kueuepy[{extra}]"')
 
 
 def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
@@ -134,4 +138,4 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
         InvalidSpecError: The file cannot be read.
         UnsupportedError: pyarrow is not installed.
     """
-    return parquet_columns(Path(path))
+    return parquet_columns(Path(path), "arrow")

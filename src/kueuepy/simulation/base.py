@@ -9,6 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
+from kueuepy.notebook import repr_text
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, name_of_row, read_column
@@ -404,6 +405,10 @@ class JobColumns(Columns):
     def sheets(self) -> tuple[Sheet]:
         """Return the first 20 rows as a table for display, with times as text, cpu in cores and memory in GiB."""
         return (sheet_of(self.exact()),)
+
+    def __str__(self) -> str:
+        """Return the summary, then the first 20 rows, as a notebook shows them."""
+        return f"{self!r}\n{repr_text(self.sheets(), self)}"
 
     def __repr__(self) -> str:
         """Return the numbers of jobs and queues, the time span and the notes."""

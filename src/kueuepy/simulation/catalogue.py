@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kueuepy.look.numbers import count, hours, number, share
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
@@ -169,7 +170,10 @@ def figure_text(name: str, value: float | None) -> str:
     if unit == "span":
         return span_text(value)
     if unit == "part":
-        return f"{value:.1%}"
+        return share(value)
     if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.4g} h" if unit == "hours" else f"{value:.4g}"
+        return count(value)
+    if unit == "hours":
+        resource = name.partition(" ")[2].partition("/")[2]
+        return hours(resource, value) if resource else f"{number(value)} h"
+    return number(value)

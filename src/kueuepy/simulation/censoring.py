@@ -25,9 +25,9 @@ _TRIES = 64
 def censored_rows(table: JobColumns) -> NDArray[np.bool_]:
     """Return a mask of the jobs whose runtime is only a lower bound."""
     column = table[COLUMN] if COLUMN in table.names else None
-    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biu":
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         return np.zeros(len(table), bool)
-    return column.astype(bool)
+    return np.asarray(np.nan_to_num(column) != 0)
 
 
 def expect_complete(table: JobColumns) -> None:

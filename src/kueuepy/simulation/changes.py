@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -30,8 +31,8 @@ class JobOutcome(msgspec.Struct, frozen=True):
         reason: Kueue's reason why it waits at the end or was deactivated; empty otherwise.
         arrived: Its submission time, in seconds after the start.
         finished: The time at which it finished, in seconds after the start; `None` if it did not finish.
-        lost: The progress lost by evictions multiplied by the quota held, in amount times seconds by `flavor/resource`;
-            thousandths for cpu.
+        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The unit is the amount
+            of the resource (for cpu, thousandths of a core) times seconds.
     """
 
     cluster_queue: str
@@ -171,14 +172,22 @@ def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
     return found
 
 
-def decisions_of(run: Recorded) -> dict[tuple[float, str], list[Move]]:
-    """Return the quota reservations and evictions by time and key of the workload."""
+def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, str], list[Move]]:
+    """Return the quota reservations and evictions by time and key of the workload.
+
+    Args:
+        run: The simulation.
+        until: The time of the last decisions to return, in seconds.
+    """
     runs, assigned, keys = run.runs, _assigned(run), _keys(run)
-    admissions = zip(runs["job"].tolist(), runs["reserved"].tolist(), runs["assignment"].tolist(), strict=True)
+    early = np.flatnonzero(runs["reserved"] <= until)
+    admissions = zip(*(runs[name][early].tolist() for name in ("job", "reserved", "assignment")), strict=True)
     given = {(job, at): assigned[code] for job, at, code in admissions}
     names = ("kind", "job", "seconds", "cluster_queue", "preemptor", "reason", "rule")
     found: dict[tuple[float, str], list[Move]] = {}
-    for kind, job, at, queue, by, why, rule in zip(*(run.decisions[name] for name in names), strict=True):
+    rows = np.flatnonzero(run.decisions["seconds"] <= until).tolist()
+    columns = [run.decisions[name] for name in names]
+    for kind, job, at, queue, by, why, rule in ([column[row] for column in columns] for row in rows):
         moment = float(at), keys[job]
         if kind == "QuotaReserved":
             move = Move(*moment, queue or "", kind, given.get((job, at), {}))

@@ -62,7 +62,7 @@ def read_column(column: Column, notes: list[Note]) -> Any:
         found = _READERS[name](column)
     else:
         found = _amounts(column, notes) if is_resource(name) else column.kept()
-    if name == "priority" and (absent := _absent(column)):
+    if name == "priority" and (absent := int(column.missing().sum())):
         notes.append(("priority is missing; treated as 0", absent))
     notes += column.notes
     return found
@@ -95,20 +95,10 @@ def core_amounts(table: Columns, name: str) -> NDArray[Any]:
     return amounts
 
 
-def _absent(column: Column) -> int:
-    """Count the rows of a column without a value."""
-    values = column.values
-    if isinstance(values, Categorical):
-        return int((values.codes < 0).sum())
-    if values.dtype.kind in "fmM":
-        return int((values != values).sum())  # noqa: PLR0124 - NaN and NaT are not equal to themselves
-    return sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else 0
-
-
 def _infinite(column: Column) -> int:
     """Count the rows of a column whose number is infinite, which is how `Jobs` returns times without a limit."""
-    values = column.values
-    return int((values == np.inf).sum()) if not isinstance(values, Categorical) and values.dtype.kind in "fO" else 0
+    values = column.given
+    return int((values == np.inf).sum()) if isinstance(values, np.ndarray) and values.dtype.kind in "fO" else 0
 
 
 def _amounts(column: Column, notes: list[Note]) -> NDArray[np.int64]:
@@ -126,7 +116,7 @@ def _submissions(column: Column) -> NDArray[np.int64]:
 
 def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
     found = column.spans(never=True)
-    if absent := _absent(column):
+    if absent := int(column.missing().sum()):
         notes.append(("runtime is missing; treated as infinite", absent))
     if endless := int((found < 0).sum()) - absent - _infinite(column):
         notes.append(("runtime is -1; the job never ends", endless))

@@ -28,7 +28,7 @@ from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from typing_extensions import Unpack
 
@@ -181,7 +181,8 @@ class Comparison:
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
             cells = dict.fromkeys(cell for value in values if isinstance(value, dict) for cell in value)
             rows += [
-                (f"{figure} {cell}", *(figure_text(figure, value.get(cell, 0.0)) for value in values)) for cell in cells
+                (f"{figure} {cell}", *(figure_text(f"{figure} {cell}", value.get(cell, 0.0)) for value in values))
+                for cell in cells
             ]
             if not any(isinstance(value, dict) for value in values):
                 rows.append((figure, *(figure_text(figure, value) for value in values)))
@@ -259,7 +260,7 @@ class Comparison:
         return (
             *warned,
             Sheet(("metric", *self.names), self.figures(), source=".figures()"),
-            Sheet(_HEADER, self.rows()),
+            Sheet(*_chosen(_HEADER, self.rows()), "by ClusterQueue; .rows() has usage and shares", source=".rows()"),
             Sheet(("job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
@@ -344,6 +345,13 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
         span_text(outcome.longest),
         str(outcome.evictions),
     )
+
+
+def _chosen(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the columns that a display shows, waits first, so that they fit into 80 characters."""
+    places = [header.index(name) for name in ("ClusterQueue", "policy", "admitted", "mean wait", "longest")]
+    places.append(header.index("evictions"))
+    return tuple(header[at] for at in places), [tuple(row[at] for at in places) for row in rows]
 
 
 def _job(outcome: JobOutcome) -> str:

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.catalogue import figure_text, unit_text
+from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, is_shown, unit_text
 from kueuepy.simulation.confidence import Scope, interval
 from kueuepy.simulation.measures import BOUND, job_figures, percentile
 from kueuepy.simulation.sums import sums
@@ -55,11 +55,12 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         finished: Number of these jobs that finished.
         seconds: Length of the window, in seconds.
         wait_mean: Mean waiting time, in seconds. The waiting time of a job is its total time without quota, from its
-            submission to its end or to the end of the simulation.
+            submission to its end or to the end of the simulation. This metric and the next four include jobs that still
+            wait when the simulation ends.
         wait_p50: Median of the waiting time, in seconds.
         wait_p95: 95th percentile of the waiting time, in seconds.
         wait_p99: 99th percentile of the waiting time, in seconds.
-        longest_wait: Longest waiting time, in seconds, including jobs still waiting when the simulation ends.
+        longest_wait: Longest waiting time, in seconds.
         first_wait_mean: Mean time from submission to first admission, in seconds, over the jobs that were admitted;
             `None` if no job was.
         first_wait_p50: Median of the time from submission to first admission, in seconds.
@@ -173,7 +174,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         be too narrow.
 
         Args:
-            name: The name of the metric. For a resource with several keys, append the key, such as `utilisation
+            name: The name of the metric. If the metric has several keys, append the key, such as `utilisation
                 h100/nvidia.com/gpu`.
 
         Returns:
@@ -210,17 +211,22 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return table_of(("metric", "flavor_resource", "value", "unit"), rows)
 
     def __str__(self) -> str:
-        """Return one line per metric."""
-        rows = self.rows()
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {figure_text(name, value)}" for name, value in rows)
+        """Return the most important metrics as text; `rows()` returns all."""
+        return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet]:
-        """Return the metrics as a table for display, one per row."""
-        rows = [(name, figure_text(name, value)) for name, value in self.rows()]
-        return (Sheet(("metric", "value"), rows, source=".rows()"),)
+        """Return the metrics as a table for display, one per row; the most important metrics come first."""
+        rows = sorted(self.rows(), key=lambda row: _rank(row[0]))
+        return (
+            Sheet(("metric", "value"), [(name, figure_text(name, value)) for name, value in rows], source=".rows()"),
+        )
 
     _repr_html_ = repr_html
+
+
+def _rank(name: str) -> int:
+    """Return 0 for the main metrics, 1 for the metrics of dispatching, and 2 for the others."""
+    return 0 if is_shown("run", name) else 1 if name.partition(" ")[0] in FLEET_FIGURES else 2
 
 
 def unit(cell: str) -> int:

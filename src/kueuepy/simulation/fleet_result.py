@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import numpy as np
 
+from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
@@ -16,6 +17,7 @@ from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import columns_of, job_columns
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
+    TABLES,
     BlockedTable,
     ConsumedTable,
     CyclesTable,
@@ -112,6 +114,7 @@ class FleetResult(Result):
         remarks: Descriptions of namespaces and LocalQueues that are missing on workers.
     """
 
+    _tables: ClassVar[tuple[str, ...]] = (*TABLES, "copies", "manager_usage")
     copies: CopiesTable
     clusters: tuple[str, ...]
     manager_usage: UsageSeries
@@ -167,13 +170,19 @@ class FleetResult(Result):
         run: Any = self._given().until(when)
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
+    def _more_facts(self) -> dict[str, Any]:
+        """Return the names of the workers and the remarks."""
+        return {"fleet": {"clusters": self.clusters, "remarks": self.remarks}}
+
     @cached_property
     def waiting(self) -> tuple[Any, ...]:
         """The ten jobs that have waited longest among those still waiting at the end, with an explanation of each."""
         from kueuepy.simulation.waiting import Waiter, longest_waiting  # noqa: PLC0415 - only on use
 
+        if self._run is None:
+            return tuple(self._waiting)
         rows, jobs = longest_waiting(self, 10), self.jobs
-        if not rows or self._run is None:
+        if not rows:
             return ()
         step = self.scheduler
         found = []
@@ -216,7 +225,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
         retries=int(jobs["retries"].sum()),
         won={name: float(n) / max(1, int(wins.sum())) for name, n in zip(result.clusters, wins, strict=True)},
     )
-    found.__dict__["run"] = result
+    found.__dict__.update(kpis.__dict__)  # the data behind the metrics, for confidence intervals
     return found
 
 
@@ -247,7 +256,9 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
         "blocked": BlockedTable(gathered.joined("blocked", ("cluster_queue",))),
     }
     totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": stats["dispatch_wait"]}
+    clusters = dict(zip(run.names, (run.fleet.manager, *run.fleet.workers.values()), strict=True))
     facts = {
+        "not_modelled": [f"{name}: {text}" for name, given in clusters.items() for text in not_modelled(given)],
         "notes": run.notes,
         "seconds": seconds,
         "warmup": run.options["warmup"] / SECOND,

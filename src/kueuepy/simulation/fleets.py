@@ -142,7 +142,7 @@ class FleetPrepared(Prepared):
         return common | {"changes": []}
 
     def _events(self, last: int) -> tuple[list[tuple[int, Any, Any, Any, Any]], list[tuple[int, int, bool]]]:
-        """Return the planned changes of each cluster, and of the connections to workers, in chronological order."""
+        """Return the planned changes to each cluster and to the connections to workers, in chronological order."""
         planned: list[tuple[int, int, Any]] = []
         for place, event in enumerate(self.settings.events):
             for at in event.moments(f"events[{place}]", last):
@@ -252,7 +252,8 @@ class FleetPrepared(Prepared):
             UnsupportedError: Always.
         """
         raise UnsupportedError(
-            f"Simulation of a fleet: apply {thing!r}: give it as an event of the run, Event(time, ...)"
+            f"Simulation of a fleet: apply {type(thing).__name__}: the clusters of a fleet cannot be changed while it "
+            "runs; give the change as an event, such as events=[Event(time, On(cluster, change))]"
         )
 
     def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
@@ -261,7 +262,10 @@ class FleetPrepared(Prepared):
         Raises:
             UnsupportedError: Always.
         """
-        raise UnsupportedError("Simulation of a fleet: submit: give all jobs at the start")
+        raise UnsupportedError(
+            "Simulation of a fleet: submit: jobs cannot be added while it runs; give all jobs at the start, or use a "
+            "FleetScheduler"
+        )
 
     def fleet_scheduler(self) -> FleetScheduler:
         """Return the fleet at the current time as a FleetScheduler; changes to it do not affect the simulation."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy._core import Quantity
+from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import EPOCHAL, RESERVED
 from kueuepy.simulation.load import trees_of
@@ -74,6 +75,7 @@ def result_of(run: Prepared) -> Result:
         for q in cluster.cluster_queues
     }
     facts = {
+        "not_modelled": not_modelled(cluster),
         "notes": (*run.notes, *_endless(stats["fruitless"], tables["jobs"])),
         "seconds": seconds,
         "warmup": warmup,

@@ -69,7 +69,8 @@ def poisson(
 ) -> JobColumns:
     """Generate the arrivals of a Poisson process.
 
-    Gaps between arrivals are `-log1p(-u) / rate` with the stream `gap QUEUE`. Runtimes use the stream `runtime QUEUE`.
+    The gaps between arrivals are `-log1p(-u) / rate`, where `u` is drawn from the random stream `gap QUEUE`. Runtimes
+    are drawn from the random stream `runtime QUEUE`.
 
     >>> poisson("team", "30/h", "1h", {"gpu": 1}, n=3)["nvidia.com/gpu"].tolist()
     [1, 1, 1]

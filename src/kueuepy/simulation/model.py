@@ -178,6 +178,9 @@ class Failures(msgspec.Struct, frozen=True):
     order. The probability that a failure hits a job is therefore proportional to the quota that the job holds, and the
     failure of a free node evicts no job.
 
+    All nodes together may fail at most once per second on average; a simulation with a shorter `mtbf` is refused. If a
+    change of quota during the simulation would lead to more failures, they still occur once per second on average.
+
     >>> Failures("h100", mtbf="30d", repair="4h", unit={"nvidia.com/gpu": 8}).lowers_quota
     False
 

@@ -27,7 +27,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
     engine = run.core.fork()
     engine.set_now(run.reached)
     state = session_of(run.base.fork()).state
-    store = state.store
+    store = state.store.for_change()
     for key in store.workloads.keys():  # noqa: SIM118 - not a mapping
         if engine.find(key) < 0:
             store.forget(key)
@@ -47,7 +47,7 @@ def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
     for found in engine.ids():
         key = engine.key(found)
         if key in rows:
-            state.store.workloads.put(key, workload_of(run, rows[key]))
+            state.store.for_change().workloads.put(key, workload_of(run, rows[key]))
     return scheduler_with(Scheduler, replace(state, engine=engine, count=state.count + len(run.jobs)))
 
 

@@ -29,7 +29,7 @@ def differences(results: Mapping[str, Recorded]) -> Columns:
     rows = []
     before = _by_job(first)
     for name, second in others:
-        _expect_alike(name, first, second)
+        expect_alike(name, first, second)
         counts = np.asarray(first.jobs["counted"]) & np.asarray(second.jobs["counted"])
         order = np.argsort(first.jobs["submit"], kind="stable")
         for figure, values in _by_job(second).items():
@@ -38,7 +38,7 @@ def differences(results: Mapping[str, Recorded]) -> Columns:
     return table_of(_NAMES, rows)
 
 
-def _expect_alike(name: str, first: Recorded, second: Recorded) -> None:
+def expect_alike(name: str, first: Recorded, second: Recorded) -> None:
     """Check that two results have the same jobs.
 
     Raises:

@@ -11,6 +11,7 @@ import math
 import resource
 import sys
 import time
+from array import array
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -197,10 +198,8 @@ class Load:
         self.classes: list[str] = []
         self.prototypes: list[Workload] = []
         self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
-        self._at: list[int] = []
-        self._created: list[int] = []
-        self._shape: list[int] = []
-        self._runtime: list[int] = []
+        # Of every workload; a list of Python numbers would need five times the memory.
+        self._at, self._created, self._shape, self._runtime = (array("q") for _ in range(4))
         self._queues = 0
         self.engine.apply(Namespace("default"))
         self._flavor = "default" if profile.resource_flavor is None else profile.resource_flavor.name
@@ -256,14 +255,14 @@ class Load:
         self.prototypes.append(Workload("prototype", queue_name=queue, priority=template.priority, pod_sets=pod_sets))
         first = workloads.creation_interval_ms * _MILLISECOND
         at = range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count
-        self._at += at
+        self._at.extend(at)
         # Equal creation times are ordered by queue: each queue is one microsecond later than the one before.
-        self._created += [time + self._queues * _MICROSECOND for time in at]
-        self._shape += [prototype] * workloads.count
-        self._runtime += [template.runtime_ms * _MILLISECOND] * workloads.count
+        self._created.extend([time + self._queues * _MICROSECOND for time in at])
+        self._shape.extend(array("q", [prototype]) * workloads.count)
+        self._runtime.extend(array("q", [template.runtime_ms * _MILLISECOND]) * workloads.count)
 
     def _pod_set(self, template: WorkloadTemplate) -> PodSet:
-        """Return one object for all workloads of a template; the core identifies equal pod sets by their object."""
+        """Return one object for all workloads of a template; the core recognises equal pod sets by object identity."""
         if template not in self._pod_sets:
             requests = {"cpu": template.request}
             self._pod_sets[template] = PodSet.of(
@@ -278,18 +277,22 @@ class Load:
 
     def rows(self) -> dict[str, list[int]]:
         """Return the columns of all arrivals as generated: times in nanoseconds, and indices of prototypes."""
-        return {"submit": self._at, "created": self._created, "runtime": self._runtime, "shape": self._shape}
+        columns = {"submit": self._at, "created": self._created, "runtime": self._runtime, "shape": self._shape}
+        return {name: values.tolist() for name, values in columns.items()}
 
     def start(self) -> VirtualRun:
         """Return a simulation of the load that has not started."""
         import numpy as np  # noqa: PLC0415 - only on use
 
-        order = np.argsort(np.array(self._at, np.int64), kind="stable")
+        order = np.argsort(np.frombuffer(self._at, np.int64), kind="stable")
         columns: dict[str, Any] = {
-            name: np.array(values, np.int64)[order]
+            name: np.frombuffer(values, np.int64)[order]
             for name, values in (("submit", self._at), ("created", self._created), ("runtime", self._runtime))
         }
-        columns |= {"shape": np.array(self._shape, np.int32)[order], "row": order.astype(np.int32)}
+        columns |= {
+            "shape": np.frombuffer(self._shape, np.int64).astype(np.int32)[order],
+            "row": order.astype(np.int32),
+        }
         columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
         return VirtualRun(self.engine, self.prototypes, columns, _AS_KUEUES_TEST)
 
@@ -300,14 +303,16 @@ class Load:
         start = run.stats["start"]
         first = run.jobs()["first_start"]
         started = first >= 0
-        waits = first[started] + start - np.array(self._at, np.int64)[started]
-        shapes = np.array(self._shape)[started]
+        waits = first[started] + start - np.frombuffer(self._at, np.int64)[started]
+        shapes = np.frombuffer(self._shape, np.int64)[started]
+        counts = np.bincount(shapes, minlength=len(self.classes)).tolist()
+        sums = np.zeros(len(self.classes), np.int64)
+        np.add.at(sums, shapes, waits)  # np.bincount would add floating-point numbers.
         found: dict[str, list[int]] = {}
-        for shape, name in enumerate(self.classes):
-            own = waits[shapes == shape]
+        for name, wait, count in zip(self.classes, sums.tolist(), counts, strict=True):
             entry = found.setdefault(name, [0, 0])
-            entry[0] += int(own.sum())
-            entry[1] += len(own)
+            entry[0] += wait
+            entry[1] += count
         return {name: wait // _MILLISECOND // count for name, (wait, count) in found.items() if count}
 
 

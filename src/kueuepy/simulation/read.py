@@ -17,8 +17,7 @@ from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.cells import csv_columns
 from kueuepy.simulation.columns import ALIASES
-from kueuepy.simulation.values import Column, missing_of, raw
-from kueuepy.tables import Categorical
+from kueuepy.simulation.values import Column, raw
 
 if TYPE_CHECKING:
     import os
@@ -191,10 +190,7 @@ class Table:
         rows = np.flatnonzero(chosen)
         found = Table(
             self.source,
-            {
-                name: Categorical(values.codes[rows], values.names) if isinstance(values, Categorical) else values[rows]
-                for name, values in self.columns.items()
-            },
+            {name: values[rows] for name, values in self.columns.items()},
             self.rows[rows],
             self._first,
         )
@@ -205,13 +201,7 @@ class Table:
         """Return a mask of the rows that have a value in all of these columns."""
         found = np.ones(len(self), bool)
         for name in names:
-            values = self.column(name).values
-            if isinstance(values, Categorical):
-                found &= values.codes >= 0
-            elif values.dtype.kind == "O":
-                found &= ~missing_of(values.tolist())
-            elif values.dtype.kind in "fmM":
-                found &= values == values  # noqa: PLR0124 - NaN and NaT are not
+            found &= ~self.column(name).missing()
         return found
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:

@@ -6,18 +6,19 @@ import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import numpy as np
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors import StateError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.objects import SECOND
+from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
@@ -28,18 +29,10 @@ from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn, drawn_i
 from kueuepy.simulation.pictures.plot import Plots
 from kueuepy.simulation.recorded import (
     TABLES,
-    BlockedTable,
-    ConsumedTable,
-    CyclesTable,
-    DecisionsTable,
-    IdleTable,
-    JobTable,
     PreemptionLoop,
     Recorded,
-    RunsTable,
-    UsageSeries,
 )
-from kueuepy.simulation.saved import read_facts, text_of_facts
+from kueuepy.simulation.saved import text_of_facts
 from kueuepy.simulation.text import span_text
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
@@ -54,6 +47,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.objects import QuantityText
+    from kueuepy.pages import Page
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.pictures.catalogue import PictureName
     from kueuepy.simulation.pictures.svg import Picture
@@ -91,6 +85,7 @@ class Result(Recorded, Framed):
         blocked: Ratio of used to entitled quota of each ClusterQueue with waiting jobs, over time; see `BlockedTable`.
             Recorded with the usage.
         loops: The preemption loops that were found.
+        not_modelled: Parts of the input that kueuepy does not model and that could change the result.
         notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
         seconds: Length of the simulation in seconds of virtual time.
         warmup: Length of the warm-up in seconds; metrics exclude it.
@@ -98,6 +93,9 @@ class Result(Recorded, Framed):
         stats: Numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
         wall: The CPU time of `simulate` in seconds, under `cpu_s`.
     """
+
+    _tables: ClassVar[tuple[str, ...]] = TABLES
+    """The names of the tables, which are saved and whose contents determine the fingerprint."""
 
     def __init__(
         self,
@@ -245,7 +243,7 @@ class Result(Recorded, Framed):
     def fingerprint(self) -> str:
         """The SHA-256 hash of all tables, as hexadecimal digits; identical simulations have identical hashes."""
         digest = hashlib.sha256()
-        for name in TABLES:
+        for name in self._tables:
             table = exact(getattr(self, name))
             for column in table.names:
                 values = table[column]
@@ -344,8 +342,8 @@ class Result(Recorded, Framed):
         """Return a picture as SVG; no plotting library is needed.
 
         Args:
-            name: `usage` (the default), `queue`, `shares`, `consumed`, `waits`, `gantt`, `preemptions` or
-                `slowdown_by_size`.
+            name: `usage` (the default), `queue`, `shares`, `consumed`, `waits`, `gantt`, `preemptions`,
+                `slowdown_by_size`, or `clusters` and `dispatch` of a fleet.
             options: The arguments of the method of `plot` with the same name, such as
                 `flavor_resource="h100/nvidia.com/gpu"`.
 
@@ -354,6 +352,37 @@ class Result(Recorded, Framed):
             StateError: The picture needs a table that was not recorded.
         """
         return drawn(self, name, **options)
+
+    def page(
+        self, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
+    ) -> Page:
+        """Return a page of the simulation with a time slider: one HTML file that loads nothing.
+
+        The page shows quota, usage, pending and running workloads at every moment. The tables of a result do not record
+        why a workload was pending; the page explains the workloads that are still pending at the end. Use
+        `result.at(time).explain(name)` for other moments.
+
+        Args:
+            path: The file to write. Default: no file is written.
+            title: The title of the page.
+            explained: The number of whole explanations in the page.
+
+        Returns:
+            The page, which a notebook displays.
+
+        Raises:
+            StateError: The file cannot be written, or the runs or the usage were not recorded.
+        """
+        from kueuepy.pages import Page  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
+
+        scheduler = None if self._run is None else self.scheduler
+        data = result_data(self, scheduler, title=title, explained=explained)
+        data.notes = list(self.warnings)
+        found = Page(data)
+        if path is not None:
+            found.save(path)
+        return found
 
     def _given(self) -> Prepared:
         if self._run is None:
@@ -377,7 +406,7 @@ class Result(Recorded, Framed):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StateError(f"{folder}: cannot be written: {error.strerror}") from error
-        for name in TABLES:
+        for name in self._tables:
             write_table(exact(getattr(self, name)), folder / f"{name}.parquet")
         facts = {
             "seconds": self.seconds,
@@ -391,24 +420,38 @@ class Result(Recorded, Framed):
             "loops": [msgspec.to_builtins(loop) for loop in self.loops],
             "waiting": [msgspec.to_builtins(waiter) for waiter in self.waiting],
             "fingerprint": self.fingerprint,
+            "not_modelled": self.not_modelled,
+            **self._more_facts(),
         }
         try:
             (folder / "result.json").write_text(text_of_facts(facts), encoding="utf-8")
         except OSError as error:
             raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
 
+    def _more_facts(self) -> dict[str, Any]:
+        """Return the facts that only some results have."""
+        return {}
+
+    def _remarks(self) -> list[str]:
+        """Return what to read before the metrics: the parts of the input that are not modelled, and the warnings."""
+        said = (f"not modelled: {text}" for text in self.not_modelled)
+        return [*said, *(f"warning: {text}" for text in self.warnings)]
+
     def __repr__(self) -> str:
-        """Return the warnings and a one-line summary."""
+        """Return the parts of the input that are not modelled, the warnings, and a one-line summary."""
         kpis = self.kpis
         finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {span_text(self.seconds)}"
         wait = f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95"
         numbers = f"<Result: {finished}; {wait}; {counted(kpis.evictions, 'eviction')}>"
-        return "\n".join([*(f"warning: {text}" for text in self.warnings), numbers])
+        return "\n".join([*self._remarks(), numbers])
+
+    def _metrics(self) -> tuple[Sheet, ...]:
+        return tuple(sheet._replace(source=".kpis.rows()") for sheet in self.kpis.sheets())
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings and the metrics as tables for display."""
-        warned = [Sheet(("warning",), [(text,) for text in self.warnings])] if self.warnings else []
-        return (*warned, *self.kpis.sheets())
+        said = (("not modelled", self.not_modelled), ("warning", self.warnings))
+        return (*(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts), *self._metrics())
 
     def _repr_html_(self) -> str:
         """Return pictures of usage and waits, the warnings and the metrics, for notebooks."""
@@ -416,8 +459,8 @@ class Result(Recorded, Framed):
         return "".join([*shown, repr_html(self)])
 
     def __str__(self) -> str:
-        """Return the warnings and one line per metric."""
-        return "\n".join([*(f"warning: {text}" for text in self.warnings), str(self.kpis)])
+        """Return the warnings and the most important metrics, as a notebook shows them."""
+        return "\n".join([*self._remarks(), repr_text(self._metrics(), self)])
 
 
 def _seconds(where: str, when: Any) -> float | None:
@@ -449,39 +492,3 @@ def _bytes_of(values: Any) -> tuple[bytes, ...]:
     places = {name: place for place, name in enumerate(names)}
     table = np.array([*(places.get(str(name), -1) for name in values.names), -1], np.int32)
     return ("\0".join(names).encode(), table[values.codes].tobytes())
-
-
-@checked
-def load_result(directory: str | os.PathLike[str]) -> Result:
-    """Load a result that `Result.save` wrote.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
-    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
-    >>> result = simulate(cluster, [{"queue": "team", "submit": 0, "runtime": "1h", "gpu": 1}])
-    >>> with TemporaryDirectory() as directory:
-    ...     result.save(directory)
-    ...     load_result(directory).fingerprint == result.fingerprint
-    True
-
-    Args:
-        directory: The directory that was passed to `Result.save`.
-
-    Returns:
-        The result; methods that need a Scheduler raise StateError.
-
-    Raises:
-        InvalidSpecError: A file is missing or damaged.
-        UnsupportedError: pyarrow is not installed.
-    """
-    from kueuepy.simulation.arrow import read_table  # noqa: PLC0415 - only on use
-    from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
-
-    folder = Path(directory)
-    facts: Any = read_facts(folder, Source(folder / "result.json").text())
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageSeries, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
-    tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
-    found = Result(tables, facts["totals"], tuple(facts["loops"]), facts)
-    if found.fingerprint != facts["fingerprint"]:
-        raise InvalidSpecError(f"{folder}: is damaged: its fingerprint does not match")
-    return found

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
+from typing_extensions import NotRequired
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.recorded import PreemptionLoop  # noqa: TC001 - msgspec looks it up
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FORMAT = "kueuepy-result"
-_VERSION = 2
+_VERSION = 3
+_READ = (2, _VERSION)
+"""Versions of the format that are read; version 2 has neither fleets nor `not_modelled`."""
 
 Cells = dict[str, float]
 
@@ -36,7 +39,7 @@ class _Submitted(TypedDict):
 
 
 class _Totals(TypedDict):
-    submitted: _Submitted
+    submitted: NotRequired[_Submitted]
     queues: dict[str, _Queue]
     trees: list[tuple[str, str, float, float]]
     evictions: list[tuple[str, str, str, int, Cells]]
@@ -47,6 +50,15 @@ class _Totals(TypedDict):
     most_waiting: int
     borrowing: float
     assigned: list[list[tuple[str, str, str, int]]]
+    dispatch_wait: NotRequired[int]
+    copied: NotRequired[list[list[Cells]]]
+
+
+class FleetFacts(TypedDict):
+    """The facts of a simulation of a fleet."""
+
+    clusters: list[str]
+    remarks: list[str]
 
 
 class Facts(TypedDict):
@@ -63,6 +75,8 @@ class Facts(TypedDict):
     loops: list[PreemptionLoop]
     waiting: list[Waiter]
     fingerprint: str
+    not_modelled: NotRequired[list[str]]
+    fleet: NotRequired[FleetFacts]
 
 
 def text_of_facts(facts: dict[str, Any]) -> str:
@@ -83,9 +97,9 @@ def read_facts(folder: Path, text: str) -> Facts:
         raise InvalidSpecError(f"{folder}: result.json: {error}") from None
     if not isinstance(facts, dict) or facts.pop("format", None) != _FORMAT:
         raise InvalidSpecError(f"{folder}: result.json is not of a result; save one with Result.save")
-    if (version := facts.pop("version", None)) != _VERSION:
+    if (version := facts.pop("version", None)) not in _READ:
         raise InvalidSpecError(
-            f"{folder}: result.json: version: is {version!r}; it must be {_VERSION}: run and save again"
+            f"{folder}: result.json: version: is {version!r}; it must be one of {_READ}: run and save again"
         )
     if facts.pop("checksum", None) != _checksum(facts):
         raise InvalidSpecError(f"{folder}: is damaged: result.json was changed after it was written")

@@ -332,8 +332,9 @@ def simulate(
 
     Args:
         cluster: A Cluster, a Scheduler or a `Fleet`. A given Scheduler is not changed: the simulation continues from a
-            copy with its workloads. A job with the namespace (of its LocalQueue) and name of such a workload gives the
-            workload's remaining runtime. A workload without such a job never finishes.
+            copy with its workloads. To give the remaining runtime of such a workload, pass a job with the same name and
+            the same namespace (that of its LocalQueue); the job is not submitted again. A workload without such a job
+            never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: The cost of an eviction. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.

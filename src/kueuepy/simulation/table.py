@@ -45,8 +45,8 @@ class Jobs(JobColumns):
     | `name` | name of the Workload | `j0000000` with the row number |
     | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
     | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
-    | `submit` | submission time: `datetime64[ns]` in UTC if the input has dates, otherwise seconds | required (below) |
-    | `runtime` | runtime in seconds if the job is not evicted; infinite: the job never ends | required (see below) |
+    | `submit` | submission time: `datetime64[ns]` in UTC if the input has dates, otherwise seconds | see below |
+    | `runtime` | runtime in seconds if the job is not evicted; infinite: the job never ends | see below |
     | `pods` | number of pods | 1 |
     | `min_pods` | smallest number of pods that may be admitted (partial admission); -1: all pods or none | -1 |
     | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
@@ -61,10 +61,11 @@ class Jobs(JobColumns):
     | `template`, `kueuepy:created` | reserved for the package | |
     | any other | available for grouping in `Result.by` | |
 
-    The constructor, `from_frame`, `from_arrow` and CSV or Parquet files require the columns `submit` and `runtime`. In
-    a column that exists, a missing runtime means that the job never ends, and a note reports this; `read` leaves such a
-    row out instead. Both columns are optional for rows and DataFrames that `of` or `simulate` receives. A job then
-    arrives at the start, or never ends. A manifest or a Workload has neither column; see `from_manifests`.
+    The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
+    runtime, the job never ends and a note reports this, but `read` leaves the row out.
+
+    `of` and `simulate` require neither column in rows and DataFrames. Without `submit`, a job is submitted at the
+    start. Without `runtime`, a job never ends. Manifests and Workloads have neither column; see `from_manifests`.
 
     The constructor also accepts other units. Times can be numbers of seconds, texts (`1h30m`, `7d`, Slurm's
     `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities; numbers of

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_moment, parse_span, shown
+from kueuepy.simulation.texts import Texts
 from kueuepy.tables import Categorical
 
 Ints = NDArray[np.int64]
@@ -44,13 +45,33 @@ class Column:
         """
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
-        self.values: Any
+        self.given: Any
+        """The values as an array, as names with codes, or as texts of Arrow."""
         try:
-            self.values = raw(values)
+            self.given = raw(values)
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f'column "{name}": is not text in UTF-8: {error.reason}') from None
-        if not isinstance(self.values, Categorical) and self.values.ndim != 1:
-            raise InvalidSpecError(f'column "{name}": has {self.values.ndim} dimensions; it must have one')
+        if not isinstance(self.given, Categorical) and self.given.ndim != 1:
+            raise InvalidSpecError(f'column "{name}": has {self.given.ndim} dimensions; it must have one')
+
+    @property
+    def values(self) -> Any:
+        """The values as an array, or as names with codes."""
+        return self.given.objects if isinstance(self.given, Texts) else self.given
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Return a mask of the rows without a value."""
+        values = self.given
+        found: NDArray[np.bool_] = np.zeros(len(values), bool)
+        if isinstance(values, Categorical):
+            found = values.codes < 0
+        elif isinstance(values, Texts):
+            found = values.missing
+        elif values.dtype.kind == "O":
+            found = missing_of(values.tolist())
+        elif values.dtype.kind in "fmM":
+            found = values != values  # noqa: PLR0124 - NaN and NaT are not equal to themselves
+        return found
 
     def error(self, row: int, value: object, allowed: str) -> InvalidSpecError:
         """Return the error for one row."""
@@ -96,12 +117,14 @@ class Column:
         """
         allowed = "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z"
         found = self._times(parse_moment, allowed, never=unknown)
-        if _is_text(self.values):
+        if _is_text(self.given):
             self._note_zones()
         return found
 
     def _note_zones(self) -> None:
         """Add a note if some timestamps have a time zone and others have none."""
+        if isinstance(self.given, Texts) and self.given.numbers is not None:
+            return
         listed = self.values.names if isinstance(self.values, Categorical) else self.values.tolist()
         if all(isinstance(value, str) and not _HAS_ZONE.search(value) for value in listed):
             return
@@ -113,7 +136,7 @@ class Column:
             self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows.count(True)))
 
     def _times(self, parse: Callable[[Any], int | None], allowed: str, *, never: bool = False) -> Ints:
-        values: Any = self.values
+        values: Any = self.given
         if _is_text(values):
             found = _by_text(values) if (dates := _dates(values)) is None else dates
             if found is None:
@@ -141,9 +164,10 @@ class Column:
 
     def _each(self, parse: Callable[[Any], int | None], allowed: str, missing: int, *, never: bool = False) -> Ints:
         known: dict[Any, int] = {}
-        found = np.empty(len(self.values), np.int64)
+        values = self.values
+        found = np.empty(len(values), np.int64)
         for row in range(len(found)):
-            value = self.values[row]
+            value = values[row]
             if not _is_hashable(value):
                 raise self.error(row, value, allowed)
             if value not in known:
@@ -191,10 +215,11 @@ class Column:
         return found
 
     def _numbers(self, allowed: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        values = self.values
+        values = self.given
         if _is_text(values):
             found = _by_text(values)
             if found is None:
+                values = self.values
                 rows = (i for i in range(len(values)) if not is_missing(values[i]) and not _is_number(values[i]))
                 row = next(rows, 0)
                 raise self.error(row, values[row], allowed)
@@ -211,7 +236,7 @@ class Column:
         Raises:
             InvalidSpecError: A value is not a quantity, is negative, or is a fraction of an indivisible resource.
         """
-        numbers = _by_text(self.values) if _is_text(self.values) else self.values
+        numbers = _by_text(self.given) if _is_text(self.given) else self.given
         if numbers is None or numbers.dtype.kind not in "iufb":
             return self._quantities(resource)
         absent = _is_nan(numbers)
@@ -229,12 +254,16 @@ class Column:
         """Return the same as `amounts` for texts such as `4Gi`."""
         parse = Quantities(resource)
         found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
-        return found, sum(1 for row in range(len(found)) if is_missing(self.values[row]))
+        return found, int(self.missing().sum())
 
     def names(self) -> Categorical:
         """Return texts as codes, numbered in the order of their first occurrence; a missing value has the code -1."""
-        if isinstance(self.values, Categorical):
-            return self.values
+        if isinstance(self.given, Categorical):
+            return self.given
+        if isinstance(self.given, Texts):
+            places, texts = self.given.codes()
+            own = Column(self.name, texts, self._where).names()
+            return Categorical(own.codes[places], own.names)
         values = self.values.tolist()
         try:
             distinct = dict.fromkeys(values)
@@ -252,11 +281,12 @@ class Column:
 
     def kept(self) -> NDArray[Any] | Categorical:
         """Return the values of a user-defined column: numbers unchanged, everything else as codes of names."""
-        values: NDArray[Any] | Categorical = self.values
+        values: Any = self.given
         if isinstance(values, Categorical) or values.dtype.kind in "iufbmM":
-            return values
+            return cast("NDArray[Any] | Categorical", values)
         numbers = _by_text(values)
-        return self.names() if numbers is None else numbers
+        found: NDArray[Any] | Categorical = self.names() if numbers is None else numbers
+        return found
 
 
 class Quantities:
@@ -275,9 +305,9 @@ class Quantities:
             return None
 
 
-def raw(values: Any) -> NDArray[Any] | Categorical:
-    """Return an array, or names with codes, from a list, an array or a DataFrame column."""
-    if isinstance(values, Categorical):
+def raw(values: Any) -> NDArray[Any] | Categorical | Texts:
+    """Return an array, names with codes, or texts of Arrow, from a list, an array or a DataFrame column."""
+    if isinstance(values, Categorical | Texts):
         return values
     codes = getattr(getattr(values, "cat", None), "codes", None)
     if codes is not None:
@@ -382,6 +412,10 @@ def _by_text(values: Any) -> NDArray[Any] | None:
     """Return texts as numbers, or `None` if any text is neither a number nor empty."""
     if isinstance(values, Categorical):
         return None
+    if isinstance(values, Texts):
+        if values.numbers is not None or values.first_number is None:
+            return values.numbers
+        values = values.objects
     listed = values.tolist()
     readers: list[tuple[Callable[[Any], float], Any]] = [(float, float), (_or_nan, float)]
     if set(map(type, listed)) <= {str, int}:  # int() would truncate floats
@@ -400,6 +434,10 @@ def _dates(values: Any) -> NDArray[Any] | None:
     """Return texts such as `2017-10-09 07:01:55` as datetimes; `None` if any text has another form."""
     if isinstance(values, Categorical) or not len(values) or values.dtype.kind != "O":
         return None
+    if isinstance(values, Texts):
+        if not values.are_of_length(_DATE):
+            return None
+        values = values.objects
     listed = values.tolist()
     if not all(isinstance(value, str) and len(value) == _DATE for value in listed):
         return None

@@ -139,8 +139,8 @@ def beside_recorded(run: Recorded) -> Columns:
     """Return the first wait of each job in the simulation and in its log.
 
     Returns:
-        Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference`, with times in seconds. Each job
-        that started in the log has one row.
+        Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference`, with times in seconds. There is
+        one row for each job that started according to the log.
 
     Raises:
         StateError: The log contains no start times.

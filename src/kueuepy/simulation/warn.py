@@ -34,7 +34,7 @@ _WAIT = 0.05
 
 
 def is_about_figures(text: str) -> bool:
-    """Return whether a warning only explains a metric; a result shows it, but `simulate` does not emit it."""
+    """Return whether a warning only explains a metric: results show such a warning, `simulate` does not emit it."""
     return AFTER_LAST in text or text.startswith(_MEAN_WAIT)
 
 

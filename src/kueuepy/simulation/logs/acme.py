@@ -25,7 +25,7 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
         queue: The column with the queue: `type` (the default) or `user`.
 
     Raises:
-        InvalidSpecError: `queue` is another column, or the file is invalid.
+        InvalidSpecError: `queue` is neither `type` nor `user`, or the file is invalid.
     """
     if queue not in ("type", "user"):
         raise InvalidSpecError(f"queue: {queue!r}; it must be type or user")

@@ -90,12 +90,7 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     table = Table(source, source.csv())
     if pending == "drop":
         table = table.keep(table.given("scheduled_time"), "never scheduled")
-    created, deleted = table.column("creation_time").times(), table.column("deletion_time").times()
-    scheduled = table.column("scheduled_time").times()
-    start = np.where(scheduled < 0, created, scheduled)
-    keep = deleted >= start
-    table = table.keep(keep, "deleted before it was scheduled")
-    created, deleted, start = created[keep], deleted[keep], start[keep]
+    table, (created, _, start, deleted) = _lives(table)
     gpus = table.column("num_gpu").whole(0, missing=0)
     columns: dict[str, Any] = {
         "name": table.column("name").values,
@@ -134,12 +129,7 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     if unfinished == "drop":
         table = table.keep(table.given("creation_time"), "created before the recorded time")
         table = table.keep(table.given("deletion_time"), "deleted after the recorded time")
-    created, deleted = table.column("creation_time").times(), table.column("deletion_time").times()
-    scheduled = table.column("scheduled_time").times()
-    start = np.maximum(np.where(scheduled < 0, created, scheduled), 0)
-    keep = (deleted < 0) | (deleted >= start)
-    table = table.keep(keep, "deleted before it was scheduled")
-    created, deleted, start, scheduled = created[keep], deleted[keep], start[keep], scheduled[keep]
+    table, (created, scheduled, start, deleted) = _lives(table, endless=True)
     return table.jobs(
         {
             "name": [str(name).replace("_", "-") for name in table.column("instance_sn").values.tolist()],
@@ -183,6 +173,18 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
         "kind": table.column("job_type").values,
     }
     return table.jobs(columns)
+
+
+def _lives(table: Table, *, endless: bool = False) -> tuple[Table, NDArray[np.int64]]:
+    """Return the pods that were not deleted before they started, and their times, of shape (4, pods).
+
+    The times are those of creation, scheduling, start and deletion. `endless` keeps pods that were not deleted.
+    """
+    created, scheduled, deleted = (table.column(f"{of}_time").times() for of in ("creation", "scheduled", "deletion"))
+    start = np.maximum(np.where(scheduled < 0, created, scheduled), 0)
+    keep = (deleted >= start) | (endless & (deleted < 0))
+    times = np.array([created, scheduled, start, deleted])[:, keep]
+    return table.keep(keep, "deleted before it was scheduled"), times
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float64]:

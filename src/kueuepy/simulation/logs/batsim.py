@@ -40,7 +40,7 @@ def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
 
     Args:
         source: The file.
-        queue: The queue of all jobs, because the format has no queues; `jobs` by default.
+        queue: The queue for all jobs; `jobs` by default. The format itself has no queues.
 
     Raises:
         InvalidSpecError: The file is not a Batsim workload.

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
 
 Place = Literal["notebook", "report", "comparison"]
-PictureName = Literal["usage", "queue", "shares", "consumed", "waits", "gantt", "preemptions", "slowdown_by_size"]
+PictureName = Literal[
+    "usage",
+    "queue",
+    "shares",
+    "consumed",
+    "waits",
+    "gantt",
+    "preemptions",
+    "slowdown_by_size",
+    "clusters",
+    "dispatch",
+]
 
 
 class Kind(NamedTuple):
@@ -59,9 +70,19 @@ PICTURES: dict[PictureName, Kind] = {
         "Number of evictions. Rows are the queues of victims, columns the queues of preemptors.",
     ),
     "slowdown_by_size": Kind(jobs.slowdown_by_size, "Bounded slowdown of jobs by their size."),
+    "clusters": Kind(
+        data.clusters,
+        "Usage, stacked by worker of a fleet. The line is the nominal quota of all workers.",
+        ("notebook", "report"),
+    ),
+    "dispatch": Kind(
+        jobs.dispatch,
+        "Workers on which the first jobs of a fleet ran. Hatched parts were lost by an eviction.",
+        ("report",),
+    ),
 }
 """All pictures by name; `Plots` has a method for each."""
-_OVER_TIME = ("usage", "queue", "shares", "consumed")
+_OVER_TIME = ("usage", "queue", "shares", "consumed", "clusters")
 _PIECES = 240
 
 
@@ -69,13 +90,13 @@ class PictureOptions(TypedDict, total=False):
     """Options of pictures; each picture has those that its method of `result.plot` has.
 
     Attributes:
-        flavor_resource: The flavor and resource of `usage`, such as `h100/nvidia.com/gpu`.
+        flavor_resource: The flavor and resource of `usage` and `clusters`, such as `h100/nvidia.com/gpu`.
         by: The column of jobs that makes the groups of `waits`.
         flavor: The flavor of `gantt`.
-        jobs: The largest number of jobs of `gantt`.
-        start: The time at which `gantt` begins, in seconds.
+        jobs: The largest number of jobs of `gantt` and `dispatch`.
+        start: The time at which `gantt` and `dispatch` begin, in seconds.
         resource: The resource of `consumed` and `slowdown_by_size`.
-        pieces: The number of steps of `usage`, `queue`, `shares` and `consumed`.
+        pieces: The number of steps of `usage`, `queue`, `shares`, `consumed` and `clusters`.
     """
 
     flavor_resource: str | None
@@ -116,14 +137,14 @@ def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
     return svg(_data(run, name, options))
 
 
-def drawn_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Picture]:
-    """Draw the same picture of several runs, with the same units and ranges of the axes.
+def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:
+    """Return the data of the same picture of several runs, with the same units and ranges of the axes.
 
     Raises:
         InvalidSpecError: There is no picture of this name.
         StateError: The picture needs a table that was not recorded.
     """
-    return list(map(svg, _alike(runs, name, options)))
+    return _alike(runs, name, options)
 
 
 def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:

@@ -8,8 +8,18 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, largest, shown_as, time_unit, work
-from kueuepy.simulation.pictures.shown import MOST_NAMES, Layer, Line, Lines, Mark, Stack
+from kueuepy.look.colours import MOST_NAMES
+from kueuepy.simulation.pictures.names import (
+    amounts_of,
+    cell_of,
+    colours,
+    largest,
+    shown_as,
+    time_unit,
+    work,
+    workers_of,
+)
+from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
@@ -52,6 +62,26 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
         layers,
         nominal + of_cohorts(run, flavor_resource) / size,
     )
+
+
+def clusters(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECES) -> Stack:
+    """Return the usage of a flavor and resource by worker of a fleet, and the nominal quota of the workers."""
+    workers = workers_of(run)
+    flavor_resource = cell_of(run, flavor_resource)
+    unit, size = amounts_of(flavor_resource)
+    rows = {queue: places for queue, of, places in _series(run) if of == flavor_resource}
+    edges = _edges(run.seconds, run.usage, rows, pieces)
+    used = {name: np.zeros(len(edges) - 1) for name in workers}
+    nominal = np.zeros(len(edges) - 1)
+    for queue, places in rows.items():
+        name, _ = shown_as(queue.partition("/")[0], workers)
+        used[name] = used.get(name, 0.0) + _means(run.usage, places, "used", edges) / size
+        nominal += _means(run.usage, places, "nominal", edges) / size
+    x, second = time_unit(run.seconds)
+    nothing = np.zeros(len(edges) - 1)
+    layers = tuple(Layer(name, shown_as(name, workers)[1], own, nothing) for name, own in used.items())
+    title = f"Usage of {flavor_resource} by cluster"
+    return Stack(title, _axis(x), f"Usage ({unit})", edges / second, layers, nominal)
 
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:

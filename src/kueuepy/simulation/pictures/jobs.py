@@ -9,10 +9,12 @@ import numpy as np
 
 from kueuepy.errors import StateError
 from kueuepy.errors.words import counted
+from kueuepy.look.colours import ALL, MOST_NAMES
+from kueuepy.look.numbers import amount
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.groups import preemptions as evictions_of
-from kueuepy.simulation.pictures.names import colours, groups, shown_as, time_unit
-from kueuepy.simulation.pictures.shown import ALL, MOST_NAMES, Bar, Bars, Line, Lines, Matrix
+from kueuepy.simulation.pictures.names import amounts_of, colours, groups, shown_as, time_unit, workers_of
+from kueuepy.simulation.pictures.shown import Bar, Bars, Line, Lines, Matrix
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -26,30 +28,31 @@ _TICKS = (
     (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (6 * 3600.0, "6 h"),
     (86400.0, "1 d"), (7 * 86400.0, "7 d"), (30 * 86400.0, "30 d"), (365 * 86400.0, "1 y"),
 )  # fmt: skip
-_PERCENTILES = ((50, "median", 0), (95, "95th percentile", 5))
+_PERCENTILES = ((50, "median", 0), (95, "95th percentile", 1))
 
 
 def waits(run: Recorded, by: str = "queue") -> Lines:
     """Return the cumulative distribution of waiting times, in total and by group; waits below 1 s count as 1 s."""
     values, names = groups(run, by)
-    counted = np.asarray(run.jobs["counted"])
+    counts = np.asarray(run.jobs["counted"])
     waited = run.jobs["waited"]
-    longest = float(waited[counted].max(initial=0.0))
-    lines = [_distribution("all jobs", ALL, waited[counted])]
+    longest = float(waited[counts].max(initial=0.0))
+    lines = [_distribution("all jobs", ALL, waited[counts])]
     for name, place in names.items():
-        own = waited[counted & is_named(values, name)]
+        own = waited[counts & is_named(values, name)]
         if len(own):
             lines.append(_distribution(name, place, own))
-    rest = counted & ~np.isin(values.codes, [values.names.index(name) for name in names])
+    rest = counts & ~np.isin(values.codes, [values.names.index(name) for name in names])
     if rest.any():
         lines.append(_distribution(*shown_as("others", names), waited[rest]))
     ticks = tuple((at, text) for at, text in _TICKS if at <= max(longest, _LEAST) * 2)
     return Lines(
         "Distribution of waiting times",
         "Waiting time",
-        "Fraction of jobs",
+        "Jobs that waited at most this long",
         tuple(lines),
         log_x=True,
+        shares=True,
         steps=True,
         ticks=ticks,
     )
@@ -82,6 +85,31 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
     number = len(set(runs["job"][kept].tolist()))
     title = f"First {counted(number, 'job')} with quota" + (f" on {flavor}" if flavor is not None else "")
+    return Bars(title, f"Time after the first submission ({x})", tuple(bars))
+
+
+def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
+    """Return the runs of the first jobs of a fleet after a time, in lanes grouped and coloured by worker."""
+    workers = workers_of(run)
+    if not len(run.runs):
+        raise StateError("picture: needs the runs; record them with Recording(runs=True)")
+    runs = run.runs
+    kept = [row for row in _first_runs(run, None, jobs, start) if not np.isnan(runs["start"][row])]
+    ends = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])
+    x, second = time_unit(float(ends[kept].max(initial=0.0) - start) if kept else 0.0)
+    names = runs["cluster"]
+    bars: list[Bar] = []
+    free = 0
+    for code, cluster in enumerate(names.names):
+        own = [row for row in kept if names.codes[row] == code]
+        name, place = shown_as(cluster, workers)
+        lanes = [free + lane for lane in _lanes(runs["start"][own], ends[own])]
+        free = max([free, *(lane + 1 for lane in lanes)])
+        for row, lane in zip(own, lanes, strict=True):
+            begin, end, lost = float(runs["start"][row]), float(ends[row]), float(runs["lost"][row])
+            cut, job = runs["outcome"][row] in ("Preempted", "Evicted"), run.name_of(int(runs["job"][row]))
+            bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, job, name, place))
+    title = f"Clusters of the first {counted(len(set(runs['job'][kept].tolist())), 'job')}"
     return Bars(title, f"Time after the first submission ({x})", tuple(bars))
 
 
@@ -171,6 +199,26 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
         values = [np.sort(slow[counted & (power == size)]) for size in sizes]
         y = np.array([own[-(-len(own) * percent // 100) - 1] for own in values])
         lines.append(Line(name, place, 2.0**sizes, y))
-    numbers = ", ".join(f"{2**size:,}: {int((counted & (power == size)).sum()):,}" for size in sizes.tolist())
-    asked = f"Request of {resource or 'pods'} per job, up to a power of two (number of jobs: {numbers or 'none'})"
-    return Lines("Slowdown by job size", asked, "Bounded slowdown", tuple(lines), log_x=True, log_y=True, points=True)
+    counts = [int((counted & (power == size)).sum()) for size in sizes]
+    ticks = [(2.0**size, _size_text(resource, int(size), number)) for size, number in zip(sizes, counts, strict=True)]
+    asked = f"Request of {_size_unit(resource)} per job, rounded up to a power of two"
+    return Lines(
+        "Slowdown by job size",
+        asked,
+        "Bounded slowdown (lifetime / runtime)",
+        tuple(lines),
+        log_x=True,
+        log_y=True,
+        points=True,
+        ticks=tuple(ticks),
+    )
+
+
+def _size_unit(resource: str | None) -> str:
+    return "pods" if resource is None else amounts_of(f"/{resource}")[0]
+
+
+def _size_text(resource: str | None, power: int, jobs: int) -> str:
+    """Return a label with a size and, below it, the number of jobs of this size."""
+    size = amount(resource, 2**power) if resource in ("memory", "ephemeral-storage") else f"{2**power:,}"
+    return f"{size}\n{counted(jobs, 'job')}"

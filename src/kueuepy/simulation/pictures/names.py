@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.look.colours import MOST_NAMES, OTHERS, places
+from kueuepy.look.numbers import unit_of
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.pictures.shown import MOST_NAMES, OTHERS
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical
 
@@ -25,6 +26,19 @@ def colours(run: Recorded) -> dict[str, int]:
     Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
     return largest(run.jobs["cluster_queue"], work(run))
+
+
+def workers_of(run: Recorded) -> dict[str, int]:
+    """Return the numbers of the colours of the workers of a fleet that have a colour of their own, in their order.
+
+    Raises:
+        StateError: The run is not one of a fleet.
+    """
+    workers = getattr(run, "clusters", None)
+    if workers is None:
+        raise StateError("picture: needs a simulation of a Fleet")
+    most = MOST_NAMES if len(workers) <= MOST_NAMES else MOST_NAMES - 1
+    return {name: place for place, name in enumerate(workers[:most])}
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
@@ -53,14 +67,12 @@ def work(run: Recorded) -> Any:
 def largest(names: Categorical, weight: Any) -> dict[str, int]:
     """Return the names with the largest total weight, which have a colour of their own, and the places of colours."""
     totals = np.bincount(names.codes[names.codes >= 0], weights=weight[names.codes >= 0], minlength=len(names.names))
-    order = sorted(range(len(names.names)), key=lambda code: (-totals[code], names.names[code]))
-    most = MOST_NAMES if len(order) <= MOST_NAMES else MOST_NAMES - 1
-    return {names.names[code]: place for place, code in enumerate(order[:most])}
+    return places(dict(zip(names.names, totals.tolist(), strict=True)))
 
 
-def shown_as(name: str, places: dict[str, int]) -> tuple[str, int]:
+def shown_as(name: str, numbers: dict[str, int]) -> tuple[str, int]:
     """Return the legend name of a group and the number of its colour."""
-    return (name, places[name]) if name in places else ("others", OTHERS)
+    return (name, numbers[name]) if name in numbers else ("others", OTHERS)
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
@@ -110,4 +122,5 @@ def amounts_of(flavor_resource: str) -> tuple[str, float]:
         return "cores", 1000.0
     if resource in ("memory", "ephemeral-storage"):
         return f"GiB of {resource}", float(_GIB)
-    return resource, 1.0
+    unit = unit_of(resource)
+    return f"{unit}s" if unit.isupper() else unit, 1.0

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors.libraries import imported
+from kueuepy.look.colours import ALL, DARK_THEME, LIGHT_THEME, Theme, colour_of, contrast, luminance
 from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.shown import ALL, Bars, Lines, Matrix, Stack, colour_of
+from kueuepy.simulation.pictures.shown import Bars, Lines, Matrix, Stack
 
 if TYPE_CHECKING:
     from kueuepy.simulation.pictures.shown import Bar, Line, Shown
     from kueuepy.simulation.recorded import Recorded
 
 _HATCH = "////"
-_MANY = 8
 _PALE = 0.5
-_MARKS = {"admissions": (0.0, 0.03, "#009e73"), "evictions": (0.96, 1.0, "#d55e00")}
+_MIDDLE = 0.18
+"""Luminance above which a background counts as light: as far from black as from white, by contrast."""
+_MARKS = {"admissions": (0.0, 0.03), "evictions": (0.96, 1.0)}
 
 
 def _pyplot() -> Any:
@@ -86,6 +88,32 @@ class Plots:
         """Draw the median and 95th percentile of the bounded slowdown by the size of jobs."""
         return draw(jobs.slowdown_by_size(self._run, resource), ax)
 
+    def clusters(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the usage of a flavor and resource, stacked by worker of a fleet; the line is the nominal quota.
+
+        Args:
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+                highest utilisation.
+            ax: Axes to draw on; by default the Axes of a new figure.
+
+        Raises:
+            StateError: The simulation is not one of a Fleet, or the usage was not recorded.
+        """
+        return draw(data.clusters(self._run, flavor_resource), ax)
+
+    def dispatch(self, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
+        """Draw on which worker of a fleet the first `jobs_` jobs after `start` (seconds) ran, with lanes by worker.
+
+        Args:
+            jobs_: The maximum number of jobs to draw; 200 by default.
+            start: The time at which the chart begins, in seconds.
+            ax: Axes to draw on; by default the Axes of a new figure.
+
+        Raises:
+            StateError: The simulation is not one of a Fleet, or the runs were not recorded.
+        """
+        return draw(jobs.dispatch(self._run, jobs_, start), ax)
+
 
 def draw(shown: Shown, ax: Any = None) -> Any:
     """Draw on the given Axes or on the Axes of a new figure, and return the Axes."""
@@ -107,6 +135,24 @@ def axes_of(ax: Any = None) -> Any:
     return ax
 
 
+def paper_of(ax: Any) -> str:
+    """Return the background of Axes as `#rrggbb`."""
+    from matplotlib.colors import to_hex  # noqa: PLC0415 - only on use
+
+    face = ax.get_facecolor() if ax.get_facecolor()[3] else ax.figure.get_facecolor()
+    return str(to_hex(face))
+
+
+def is_dark(ax: Any) -> bool:
+    """Return whether the background of Axes is dark, so that groups need the colours for dark backgrounds."""
+    return luminance(paper_of(ax)) < _MIDDLE
+
+
+def theme_of(ax: Any) -> Theme:
+    """Return the colours that suit the background of Axes."""
+    return DARK_THEME if is_dark(ax) else LIGHT_THEME
+
+
 @singledispatch
 def _draw(shown: Any, ax: Any) -> None:
     raise NotImplementedError
@@ -114,7 +160,7 @@ def _draw(shown: Any, ax: Any) -> None:
 
 @_draw.register
 def _stack(shown: Stack, ax: Any) -> None:
-    paper = ax.get_facecolor()
+    paper, dark = ax.get_facecolor(), is_dark(ax)
     below = np.zeros(len(shown.edges) - 1)
     for layer in shown.layers:
         for values, hatch in ((layer.own, None), (layer.borrowed, _HATCH)):
@@ -123,13 +169,15 @@ def _stack(shown: Stack, ax: Any) -> None:
             above = below + values
             label = None if hatch else layer.name
             edge = paper if hatch else "none"
+            face = colour_of(layer.colour, dark=dark)
             ax.fill_between(
-                shown.edges, _held(below), _held(above), step="post", facecolor=colour_of(layer.colour), hatch=hatch,
-                edgecolor=edge, linewidth=0.0, label=label,
+                shown.edges, _held(below), _held(above), step="post", facecolor=face, hatch=hatch, edgecolor=edge,
+                linewidth=0.0, label=label,
             )  # fmt: skip
             below = above
     if shown.has_borrowed:
-        ax.fill_between([], [], [], facecolor="#8a8f98", hatch=_HATCH, edgecolor=paper, linewidth=0, label="borrowed")
+        grey = theme_of(ax).others
+        ax.fill_between([], [], [], facecolor=grey, hatch=_HATCH, edgecolor=paper, linewidth=0, label="borrowed quota")
     if len(shown.limit):
         ax.step(shown.edges, _held(shown.limit), where="post", color=_ink(), linewidth=1.4, label="nominal quota")
     ax.set_xlim(shown.edges[0], shown.edges[-1])
@@ -158,13 +206,17 @@ def _name(ax: Any, x: str, y: str) -> None:
 def _legend(ax: Any) -> None:
     handles, labels = ax.get_legend_handles_labels()
     if len(handles) > 1:
+        marks = [label in ("evicted", "lost progress") for label in labels]
+        order = sorted(range(len(labels)), key=marks.__getitem__)  # the queues first
+        handles, labels = [handles[place] for place in order], [labels[place] for place in order]
         ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
 
 
 @_draw.register
 def _lines(shown: Lines, ax: Any) -> None:
+    theme = theme_of(ax)
     for line in shown.lines:
-        style = _style(line)
+        style = _style(line, dark=theme is DARK_THEME)
         if shown.points:
             ax.plot(line.x, line.y, marker="o", label=line.name, **style)
         else:
@@ -172,7 +224,8 @@ def _lines(shown: Lines, ax: Any) -> None:
     _scale(shown, ax)
     _name(ax, shown.x, shown.y)
     for mark in shown.marks:
-        low, high, colour = _MARKS[mark.name]
+        low, high = _MARKS[mark.name]
+        colour = theme.good if mark.name == "admissions" else theme.bad
         ax.vlines(
             mark.x, low, high, transform=ax.get_xaxis_transform(), color=colour, alpha=_PALE + _PALE * mark.weight,
             linewidth=1.0, label=mark.name,
@@ -180,10 +233,10 @@ def _lines(shown: Lines, ax: Any) -> None:
     _legend(ax)
 
 
-def _style(line: Line) -> dict[str, Any]:
+def _style(line: Line, *, dark: bool) -> dict[str, Any]:
     if line.colour == ALL:
         return {"color": _ink(), "linewidth": 2.4}
-    return {"color": colour_of(line.colour), "linewidth": 1.3, "linestyle": "-" if line.colour < _MANY else "--"}
+    return {"color": colour_of(line.colour, dark=dark), "linewidth": 1.6}
 
 
 def _scale(shown: Lines, ax: Any) -> None:
@@ -196,9 +249,16 @@ def _scale(shown: Lines, ax: Any) -> None:
     if shown.ticks:
         ax.set_xticks([at for at, _ in shown.ticks], [text for _, text in shown.ticks], minor=False)
         ax.set_xticks([], minor=True)
-    for axis, is_log in ((ax.xaxis, shown.points), (ax.yaxis, shown.log_y)):
-        if is_log:
-            axis.set_major_formatter("{x:g}")
+    if shown.log_y:
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter(_between)
+    if shown.shares:
+        ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+
+
+def _between(value: float, _: int) -> str:
+    """Label 2 and 5 times a power of ten on a logarithmic axis."""
+    return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
 def _draw_evicted(bars: list[Bar], ax: Any) -> None:
@@ -214,22 +274,23 @@ def _draw_evicted(bars: list[Bar], ax: Any) -> None:
         [bar.end for bar in bars], [bar.lane - 0.45 for bar in bars], [bar.lane + 0.45 for bar in bars],
         color=_ink(), linewidth=1.6, label="evicted",
     )  # fmt: skip
-    ax.barh([0], [0], color="#8a8f98", hatch=_HATCH, edgecolor=paper, linewidth=0, label="lost")
+    grey = theme_of(ax).others
+    ax.barh([0], [0], color=grey, hatch=_HATCH, edgecolor=paper, linewidth=0, label="lost progress")
 
 
 @_draw.register
 def _bars(shown: Bars, ax: Any) -> None:
-    paper = ax.get_facecolor()
+    paper, dark = ax.get_facecolor(), is_dark(ax)
     for queue, place in shown.queues.items():
         mine = [bar for bar in shown.bars if bar.queue == queue]
         ax.barh(
             [bar.lane for bar in mine], [bar.end - bar.begin for bar in mine], left=[bar.begin for bar in mine],
-            height=0.9, color=colour_of(place), edgecolor=paper, linewidth=0.3, label=queue,
+            height=0.9, color=colour_of(place, dark=dark), edgecolor=paper, linewidth=0.3, label=queue,
         )  # fmt: skip
     _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
-    _name(ax, shown.x, "Concurrent runs")
+    _name(ax, shown.x, "Runs at the same time")
     _legend(ax)
 
 
@@ -242,13 +303,14 @@ def _matrix(shown: Matrix, ax: Any) -> None:
         ax.set_xticks([])
         ax.set_yticks([])
         return
-    image = ax.imshow(shown.counts, cmap="cividis", aspect="auto", vmin=0)
+    from matplotlib.colors import LinearSegmentedColormap, to_hex  # noqa: PLC0415 - only on use
+
+    shades = LinearSegmentedColormap.from_list("evictions", [paper_of(ax), theme_of(ax).heat])
+    image = ax.imshow(shown.counts, cmap=shades, aspect="auto", vmin=0)
     ax.figure.colorbar(image, ax=ax, label="Evictions")
-    ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=45, ha="right")
+    ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=20, ha="right")
     ax.set_yticks(range(len(shown.rows)), shown.rows)
-    top = float(shown.counts.max()) or 1.0
-    for row in range(len(shown.rows)):
-        for column in range(len(shown.columns)):
-            ink = "black" if shown.counts[row, column] > top * 0.6 else "white"
-            text = shown.text(row, column)
-            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
+    for (row, column), count in np.ndenumerate(shown.counts):
+        tile = to_hex(image.to_rgba(count))
+        ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"
+        ax.text(column, row, shown.text(row, column), ha="center", va="center", color=ink, fontsize="small")

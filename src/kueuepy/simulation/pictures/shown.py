@@ -9,27 +9,6 @@ import msgspec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#a6972b", "#7a68b3")
-"""Eight colours distinguishable with any colour vision, on white and on black (after Okabe and Ito)."""
-MOST_NAMES = 12
-"""Maximum number of groups with a name of their own; the rest is `others`."""
-OTHERS, ALL = -1, -2
-"""Special colour places: the sum of the remaining groups, and all jobs."""
-_GREY = "#8a8f98"
-_TINT = 0.45
-
-
-def colour_of(place: int) -> str:
-    """Return the colour with a number; from the ninth on, colours are lighter variants of the first eight."""
-    if place < 0:
-        return _GREY
-    colour = PALETTE[place % len(PALETTE)]
-    if place < len(PALETTE):
-        return colour
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(part + (255 - part) * _TINT):02x}" for part in parts)
-
-
 Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 """The ranges of the x axis and the y axis."""
 
@@ -87,7 +66,11 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """Data of a line chart; with `steps`, a value holds until the next; `ticks` are labelled values of the x axis."""
+    """Data of a line chart.
+
+    With `steps`, a value holds until the next. With `shares`, the y axis has percentages. `ticks` are labelled values
+    of the x axis; a label may have two lines.
+    """
 
     title: str
     x: str
@@ -95,6 +78,7 @@ class Lines(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
     log_x: bool = False
     log_y: bool = False
+    shares: bool = False
     steps: bool = False
     points: bool = False
     marks: tuple[Mark, ...] = ()

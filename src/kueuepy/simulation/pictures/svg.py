@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import singledispatch
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 import msgspec
 import numpy as np
 
+from kueuepy.look.colours import ALL, LIGHT_THEME, class_of, colour_of, picture_style
 from kueuepy.simulation.pictures.shown import (
-    ALL,
     Bar,
     Bars,
     Ends,
@@ -22,7 +24,6 @@ from kueuepy.simulation.pictures.shown import (
     Matrix,
     Shown,
     Stack,
-    colour_of,
     corners,
 )
 
@@ -30,15 +31,49 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-_WIDTH, _HEIGHT = 560, 250  # of the frame, in pixels
-_LEFT, _TOP, _BELOW, _LEGEND = 72, 34, 44, 190
-_FULL, _GAP = _LEFT + _WIDTH + _LEGEND, 24
+_ROW = 18
 _TICKS = 5
-_ROOM = 20
+_ROOM = 24
 _MOST_LABELS = 26
-_DASHED = 8
 _DARK = 0.5
-_MARKS = {"admissions": (0.0, 0.03, "#009e73"), "evictions": (0.96, 1.0, "#d55e00")}
+_WIDE_DIGIT = 6.6
+"""Width of a character of a label, in pixels."""
+_FEW_DECADES = 1.5
+_MARKS = {"admissions": (0.0, 0.03, "kq-gained"), "evictions": (0.96, 1.0, "kq-ended")}
+_STYLE_ELEMENT = re.compile("<style>.*?</style>")
+
+
+class Layout(NamedTuple):
+    """The sizes of a chart, in pixels.
+
+    Attributes:
+        width: Width of the frame.
+        height: Height of the frame.
+        legend: Width of the legend at the right of the frame; 0 for a legend below the frame.
+        left: Space for the labels of the y axis.
+        top: Space for the title.
+        below: Space for the labels of the x axis.
+    """
+
+    width: int
+    height: int
+    legend: int
+    left: int = 72
+    top: int = 34
+    below: int = 58
+
+    @property
+    def full(self) -> int:
+        """Width of the whole chart."""
+        return self.left + self.width + (self.legend or 14)
+
+
+WIDE = Layout(560, 250, 190)
+NARROW = Layout(276, 220, 0, left=66)
+"""For screens narrower than 640 pixels, on which the text of `WIDE` would be too small to read."""
+_GAP = 24
+_GAPS = 'class="kq-gap" stroke="#fff"'
+"""The attributes of hatching."""
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -62,15 +97,21 @@ class Picture(msgspec.Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         """Return the picture as HTML, for notebooks."""
-        return f"<figure>{self.svg}<figcaption>{escape(self.title)}</figcaption></figure>"
+        return f"<figure>{self.svg}</figure>"
+
+    @property
+    def for_page(self) -> str:
+        """The SVG element without its style sheet, for a page that defines the colours itself."""
+        return _STYLE_ELEMENT.sub("", self.svg)
 
 
 class _Frame:
     """The frame of a chart: converts values to pixels, and draws the axes."""
 
     def __init__(
-        self, x: tuple[float, float], y: tuple[float, float], logs: tuple[bool, bool] = (False, False)
+        self, layout: Layout, x: tuple[float, float], y: tuple[float, float], logs: tuple[bool, bool] = (False, False)
     ) -> None:
+        self.layout = layout
         self.logs = logs
         self.x = tuple(math.log10(v) for v in x) if logs[0] else x
         self.y = tuple(math.log10(v) for v in y) if logs[1] else y
@@ -78,38 +119,77 @@ class _Frame:
     def right(self, values: Any) -> Any:
         low, high = self.x
         exact = np.log10(values) if self.logs[0] else np.asarray(values, float)
-        return np.round(_LEFT + _WIDTH * (exact - low) / ((high - low) or 1), 1)
+        return np.round(self.layout.left + self.layout.width * (exact - low) / ((high - low) or 1), 1)
 
     def down(self, values: Any) -> Any:
         low, high = self.y
         exact = np.log10(values) if self.logs[1] else np.asarray(values, float)
-        return np.round(_TOP + _HEIGHT * (1 - (exact - low) / ((high - low) or 1)), 1)
+        return np.round(self.layout.top + self.layout.height * (1 - (exact - low) / ((high - low) or 1)), 1)
 
-    def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = ()) -> str:
-        bottom = _TOP + _HEIGHT
-        body = [f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _WIDTH}" fill="none" stroke="currentColor"/>']
-        for at, text in ticks or self._ticks(0):
-            place = float(self.right(at))
+    def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = (), *, shares: bool = False) -> str:
+        left, top, width, height = self.layout.left, self.layout.top, self.layout.width, self.layout.height
+        bottom = top + height
+        body = [f'<path d="M{left} {top}V{bottom}H{left + width}" fill="none" stroke="currentColor"/>']
+        for place, text in self._apart([(float(self.right(at)), text) for at, text in ticks or self._ticks(0)]):
             body.append(f'<path d="M{place:g} {bottom}v4" stroke="currentColor"/>')
-            body.append(f'<text x="{place:g}" y="{bottom + 16}" text-anchor="middle">{escape(text)}</text>')
-        for at, text in self._ticks(1):
+            for row, line in enumerate(text.split("\n")):
+                label = f'<text x="{place:g}" y="{bottom + 16 + 13 * row}" text-anchor="middle">{escape(line)}</text>'
+                body.append(label)
+        for at, text in self._ticks(1, shares=shares):
             place = float(self.down(at))
-            body.append(f'<path d="M{_LEFT - 4} {place:g}h4" stroke="currentColor"/>')
-            body.append(f'<text x="{_LEFT - 7}" y="{place + 4:g}" text-anchor="end">{escape(text)}</text>')
-        middle = _LEFT + _WIDTH / 2
-        body.append(f'<text x="{middle:g}" y="{bottom + 34}" text-anchor="middle">{escape(x)}</text>')
-        turned = f'transform="rotate(-90 14 {_TOP + _HEIGHT / 2:g})"'
-        body.append(f'<text x="14" y="{_TOP + _HEIGHT / 2:g}" text-anchor="middle" {turned}>{escape(y)}</text>')
+            body.append(f'<path d="M{left - 4} {place:g}h4" stroke="currentColor"/>')
+            body.append(f'<text x="{left - 7}" y="{place + 4:g}" text-anchor="end">{escape(text)}</text>')
+        label = _fitted(x, self.layout.full - 16)
+        middle = min(max(left + width / 2, len(label) * _WIDE_DIGIT / 2 + 4), self.layout.full / 2 + left / 2)
+        low = bottom + (46 if any("\n" in text for _, text in ticks) else 36)
+        body.append(f'<text x="{middle:g}" y="{low}" text-anchor="middle">{escape(label)}</text>')
+        turned = f'transform="rotate(-90 14 {top + height / 2:g})"'
+        side = escape(_fitted(y, height + top))
+        body.append(f'<text x="14" y="{top + height / 2:g}" text-anchor="middle" {turned}>{side}</text>')
         return "".join(body)
 
-    def _ticks(self, axis: int) -> list[tuple[float, str]]:
+    def _apart(self, ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
+        """Leave out labels that would overlap the previous label."""
+        kept: list[tuple[float, str]] = []
+        end = -math.inf
+        for place, text in ticks:
+            half = max(map(len, text.split("\n"))) * _WIDE_DIGIT / 2
+            if place - half > end:
+                kept.append((place, text))
+                end = place + half + 6
+        return kept
+
+    def _ticks(self, axis: int, *, shares: bool = False) -> list[tuple[float, str]]:
         low, high = (self.x, self.y)[axis]
         if self.logs[axis]:
-            found = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
-            return [(at, f"{at:g}") for at in found]
+            return _log_ticks(low, high)
+        if shares:
+            return [(at / 4, f"{at / 4:.0%}") for at in range(5) if low <= at / 4 <= high]
         step = _step((high - low) / _TICKS)
         count = math.floor((high - low) / step + 1e-9)
         return [(low + i * step, f"{low + i * step:,.6g}") for i in range(count + 1)]
+
+
+def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return powers of ten between two powers and, if they are too few, 2 and 5 times these."""
+    factors = (1,) if high - low > _FEW_DECADES else (1, 2, 5)
+    powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
+    found = [factor * 10.0**power for power in powers for factor in factors]
+    return [(at, f"{at:g}") for at in found if low - 1e-9 <= math.log10(at) <= high + 1e-9]
+
+
+def _fitted(text: str, width: float) -> str:
+    """Shorten a text in the middle so that it fits into a width in pixels."""
+    return _short(text, int(width / _WIDE_DIGIT))
+
+
+def _short(text: str, most: int) -> str:
+    """Shorten a text in the middle, because the names of queues often have the same beginning."""
+    most = max(most, 3)
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _step(wanted: float) -> float:
@@ -120,63 +200,114 @@ def _step(wanted: float) -> float:
     return next(size * power for size in (1, 2, 5, 10) if size * power >= wanted * (1 - 1e-9))
 
 
-def svg(shown: Shown) -> Picture:
+def svg(shown: Shown, layout: Layout = WIDE) -> Picture:
     """Draw data as SVG; text takes the colour of the surrounding page."""
-    return _document(shown.title, *_panel(shown, shown.title))
+    return _document(shown.title, *_panel(shown, shown.title, layout))
 
 
-def side_by_side(panels: Mapping[str, Shown]) -> Picture:
+def side_by_side(panels: Mapping[str, Shown], layout: Layout = WIDE) -> Picture:
     """Draw several data of one kind beside each other, each with its name above it."""
-    drawn = [_panel(shown, name) for name, shown in panels.items()]
-    places = [f'<g transform="translate({i * (_FULL + _GAP)},0)">{inside}</g>' for i, (inside, *_) in enumerate(drawn)]
+    drawn = [_panel(shown, name, layout) for name, shown in panels.items()]
+    step = layout.full + _GAP
+    places = [f'<g transform="translate({i * step},0)">{inside}</g>' for i, (inside, *_) in enumerate(drawn)]
     title = next(iter(panels.values())).title
-    return _document(title, "".join(places), len(drawn) * (_FULL + _GAP) - _GAP, max(height for *_, height in drawn))
+    return _document(title, "".join(places), len(drawn) * step - _GAP, max(height for *_, height in drawn))
 
 
 def _document(title: str, inside: str, width: int, height: int) -> Picture:
     return Picture(
         title,
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{escape(title)}" font-family="sans-serif" font-size="12" fill="currentColor">'
-        f"<title>{escape(title)}</title>{inside}</svg>",
+        f'class="kq-picture" role="img" aria-label="{escape(title)}" font-family="sans-serif" font-size="12" '
+        f'fill="currentColor">'
+        f"<title>{escape(title)}</title><style>{picture_style()}</style>{inside}</svg>",
     )
 
 
-def _panel(shown: Shown, heading: str) -> tuple[str, int, int]:
+def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
     """Draw data with its legend; return the SVG, its width and its height."""
-    body, legend = _draw(shown)
-    rows = "".join(_entry(place, *entry) for place, entry in enumerate(legend[:_MOST_LABELS]))
-    height = max(_TOP + _HEIGHT + _BELOW, _TOP + 18 * len(legend[:_MOST_LABELS]) + 10)
-    return f'<text x="{_LEFT}" y="18" font-weight="bold">{escape(heading)}</text>{body}{rows}', _FULL, height
-
-
-def _entry(place: int, name: str, colour: str, look: str) -> str:
-    """Draw an entry of the legend; `look` is `box`, `hatch`, `line` or `dash`."""
-    x, y = _LEFT + _WIDTH + 18, _TOP + 18 * place
-    if look in ("box", "hatch"):
-        mark = f'<rect x="{x}" y="{y}" width="16" height="11" fill="{colour}"/>'
-        if look == "hatch":
-            mark += f'<path d="M{x} {y + 11}l11 -11M{x + 6} {y + 11}l10 -10" stroke="#fff" stroke-width="2"/>'
+    body, legend = _draw(shown, layout)
+    legend = legend[:_MOST_LABELS]
+    bottom = layout.top + layout.height + layout.below
+    if layout.legend:
+        corners_ = [(layout.left + layout.width + 18, layout.top + _ROW * place) for place in range(len(legend))]
+        height = max(bottom, layout.top + _ROW * len(legend) + 10)
     else:
-        dashed = ' stroke-dasharray="4 2"' if look == "dash" else ""
-        mark = f'<path d="M{x} {y + 6}h16" stroke="{colour}" stroke-width="2.5"{dashed}/>'
-    short = name if len(name) <= _ROOM else f"{name[: _ROOM - 1]}…"
-    return f'{mark}<text x="{x + 22}" y="{y + 10}">{escape(short)}</text>'
+        half = layout.full // 2
+        corners_ = [(8 + half * (place % 2), bottom + _ROW * (place // 2)) for place in range(len(legend))]
+        height = bottom + _ROW * -(-len(legend) // 2) + 4
+    room = _ROOM if layout.legend else int((layout.full / 2 - 34) / _WIDE_DIGIT)
+    rows = "".join(_entry(corner, entry, room) for corner, entry in zip(corners_, legend, strict=True))
+    title = escape(_fitted(heading, layout.full - 10))
+    return f'<text x="4" y="18" font-weight="bold">{title}</text>{body}{rows}', layout.full, height
 
 
-_Legend = list[tuple[str, str, str]]
+class Key(NamedTuple):
+    """An entry of the legend.
+
+    Attributes:
+        name: The text.
+        colour: The CSS class of the colour; empty for the colour of the text.
+        look: `box`, `hatch` or `line`.
+    """
+
+    name: str
+    colour: str
+    look: str
+
+
+def _entry(corner: tuple[int, int], key: Key, room: int) -> str:
+    """Draw an entry of the legend."""
+    x, y = corner
+    if key.look == "line":
+        mark = f'<path d="M{x} {y + 6}h16" {_stroke(key.colour)} stroke-width="2.5"/>'
+    else:
+        mark = f'<rect x="{x}" y="{y}" width="16" height="11" {_fill(key.colour)}/>'
+        if key.look == "hatch":
+            mark += f'<path {_GAPS} d="M{x} {y + 11}l11 -11M{x + 6} {y + 11}l10 -10" stroke-width="2"/>'
+    short = _short(key.name, room)
+    full = f"<title>{escape(key.name)}</title>" if short != key.name else ""
+    return f'{mark}<text x="{x + 22}" y="{y + 10}">{full}{escape(short)}</text>'
+
+
+def _fill(colour: str) -> str:
+    """Return the attributes of a filled shape; programs that ignore CSS variables use the attribute `fill`."""
+    return f'class="{colour}" fill="{_PLAIN[colour]}"' if colour else 'fill="currentColor"'
+
+
+def _stroke(colour: str) -> str:
+    """Return the attributes of a line."""
+    if not colour:
+        return 'fill="none" stroke="currentColor"'
+    return f'class="{colour} kq-line" fill="none" stroke="{_PLAIN[colour]}"'
+
+
+_PLAIN = {
+    **{class_of(place): colour_of(place) for place in range(-1, 8)},
+    "kq-gained": LIGHT_THEME.good,
+    "kq-ended": LIGHT_THEME.bad,
+}
+"""Colours on a light background, by class."""
+
+
+_Legend = list[Key]
 
 
 @singledispatch
-def _draw(shown: Any) -> tuple[str, _Legend]:
+def _draw(shown: Any, layout: Layout) -> tuple[str, _Legend]:
     raise NotImplementedError
 
 
-def _hatched(number: int, colour: str) -> str:
+def _hatched(name: str, colour: str) -> str:
     return (
-        f'<pattern id="h{number}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        f'<rect width="6" height="6" fill="{colour}"/><path d="M0 0V6" stroke="#fff" stroke-width="2.4"/></pattern>'
+        f'<pattern id="{name}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        f'<rect width="6" height="6" {_fill(colour)}/><path {_GAPS} d="M0 0V6" stroke-width="2.4"/></pattern>'
     )
+
+
+def _unique(shown: Any, layout: Layout) -> str:
+    """Return a prefix for identifiers that differs between the pictures of a page."""
+    return f"kq{crc32(repr((shown.title, layout, shown.ends if hasattr(shown, 'ends') else None)).encode()):x}"
 
 
 def ranges(shown: Stack | Lines) -> Ends:
@@ -199,32 +330,33 @@ def ranges(shown: Stack | Lines) -> Ends:
 
 
 @_draw.register
-def _stack(shown: Stack) -> tuple[str, _Legend]:
-    frame = _Frame(*(shown.ends or ranges(shown)))
+def _stack(shown: Stack, layout: Layout) -> tuple[str, _Legend]:
+    frame = _Frame(layout, *(shown.ends or ranges(shown)))
+    prefix = _unique(shown, layout)
     x = np.repeat(frame.right(shown.edges), 2)[1:-1]
     below = np.zeros(len(shown.edges) - 1)
     body, patterns, legend = [], [], []
     for layer in shown.layers:
-        colour = colour_of(layer.colour)
+        colour = class_of(layer.colour)
         for values, hatch in ((layer.own, False), (layer.borrowed, True)):
             if not values.any():
                 continue
             above = below + values
-            fill = f"url(#h{layer.colour + 1})" if hatch else colour
+            fill = f'fill="url(#{prefix}{colour})"' if hatch else _fill(colour)
             if hatch:
-                patterns.append(_hatched(layer.colour + 1, colour))
+                patterns.append(_hatched(f"{prefix}{colour}", colour))
             up, down = np.repeat(frame.down(above), 2), np.repeat(frame.down(below), 2)
             points = _points(np.append(x, x[::-1]), np.append(up, down[::-1]))
             title = escape(f"{layer.name}{', borrowed' * hatch}")
-            body.append(f'<polygon fill="{fill}" points="{points}"><title>{title}</title></polygon>')
+            body.append(f'<polygon {fill} points="{points}"><title>{title}</title></polygon>')
             below = above
-        legend.append((layer.name, colour, "box"))
+        legend.append(Key(layer.name, colour, "box"))
     if shown.has_borrowed:
-        legend.append(("borrowed", "#8a8f98", "hatch"))
+        legend.append(Key("borrowed quota", "kq-others", "hatch"))
     if len(shown.limit):
         line = _points(x, np.repeat(frame.down(shown.limit), 2))
         body.append(f'<polyline fill="none" stroke="currentColor" stroke-width="1.6" points="{line}"/>')
-        legend.append(("nominal quota", "currentColor", "line"))
+        legend.append(Key("nominal quota", "", "line"))
     return f"<defs>{''.join(patterns)}</defs>{''.join(body)}{frame.axes(shown.x, shown.y)}", legend
 
 
@@ -238,85 +370,91 @@ def _points(x: Any, y: Any) -> str:
 
 
 @_draw.register
-def _lines(shown: Lines) -> tuple[str, _Legend]:
+def _lines(shown: Lines, layout: Layout) -> tuple[str, _Legend]:
     lines = [line for line in shown.lines if len(line.x)]
     (low, high), rising = shown.ends or ranges(shown)
-    frame = _Frame((low, high), rising, (shown.log_x, shown.log_y))
-    body = [_line(line, frame, steps=shown.steps) for line in lines] + [_mark(mark, frame) for mark in shown.marks]
-    legend = [(line.name, _ink(line), "dash" if line.colour >= _DASHED else "line") for line in lines]
-    legend += [(mark.name, _MARKS[mark.name][2], "line") for mark in shown.marks]
+    frame = _Frame(layout, (low, high), rising, (shown.log_x, shown.log_y))
+    body = [_line(line, frame, shown) for line in lines] + [_mark(mark, frame) for mark in shown.marks]
+    legend = [Key(line.name, _ink(line), "line") for line in lines]
+    legend += [Key(mark.name, _MARKS[mark.name][2], "line") for mark in shown.marks]
     inside = [tick for tick in shown.ticks if low <= tick[0] <= high]
-    if shown.points:
-        inside = [(at, f"{at:g}") for at in sorted({at for line in lines for at in line.x.tolist()})]
-    return "".join(body) + frame.axes(shown.x, shown.y, inside), legend
+    return "".join(body) + frame.axes(shown.x, shown.y, inside, shares=shown.shares), legend
 
 
 def _ink(line: Line) -> str:
-    return "currentColor" if line.colour == ALL else colour_of(line.colour)
+    return "" if line.colour == ALL else class_of(line.colour)
 
 
-def _line(line: Line, frame: _Frame, *, steps: bool) -> str:
-    x, y = corners(line) if steps else (line.x, line.y)
-    dashed = ' stroke-dasharray="5 3"' if line.colour >= _DASHED else ""
-    width = 2.6 if line.colour == ALL else 1.6
+def _line(line: Line, frame: _Frame, shown: Lines) -> str:
+    x, y = corners(line) if shown.steps else (line.x, line.y)
+    width = 2.6 if line.colour == ALL else 1.8
+    right, down = frame.right(x), frame.down(y)
+    dots = zip(right.tolist(), down.tolist(), strict=True) if shown.points else ()
+    circles = "".join(f'<circle cx="{at:g}" cy="{up:g}" r="3.2" {_fill(_ink(line))}/>' for at, up in dots)
     return (
-        f'<polyline fill="none" stroke="{_ink(line)}" stroke-width="{width}"{dashed} '
-        f'points="{_points(frame.right(x), frame.down(y))}"><title>{escape(line.name)}</title></polyline>'
+        f'<polyline {_stroke(_ink(line))} stroke-width="{width}" points="{_points(right, down)}">'
+        f"<title>{escape(line.name)}</title></polyline>{circles}"
     )
 
 
 def _mark(mark: Mark, frame: _Frame) -> str:
     first, last, colour = _MARKS[mark.name]
-    ends = (_TOP + _HEIGHT * (1 - first), _TOP + _HEIGHT * (1 - last))
+    top, height = frame.layout.top, frame.layout.height
+    ends = (top + height * (1 - first), top + height * (1 - last))
     path = "".join(f"M{at:g} {ends[0]:g}V{ends[1]:g}" for at in frame.right(mark.x).tolist())
-    return f'<path d="{path}" stroke="{colour}" stroke-width="1.2"/>'
+    return f'<path d="{path}" {_stroke(colour)} stroke-width="1.2"/>'
 
 
 @_draw.register
-def _bars(shown: Bars) -> tuple[str, _Legend]:
+def _bars(shown: Bars, layout: Layout) -> tuple[str, _Legend]:
     low = min((bar.begin for bar in shown.bars), default=0.0)
     high = max((bar.end for bar in shown.bars), default=1.0)
     lanes = max(shown.lanes, 1)
-    frame = _Frame((low, high), (float(lanes), 0.0))
-    height = _HEIGHT / lanes
-    body = [_bar(bar, frame, height) for bar in shown.bars]
-    legend = [(queue, colour_of(place), "box") for queue, place in shown.queues.items()]
+    frame = _Frame(layout, (low, high), (float(lanes), 0.0))
+    height = layout.height / lanes
+    prefix = _unique(shown, layout)
+    body = [_bar(bar, frame, height, prefix) for bar in shown.bars]
+    legend = [Key(queue, class_of(place), "box") for queue, place in shown.queues.items()]
     pattern = (
-        '<defs><pattern id="h0" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        '<path d="M0 0V5" stroke="#fff" stroke-width="2.2"/></pattern></defs>'
+        f'<defs><pattern id="{prefix}" width="5" height="5" patternUnits="userSpaceOnUse" '
+        f'patternTransform="rotate(45)"><path {_GAPS} d="M0 0V5" stroke-width="2.2"/></pattern></defs>'
     )
     if any(bar.cut for bar in shown.bars):
-        legend += [("evicted", "currentColor", "line"), ("lost", "#8a8f98", "hatch")]
-    return pattern + "".join(body) + frame.axes(shown.x, "Concurrent runs"), legend
+        legend += [Key("evicted", "", "line"), Key("lost progress", "kq-others", "hatch")]
+    return pattern + "".join(body) + frame.axes(shown.x, "Runs at the same time"), legend
 
 
-def _bar(bar: Bar, frame: _Frame, height: float) -> str:
+def _bar(bar: Bar, frame: _Frame, height: float, prefix: str) -> str:
     """Draw a run in its lane; if it was evicted, hatch the lost part and mark the end."""
     x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
-    y, colour = _TOP + bar.lane * height, colour_of(bar.colour)
+    y, colour = frame.layout.top + bar.lane * height, class_of(bar.colour)
     size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
     wide = f'x="{x:g}" width="{max(end - x, 0.6):.1f}"'
-    whole = f'<rect {wide} {size} fill="{colour}"><title>{escape(bar.name)}</title></rect>'
+    whole = f"<rect {wide} {size} {_fill(colour)}><title>{escape(bar.name)}</title></rect>"
     if not bar.cut:
         return whole
-    hatched = f'<rect x="{lost:g}" width="{max(end - lost, 0.6):.1f}" {size} fill="url(#h0)"/>'
+    hatched = f'<rect x="{lost:g}" width="{max(end - lost, 0.6):.1f}" {size} fill="url(#{prefix})"/>'
     return f'{whole}{hatched}<path d="M{end:g} {y:.1f}v{height:.1f}" stroke="currentColor" stroke-width="1.6"/>'
 
 
 @_draw.register
-def _matrix(shown: Matrix) -> tuple[str, _Legend]:
+def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
     if not shown.rows:
-        return f'<text x="{_LEFT}" y="{_TOP + 20}">No evictions</text>', []
-    left, top = _LEFT + 60, _TOP + 24
-    wide = (_WIDTH + _LEGEND - 80) / max(len(shown.columns), 4)
-    high = (_HEIGHT - 10) / max(len(shown.rows), 4)
-    body = [f'<text x="{left}" y="{_TOP}">Preemptor →</text>']
+        return f'<text x="{layout.left}" y="{layout.top + 20}">No evictions</text>', []
+    left, top = layout.left + (60 if layout.legend else 20), layout.top + 42
+    wide = (layout.full - left - 10) / max(len(shown.columns), 4)
+    high = (layout.height - 10) / max(len(shown.rows), 4)
+    body = [f'<text x="{left}" y="{top - 24}">Preemptor →</text><text x="4" y="{top - 6}">Victim ↓</text>']
     for column, name in enumerate(shown.columns):
-        x = left + (column + 0.5) * wide
-        body.append(f'<text x="{x:g}" y="{top - 6}" text-anchor="middle">{escape(_short(name, wide))}</text>')
+        label = escape(_fitted(name, wide - 4))
+        title = f"<title>{escape(name)}</title>"
+        body.append(
+            f'<text x="{left + (column + 0.5) * wide:g}" y="{top - 6}" text-anchor="middle">{title}{label}</text>'
+        )
     for row, name in enumerate(shown.rows):
         y = top + (row + 0.5) * high
-        body.append(f'<text x="{left - 6}" y="{y + 4:g}" text-anchor="end">{escape(_short(name, 120))}</text>')
+        label = f"<title>{escape(name)}</title>{escape(_fitted(name, left - 10))}"
+        body.append(f'<text x="{left - 6}" y="{y + 4:g}" text-anchor="end">{label}</text>')
         body += [
             _cell(shown, (row, column), (left + column * wide, y), (wide, high)) for column in range(len(shown.columns))
         ]
@@ -327,16 +465,12 @@ def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: 
     """Draw the number of evictions of one pair; a darker field means more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
-    ink = ' fill="#fff"' if part > _DARK else ""
+    ink = ' class="kq-on" fill="#fff"' if part > _DARK else ""
     text, lost = shown.text(row, column), float(shown.hours[place])
-    title = f"{shown.rows[row]} by {shown.columns[column]}: {text or '0'}, {lost:.4g} h lost"
+    title = f"{shown.rows[row]} by {shown.columns[column]}: {text or '0'}, {lost:.3g} h lost"
+    depth = 0.06 + (0.94 if part > _DARK else 0.5) * part
     return (
-        f'<rect x="{x:g}" y="{y - high / 2:g}" width="{wide - 1:g}" height="{high - 1:g}" fill="#0072b2" '
-        f'fill-opacity="{0.06 + 0.84 * part:.2f}"><title>{escape(title)}</title></rect>'
+        f'<rect x="{x:g}" y="{y - high / 2:g}" width="{wide - 1:g}" height="{high - 1:g}" class="kq-heat" '
+        f'fill="{LIGHT_THEME.heat}" fill-opacity="{min(depth, 1.0):.2f}"><title>{escape(title)}</title></rect>'
         f'<text x="{x + wide / 2:g}" y="{y + 4:g}" text-anchor="middle"{ink}>{text}</text>'
     )
-
-
-def _short(name: str, width: float) -> str:
-    room = max(3, int(width / 7))
-    return name if len(name) <= room else f"{name[: room - 1]}…"

@@ -1,0 +1,164 @@
+"""Colours of groups, such as queues, on light and dark backgrounds."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIGHT = ("#2142b0", "#e6631b", "#50a389", "#c06af7", "#985561", "#0c73aa", "#555306", "#890c6f")
+"""Colours of the first eight groups on a light background."""
+DARK = ("#a3bdf9", "#f2bb67", "#108030", "#8a43b6", "#fc829a", "#0898e1", "#93a112", "#be5691")
+"""Colours of the first eight groups on a dark background: the hues of `LIGHT`, in the same order."""
+MOST_NAMES = len(LIGHT)
+"""Maximum number of groups with a name and a colour of their own; the rest is `others`."""
+OTHERS, ALL = -1, -2
+"""Special numbers of colours: the sum of the remaining groups, and the total of all groups."""
+
+
+class Theme(NamedTuple):
+    """The colours of a page or a chart, apart from those of groups.
+
+    Attributes:
+        paper: The background.
+        ink: Text and axes; also the line of the total and of the nominal quota.
+        quiet: Captions and labels of less importance. Its contrast with the paper is at least 4.5.
+        line: Borders and grid lines, which carry no meaning of their own.
+        soft: The background of cards and of every other row.
+        accent: Links, buttons and the focus ring.
+        good: An improvement.
+        bad: A deterioration, or an error.
+        warn: The border of a warning.
+        others: The remaining groups.
+        borrowed: Borrowed quota where the queue is not coloured.
+        heat: The darkest tile of a matrix.
+    """
+
+    paper: str
+    ink: str
+    quiet: str
+    line: str
+    soft: str
+    accent: str
+    good: str
+    bad: str
+    warn: str
+    others: str
+    borrowed: str
+    heat: str
+
+
+LIGHT_THEME = Theme(
+    paper="#ffffff", ink="#1a1d21", quiet="#5a626c", line="#d5d9de", soft="#f5f6f8", accent="#005a94", good="#00694b",
+    bad="#a8380a", warn="#b35900", others="#838993", borrowed="#e6631b", heat="#005a94",
+)  # fmt: skip
+DARK_THEME = Theme(
+    paper="#14161a", ink="#e4e6ea", quiet="#a3aab4", line="#3a3f47", soft="#1e2127", accent="#7cb7ff", good="#4dc6a4",
+    bad="#ff9a76", warn="#f0a23c", others="#8a8f98", borrowed="#f2bb67", heat="#7cb7ff",
+)  # fmt: skip
+
+
+def colour_of(place: int, *, dark: bool = False) -> str:
+    """Return the colour with a number, as `#rrggbb`; grey for `OTHERS` and for numbers without a colour.
+
+    >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS)
+    ('#2142b0', '#a3bdf9', '#838993')
+
+    Args:
+        place: The number, from `places`.
+        dark: Whether the background is dark.
+    """
+    if 0 <= place < MOST_NAMES:
+        return (DARK if dark else LIGHT)[place]
+    return (DARK_THEME if dark else LIGHT_THEME).others
+
+
+def places(weights: Mapping[str, float]) -> dict[str, int]:
+    """Return the numbers of the colours of the groups with the largest weights, in order; ties are broken by name.
+
+    All charts, tables and pages of a result use the same weights: the requested work of each queue, which does not
+    depend on the policy. A page without jobs uses the nominal quota.
+
+    >>> places({"b": 2.0, "a": 2.0, "c": 9.0})
+    {'c': 0, 'a': 1, 'b': 2}
+
+    Args:
+        weights: The weight of each group.
+    """
+    order = sorted(weights, key=lambda name: (-weights[name], name))
+    return {name: place for place, name in enumerate(order[:MOST_NAMES])}
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour `#rrggbb`, from 0 for black to 1 for white (WCAG 2.2)."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)  # noqa: PLR2004 - of sRGB
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2).
+
+    >>> contrast("#000000", "#ffffff")
+    21.0
+    """
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def tokens() -> str:
+    """Return CSS that defines all colours as variables, light and dark.
+
+    The variables are `--kq-paper` and the other names of `Theme`, `--kq-1` to `--kq-8` for groups, and
+    `--kq-others`. The classes `kq-1` to `kq-8` and `kq-others` set `--kq-group` and the fill of a shape; `kq-line`
+    together with one of these classes draws a line instead. Pages follow the setting of the browser; an attribute
+    `data-theme` with `light` or `dark` on the root element overrides it.
+    """
+    light, dark = _variables(LIGHT_THEME, LIGHT), _variables(DARK_THEME, DARK)
+    return (
+        f":root{{color-scheme:light dark;{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+        f":root[data-theme=light]{{color-scheme:light}}:root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
+        f"@media print{{:root:root{{color-scheme:light;{light}}}}}\n{_classes()}\n"
+    )
+
+
+@cache
+def picture_style() -> str:
+    """Return the CSS inside an SVG picture, which has a background of its own and is readable in any place.
+
+    A picture follows the theme of a Jupyter notebook, and otherwise the setting of the browser.
+    """
+    light, dark = _variables(LIGHT_THEME, LIGHT), _variables(DARK_THEME, DARK)
+    picture = ".kq-picture"
+    return (
+        f"{picture}{{color:var(--kq-ink);background:var(--kq-paper);{light}}}"
+        f"@media (prefers-color-scheme:dark){{{picture}{{{dark}}}}}"
+        f"[data-jp-theme-light=true] {picture}{{{light}}}[data-jp-theme-light=false] {picture}{{{dark}}}{_classes()}"
+    )
+
+
+def _classes() -> str:
+    names = [*(str(place + 1) for place in range(MOST_NAMES)), "others"]
+    groups = "".join(f".kq-{name}{{--kq-group:var(--kq-{name});fill:var(--kq-{name})}}" for name in names)
+    lines = "".join(f".kq-{name}.kq-line{{stroke:var(--kq-{name});fill:none}}" for name in names)
+    return (
+        f"{groups}{lines}.kq-gap{{stroke:var(--kq-paper)}}.kq-heat{{fill:var(--kq-heat)}}.kq-on{{fill:var(--kq-paper)}}"
+        ".kq-gained.kq-line{stroke:var(--kq-good)}.kq-ended.kq-line{stroke:var(--kq-bad)}"
+    )
+
+
+def class_of(place: int) -> str:
+    """Return the CSS class of a group, from the number of its colour.
+
+    >>> class_of(0), class_of(OTHERS)
+    ('kq-1', 'kq-others')
+    """
+    return f"kq-{place + 1}" if 0 <= place < MOST_NAMES else "kq-others"
+
+
+def _variables(theme: Theme, groups: tuple[str, ...]) -> str:
+    named = {**theme._asdict(), **{str(place): colour for place, colour in enumerate(groups, 1)}}
+    return "".join(f"--kq-{name}:{colour};" for name, colour in named.items())

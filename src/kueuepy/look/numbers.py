@@ -1,0 +1,154 @@
+"""Numbers, time spans, shares and amounts of resources as text, with three significant digits."""
+
+from __future__ import annotations
+
+import math
+
+NONE = "—"
+"""The text for a missing value."""
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_SPANS = (("d", _DAY), ("h", _HOUR), ("min", _MINUTE), ("s", 1))
+_SMALL, _LARGE = 1e-3, 1e9
+_BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_OF_BYTES = ("memory", "ephemeral-storage", "storage")
+_PER_CENT = 100
+_BASE = 1024
+
+
+def number(value: float | None) -> str:
+    """Return a measured number with three significant digits; whole numbers below 1,000 have no fraction.
+
+    >>> number(0.12345), number(12345.6), number(2.0), number(float("nan"))
+    ('0.123', '12,300', '2', '—')
+    """
+    if value is None or math.isnan(value):
+        return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    size = abs(value)
+    if size and not _SMALL <= size < _LARGE:
+        return f"{value:.3g}"
+    digits = 2 - math.floor(math.log10(size)) if size else 0
+    rounded = round(value, digits)
+    text = f"{rounded:,.{max(0, digits)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(value: int) -> str:
+    """Return a count of things as text, with all digits.
+
+    >>> count(12377)
+    '12,377'
+    """
+    return f"{value:,}"
+
+
+def share(value: float | None) -> str:
+    """Return a fraction of 1 as a percentage with three significant digits, and at most one decimal place.
+
+    >>> share(0.6578), share(0.05), share(1.0)
+    ('65.8%', '5.0%', '100%')
+    """
+    if value is None or math.isnan(value):
+        return NONE
+    return f"{value:.1%}" if abs(value) < 0.9995 else f"{value:,.0%}"  # noqa: PLR2004 - the rest rounds to 100%
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time span in its two largest units.
+
+    >>> duration(5400), duration(0.25), duration(200000), duration(-90)
+    ('1 h 30 min', '0.25 s', '2 d 7 h', '-1 min 30 s')
+    """
+    if seconds is None or math.isnan(seconds):
+        return NONE
+    if seconds < 0:
+        return f"-{duration(-seconds)}"
+    if not seconds < 2**62:
+        return "∞"
+    if seconds < _MINUTE:
+        return f"{seconds:.3g} s"
+    parts = []
+    rest = round(seconds)
+    for name, size in _SPANS:
+        amount, rest = divmod(rest, size)
+        if amount:
+            parts.append(f"{amount} {name}")
+    return " ".join(parts[:2])
+
+
+def round_duration(seconds: float | None) -> str:
+    """Return a time span for a sentence or a card: in one unit if it is 10 units or longer, otherwise in two units.
+
+    >>> round_duration(1414), round_duration(5400), round_duration(49000), round_duration(90)
+    ('24 min', '1 h 30 min', '14 h', '1 min 30 s')
+    """
+    if seconds is None or not math.isfinite(seconds):
+        return duration(seconds)
+    size = abs(seconds)
+    for _, unit in _SPANS:
+        if size >= 10 * unit:
+            return duration(round(seconds / unit) * unit)
+    return duration(seconds)
+
+
+def durations(low: float, high: float) -> str:
+    """Return an interval of time spans; a unit that both ends share is written once.
+
+    >>> durations(1500, 3300), durations(1500, 5400), durations(-60, 120)
+    ('25 to 55 min', '25 min to 1 h 30 min', '-1 to 2 min')
+    """
+    first, last = round_duration(low), round_duration(high)
+    own, unit = first.split(" ")[0], first.split(" ")[1:]
+    if last.split(" ")[1:] == unit:
+        return f"{own} to {last}"
+    return f"{first} to {last}"
+
+
+def unit_of(resource: str) -> str:
+    """Return the word for one unit of a resource, such as `core` for `cpu` and `GPU` for `nvidia.com/gpu`.
+
+    >>> unit_of("cpu"), unit_of("nvidia.com/gpu"), unit_of("memory"), unit_of("example.com/licence")
+    ('core', 'GPU', 'GiB', 'licence')
+    """
+    own = resource.rpartition("/")[2]
+    if resource == "cpu":
+        return "core"
+    if resource in _OF_BYTES:
+        return "GiB"
+    return own.upper() if own in ("gpu", "tpu", "npu", "hpu") else own
+
+
+def amount(resource: str, value: float | None) -> str:
+    """Return an amount of a resource with its unit.
+
+    >>> amount("cpu", 1.0), amount("cpu", 2.5), amount("nvidia.com/gpu", 8), amount("memory", 3 * 2**30)
+    ('1 core', '2.5 cores', '8 GPUs', '3 GiB')
+
+    Args:
+        resource: The name of the resource, without the flavor.
+        value: The amount: cores, bytes or a number of devices.
+    """
+    if value is None or not math.isfinite(value):
+        return number(value)
+    if resource in _OF_BYTES:
+        power = min(len(_BYTES) - 1, max(0, math.floor(math.log(abs(value), _BASE)))) if value else 0
+        return f"{number(value / _BASE**power)} {_BYTES[power]}"
+    unit = unit_of(resource)
+    text = number(value)
+    plural = "s" if text not in ("1", "-1") and unit in ("core", "GPU", "TPU", "NPU", "HPU") else ""
+    return f"{text} {unit}{plural}"
+
+
+def hours(resource: str, value: float | None) -> str:
+    """Return resource-hours with their unit.
+
+    >>> hours("nvidia.com/gpu", 3214.5), hours("cpu", 0.5), hours("memory", 12.0 * 2**30)
+    ('3,210 GPU h', '0.5 core h', '12 GiB h')
+
+    Args:
+        resource: The name of the resource, without the flavor.
+        value: The hours: core-hours, byte-hours or device-hours.
+    """
+    size = 2**30 if resource in _OF_BYTES and value is not None else 1
+    return f"{number(None if value is None else value / size)} {unit_of(resource)} h"

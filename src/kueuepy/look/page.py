@@ -1,0 +1,85 @@
+"""The frame of HTML pages: one file without external resources, under a strict content security policy."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kueuepy.look.colours import tokens
+
+
+def style() -> str:
+    """Return the style sheet that all pages share: colours as variables, text, tables, cards and print."""
+    return tokens() + (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
+
+
+def policy(styles: list[str], scripts: list[str], connect: str = "'none'") -> str:
+    """Return a content security policy that allows these style sheets and scripts, by their hash, and nothing else.
+
+    `style` attributes and `on...` attributes are not allowed.
+
+    Args:
+        styles: The contents of the `style` elements.
+        scripts: The contents of the `script` elements.
+        connect: The addresses to which scripts may connect; none by default.
+    """
+    allowed = [
+        ("default-src", "'none'"),
+        ("style-src", " ".join(map(_hash, styles)) or "'none'"),
+        ("script-src", " ".join(map(_hash, scripts)) or "'none'"),
+        ("img-src", "data:"),
+        ("connect-src", connect),
+        ("base-uri", "'none'"),
+        ("form-action", "'none'"),
+    ]
+    return "; ".join(f"{what} {where}" for what, where in allowed)
+
+
+def document(title: str, body: str, *, extra_style: str = "", script: str = "", connect: str = "'none'") -> str:
+    """Return a whole HTML page.
+
+    Args:
+        title: The title, as plain text.
+        body: The content of the `body` element, as HTML.
+        extra_style: CSS after the style sheet that all pages share.
+        script: JavaScript at the end of the page; nothing for a page without a script.
+        connect: The addresses to which the script may connect; none by default.
+    """
+    css = style() + extra_style
+    rules = policy_of(extra_style=extra_style, script=script, connect=connect)
+    code = f"<script>{script}</script>\n" if script else ""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(rules)}">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{css}</style>\n</head>\n<body>\n{body}\n{code}</body>\n</html>\n"
+    )
+
+
+def policy_of(*, extra_style: str = "", script: str = "", connect: str = "'none'") -> str:
+    """Return the content security policy of a `document` with these arguments, for the header of a server."""
+    return policy([style() + extra_style], [script] if script else [], connect)
+
+
+def data_element(name: str, value: Any) -> str:
+    r"""Return an element with data for the script of a page, as JSON; browsers do not run it.
+
+    >>> data_element("names", ["</script>"])
+    '<script type="application/json" id="names">["\\u003c/script>"]</script>'
+
+    Args:
+        name: The id of the element.
+        value: The data.
+    """
+    text = msgspec.json.encode(value).decode().replace("<", "\\u003c")
+    return f'<script type="application/json" id="{escape(name)}">{text}</script>'
+
+
+def _hash(text: str) -> str:
+    """Return the source expression for an inline element with this content."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

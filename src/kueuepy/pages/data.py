@@ -1,0 +1,275 @@
+"""The data of a page: a cluster at one moment, or over a period, as plain columns that the script of the page draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from kueuepy.look.colours import OTHERS, class_of
+from kueuepy.look.numbers import amount, count, unit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kueuepy.explain import Cause, Explanation
+
+PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
+"""States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with
+quota; finished, deleted or deactivated. 0 is a workload that has not been submitted yet."""
+UNLIMITED = 2**63 - 1
+_GIB = 2**30
+_PER_CORE = 1000
+
+
+class CellData(msgspec.Struct):
+    """A flavor and resource; `per` is the number of the core's units in one `unit`."""
+
+    flavor: str
+    resource: str
+    unit: str
+    per: int
+
+
+class NodeData(msgspec.Struct):
+    """A Cohort or ClusterQueue: its `parent` is a row number or -1, `look` a CSS class, and `note` its condition."""
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    parent: int
+    look: str = "kq-others"
+    note: str = ""
+
+
+class SeriesData(msgspec.Struct):
+    """A step function of a node and a cell: the values `v` from the times `t` on; before the first time it is 0."""
+
+    n: int
+    c: int
+    t: list[float]
+    v: list[int]
+
+
+class LimitData(msgspec.Struct):
+    """The borrowing and lending limit of a node and a cell; `None` for no limit."""
+
+    n: int
+    c: int
+    borrow: int | None
+    lend: int | None
+
+
+class ShapeData(msgspec.Struct):
+    """A request of workloads: the text to display, and the amounts by resource in the core's units."""
+
+    text: str
+    amounts: dict[str, int]
+
+
+class RackData(msgspec.Struct):
+    """The domains of a flavor's topology, parents first.
+
+    Each row of `domains` has the depth, the name, the number of nodes, and the capacity, the usage by other pods and
+    the usage by workloads of the resource. `uses` has the index of a domain of the lowest level, the key of a workload
+    and the number of its pods.
+    """
+
+    topology: str
+    flavor: str
+    unit: str
+    per: int
+    levels: list[str]
+    domains: list[tuple[int, str, int, int, int, int]]
+    uses: list[tuple[int, str, int]]
+
+
+class Events(msgspec.Struct):
+    """The changes of the states of all workloads: those of workload i are the rows from `first[i]` to `first[i + 1]`.
+
+    `note` is an index of `texts`: the reason of a pending workload, or the flavors of an admitted one.
+    """
+
+    first: list[int] = msgspec.field(default_factory=lambda: [0])
+    t: list[float] = []
+    state: list[int] = []
+    note: list[int] = []
+
+    def add(self, time: float, state: int, note: int) -> None:
+        """Add a change of the current workload."""
+        self.t.append(round(time, 3))
+        self.state.append(state)
+        self.note.append(note)
+
+    def end(self) -> None:
+        """End the changes of the current workload."""
+        self.first.append(len(self.t))
+
+
+class WorkloadsData(msgspec.Struct):
+    """All workloads, as columns. `queue` is a row of `nodes` or -1, `shape` a row of `shapes`; times are in seconds."""
+
+    name: list[str] = []
+    queue: list[int] = []
+    local: list[int] = []
+    priority: list[int] = []
+    created: list[float] = []
+    shape: list[int] = []
+
+
+class ExplainedData(msgspec.Struct):
+    """The explanation of a workload: headline, and the indices of its causes."""
+
+    headline: str
+    message: str
+    causes: list[int]
+
+
+class PageData(msgspec.Struct):
+    """A cluster at one moment or over a period.
+
+    Times are in seconds after the beginning of the period. Amounts are integers in the core's units. `cells`
+    contains the factors to convert them.
+
+    Attributes:
+        title: The title.
+        source: The source as the user wrote it.
+        kind: `state` for one moment, `result` for a simulation, `recording` for a recorded cluster.
+        zero: The time 0 in seconds since the Unix epoch; `None` if the time of a simulation has no date.
+        end: The end of the period; 0 for one moment.
+        made: The version of kueuepy.
+        notes: Remarks for the reader, such as what could not be read.
+        cells: The flavors and resources.
+        nodes: The cohort trees, parents first.
+        limits: Limits of borrowing and lending.
+        nominal: Nominal quota over time.
+        used: Usage of each ClusterQueue over time.
+        texts: The texts of local queues, reasons and flavors.
+        shapes: The requests.
+        workloads: The workloads.
+        events: The changes of their states.
+        causes: The causes of explanations: a text, and the indices of the causes below it.
+        explained: Explanations by the index of the workload, at the end of the period.
+        ordered: Whether pending workloads are in the order of their queues; otherwise the page sorts them by priority
+            and time of creation.
+        command: The command that explains a workload; `{name}` stands for the workload.
+        asks: Whether the page can request explanations and newer data from its server.
+        every: The time between two requests for newer data, in seconds.
+        racks: The topologies at the end of the period.
+    """
+
+    title: str
+    source: str
+    kind: Literal["state", "result", "recording"]
+    zero: float | None
+    end: float
+    made: str
+    notes: list[str] = []
+    cells: list[CellData] = []
+    nodes: list[NodeData] = []
+    limits: list[LimitData] = []
+    nominal: list[SeriesData] = []
+    used: list[SeriesData] = []
+    texts: list[str] = []
+    shapes: list[ShapeData] = []
+    workloads: WorkloadsData = msgspec.field(default_factory=WorkloadsData)
+    events: Events = msgspec.field(default_factory=Events)
+    causes: list[tuple[str, list[int]]] = []
+    explained: dict[str, ExplainedData] = {}
+    ordered: bool = False
+    command: str = ""
+    asks: bool = False
+    every: float = 0.0
+    racks: list[RackData] = []
+
+
+class Texts:
+    """A list of distinct texts, each with an index. The first text is empty."""
+
+    def __init__(self) -> None:
+        """Create an empty list."""
+        self._known: dict[str, int] = {"": 0}
+
+    def __call__(self, text: str) -> int:
+        """Return the index of a text."""
+        return self._known.setdefault(text, len(self._known))
+
+    def all(self) -> list[str]:
+        """Return the texts."""
+        return list(self._known)
+
+
+class Shapes:
+    """A list of distinct requests, each with an index."""
+
+    def __init__(self) -> None:
+        """Create an empty list."""
+        self._known: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
+
+    def __call__(self, pods: int, amounts: Mapping[str, int]) -> int:
+        """Return the index of requests.
+
+        Args:
+            pods: The number of pods.
+            amounts: The sum over all pods by resource, in the core's units.
+        """
+        key = (pods, tuple((name, int(value)) for name, value in amounts.items() if value and name != "pods"))
+        return self._known.setdefault(key, len(self._known))
+
+    def all(self) -> list[ShapeData]:
+        """Return the requests, with devices first in their texts."""
+        found = []
+        for pods, amounts in self._known:
+            order = sorted(amounts, key=lambda pair: pair[0] in ("cpu", "memory", "ephemeral-storage"))
+            parts = [amount(name, value / _PER_CORE if name == "cpu" else value) for name, value in order]
+            text = ", ".join([*parts, f"{count(pods)} pod{'s' * (pods != 1)}"])
+            found.append(ShapeData(text, dict(amounts)))
+        return found
+
+
+class Causes:
+    """The causes of several explanations; equal causes are stored once."""
+
+    def __init__(self) -> None:
+        """Create an empty list."""
+        self._known: dict[tuple[str, tuple[int, ...]], int] = {}
+
+    def explained(self, found: Explanation) -> ExplainedData:
+        """Return an explanation with the indices of its causes."""
+        return ExplainedData(found.headline, found.message, [self._index(cause) for cause in found.causes])
+
+    def _index(self, cause: Cause) -> int:
+        key = (cause.text, tuple(self._index(child) for child in cause.causes))
+        return self._known.setdefault(key, len(self._known))
+
+    def all(self) -> list[tuple[str, list[int]]]:
+        """Return the causes."""
+        return [(text, list(below)) for text, below in self._known]
+
+
+def cells_of(pairs: Iterable[tuple[str, str]]) -> list[CellData]:
+    """Return flavors and resources with their units."""
+    return [CellData(flavor, resource, units_of(resource), per_unit(resource)) for flavor, resource in pairs]
+
+
+def units_of(resource: str) -> str:
+    """Return the unit of a resource in the plural, such as `GPUs`."""
+    return "GiB" if unit_of(resource) == "GiB" else amount(resource, 2.0).partition(" ")[2]
+
+
+def per_unit(resource: str) -> int:
+    """Return the number of the core's units in one unit of display."""
+    if resource == "cpu":
+        return _PER_CORE
+    return _GIB if unit_of(resource) == "GiB" else 1
+
+
+def looks(nodes: Iterable[NodeData], places: Mapping[str, int]) -> None:
+    """Set the CSS class of each ClusterQueue from the numbers of colours by name."""
+    for node in nodes:
+        if node.kind == "ClusterQueue":
+            node.look = class_of(places.get(node.name, OTHERS))
+
+
+def limit(value: Any) -> int | None:
+    """Return a limit of the core; `None` for no limit."""
+    return None if int(value) >= UNLIMITED else int(value)

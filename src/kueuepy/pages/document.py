@@ -1,0 +1,91 @@
+"""The page of a cluster as one HTML file."""
+
+from __future__ import annotations
+
+import html
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kueuepy.errors import StateError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
+from kueuepy.look.page import data_element, document, policy_of
+
+if TYPE_CHECKING:
+    import os
+
+    from kueuepy.pages.data import PageData
+
+_SCRIPTS = ("numbers.js", "moments.js", "draw.js", "page.js")
+_STYLE = "cluster.css"
+
+
+@checked_methods
+class Page:
+    """A page that shows a cluster at one moment, or over a period with a time slider.
+
+    The page is one HTML file, which works without a server and loads nothing. A notebook shows it as well.
+
+    Attributes:
+        data: The content.
+    """
+
+    def __init__(self, data: PageData) -> None:
+        """Create the page of some data."""
+        self.data = data
+
+    @cached_property
+    def html(self) -> str:
+        """The HTML file as text."""
+        return document(
+            self.data.title,
+            f'<div id="page"></div>\n{data_element("data", self.data)}',
+            extra_style=style_of_page(),
+            script=script_of_page(),
+            connect="'self'" if self.data.asks else "'none'",
+        )
+
+    @property
+    def policy(self) -> str:
+        """The content security policy of the file."""
+        connect = "'self'" if self.data.asks else "'none'"
+        return policy_of(extra_style=style_of_page(), script=script_of_page(), connect=connect)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the HTML file.
+
+        Raises:
+            StateError: The file cannot be written.
+        """
+        try:
+            Path(path).write_text(self.html, encoding="utf-8")
+        except OSError as error:
+            raise StateError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, for notebooks."""
+        return (
+            f'<iframe title="{html.escape(self.data.title)}" sandbox="allow-scripts" width="100%" height="720" '
+            f'style="border:0" srcdoc="{html.escape(self.html)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        """Return the title and the number of workloads."""
+        return f"<Page {self.data.title!r}: {counted(len(self.data.workloads.name), 'workload')}>"
+
+
+def style_of_page() -> str:
+    """Return the part of the style sheet that only this page has."""
+    return _part(_STYLE)
+
+
+def script_of_page() -> str:
+    """Return the script."""
+    return "\n".join(map(_part, _SCRIPTS))
+
+
+def _part(name: str) -> str:
+    where = files("kueuepy.look") if name == "numbers.js" else files("kueuepy.pages")
+    return where.joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,159 @@
+"""Metrics in words: the label, the group and the better direction of each metric, and values with units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from kueuepy.look.numbers import count, durations, hours, number, share
+from kueuepy.look.numbers import unit_of as unit_of_resource
+from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Group = Literal["Jobs and waiting", "Time and throughput", "Quota", "Evictions", "Fairness", "Dispatching"]
+
+
+class Label(NamedTuple):
+    """A metric in words.
+
+    Attributes:
+        text: The name of the metric in sentence case.
+        group: The group of the metric in a report.
+        better: Which values are better: `less`, `more`, or an empty text if neither is.
+    """
+
+    text: str
+    group: Group
+    better: Literal["less", "more", ""] = ""
+
+
+LABELS: dict[str, Label] = {
+    "jobs": Label("Jobs submitted", "Jobs and waiting"),
+    "finished": Label("Jobs finished", "Jobs and waiting", "more"),
+    "wait_mean": Label("Mean wait", "Jobs and waiting", "less"),
+    "wait_p50": Label("Median wait", "Jobs and waiting", "less"),
+    "wait_p95": Label("95th percentile of the wait", "Jobs and waiting", "less"),
+    "wait_p99": Label("99th percentile of the wait", "Jobs and waiting", "less"),
+    "longest_wait": Label("Longest wait", "Jobs and waiting", "less"),
+    "first_wait_mean": Label("Mean wait for the first admission", "Jobs and waiting", "less"),
+    "first_wait_p50": Label("Median wait for the first admission", "Jobs and waiting", "less"),
+    "first_wait_p95": Label("95th percentile of the wait for the first admission", "Jobs and waiting", "less"),
+    "first_wait_p99": Label("99th percentile of the wait for the first admission", "Jobs and waiting", "less"),
+    "promise_p95": Label("95th percentile of the wait within nominal quota", "Jobs and waiting", "less"),
+    "waiting_mean": Label("Mean number of waiting jobs", "Jobs and waiting", "less"),
+    "waiting_max": Label("Largest number of waiting jobs", "Jobs and waiting", "less"),
+    "starved": Label("Starved jobs", "Jobs and waiting", "less"),
+    "seconds": Label("Length of the window", "Time and throughput"),
+    "makespan": Label("First submission to last end", "Time and throughput", "less"),
+    "throughput": Label("Finished jobs per hour", "Time and throughput", "more"),
+    "slowdown": Label("Mean slowdown (lifetime / runtime)", "Time and throughput", "less"),
+    "slowdown_p95": Label("95th percentile of the slowdown", "Time and throughput", "less"),
+    "bounded_slowdown": Label("Mean bounded slowdown", "Time and throughput", "less"),
+    "bounded_slowdown_p95": Label("95th percentile of the bounded slowdown", "Time and throughput", "less"),
+    "goodput": Label("Part of its lifetime in which a job held quota", "Time and throughput", "more"),
+    "useful": Label("Runtime as part of the lifetime", "Time and throughput", "more"),
+    "submission_utilisation": Label("Quota in use while jobs arrive", "Quota", "more"),
+    "utilisation": Label("Quota in use over the whole run", "Quota", "more"),
+    "effective_utilisation": Label("Quota in use without lost work", "Quota", "more"),
+    "used_hours": Label("Used", "Quota"),
+    "borrowed_hours": Label("Borrowed", "Quota"),
+    "lent_hours": Label("Lent by other queues", "Quota"),
+    "borrowing_time": Label("Time in which a queue borrowed", "Quota"),
+    "idle_while_waiting": Label("Free although a job waited for it", "Quota", "less"),
+    "cost": Label("Cost", "Quota", "less"),
+    "evictions": Label("Evictions", "Evictions", "less"),
+    "evictions_max": Label("Most evictions of one job", "Evictions", "less"),
+    "preemptions": Label("Preemptions", "Evictions"),
+    "lost_hours": Label("Work lost by evictions", "Evictions", "less"),
+    "overhead_hours": Label("Checkpoints, restores and pod starts", "Evictions", "less"),
+    "wasted": Label("Part of the used quota without progress", "Evictions", "less"),
+    "loops": Label("Preemption loops", "Evictions", "less"),
+    "jain": Label("Evenness of shares (Jain, 1 is even)", "Fairness", "more"),
+    "blocked_share": Label("Used / entitled quota of queues with waiting jobs", "Fairness"),
+    "copies": Label("Copies on workers", "Dispatching", "less"),
+    "copies_per_start": Label("Copies per start", "Dispatching", "less"),
+    "wasted_reservation_hours": Label("Reserved by copies that did not start", "Dispatching", "less"),
+    "unneeded_preemptions": Label("Preemptions for copies that did not start", "Dispatching", "less"),
+    "unneeded_lost_hours": Label("Work lost by these", "Dispatching", "less"),
+    "dispatch_wait": Label("Wait for a worker", "Dispatching", "less"),
+    "manager_idle": Label("Free on a worker although a job waited", "Dispatching", "less"),
+    "retries": Label("Repeated dispatches", "Dispatching", "less"),
+    "won": Label("Part of the starts", "Dispatching"),
+}
+"""The metrics of `Kpis` and `FleetKpis` in words, in the order of a report."""
+
+
+def label_of(name: str) -> str:
+    """Return a metric in words; a key such as a flavor and resource follows after a comma.
+
+    >>> label_of("wait_p95"), label_of("utilisation h100/nvidia.com/gpu")
+    ('95th percentile of the wait', 'Quota in use over the whole run, h100/nvidia.com/gpu')
+    """
+    own, _, key = name.partition(" ")
+    text = LABELS[own].text if own in LABELS else own
+    return f"{text}, {key}" if key else text
+
+
+def better_of(name: str) -> str:
+    """Return which values of a metric are better: `less`, `more`, or an empty text."""
+    label = LABELS.get(name.partition(" ")[0])
+    return label.better if label is not None else ""
+
+
+def grouped(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of metrics by group, both in the order of a report; unknown metrics come last."""
+    order = {name: place for place, name in enumerate(LABELS)}
+    found: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: order.get(name.partition(" ")[0], len(order))):
+        label = LABELS.get(name.partition(" ")[0])
+        found.setdefault(label.group if label is not None else "Other", []).append(name)
+    return found
+
+
+def value_text(name: str, value: float | None) -> str:
+    """Return the value of a metric with its unit and three significant digits; counts are exact.
+
+    >>> value_text("lost_hours h100/nvidia.com/gpu", 26.74), value_text("jobs", 12377), value_text("jain", 0.99789)
+    ('26.7 GPU h', '12,377', '0.998')
+    """
+    own, _, key = name.partition(" ")
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return "—"
+    unit = unit_of(own)
+    if unit == "hours":
+        return hours(key.rpartition("/")[2] if key.count("/") < _TWO else key.partition("/")[2], value)
+    if unit in ("span", "part"):
+        return figure_text(own, value)
+    return count(value) if isinstance(value, int) else number(value)
+
+
+def interval_text(name: str, low: float, high: float) -> str:
+    """Return a confidence interval of a metric, with the unit once; an empty text if there is none.
+
+    >>> interval_text("wait_mean", 1500, 3300), interval_text("utilisation", 0.5, 0.625)
+    ('25 to 55 min', '50.0% to 62.5%')
+    """
+    if low != low or high != high:  # noqa: PLR0124 - NaN
+        return ""
+    if unit_of(name) == "span":
+        return durations(low, high)
+    return f"{value_text(name, float(low))} to {value_text(name, float(high))}"
+
+
+def hours_word(cell: str) -> str:
+    """Return the name of the hours of a flavor and resource.
+
+    >>> hours_word("h100/nvidia.com/gpu")
+    'GPU hours'
+    """
+    return f"{unit_of_resource(cell.partition('/')[2])} hours"
+
+
+def part_text(value: float, whole: float) -> str:
+    """Return a value as a percentage of another; `0%` of nothing."""
+    return share(value / whole) if whole else "0%"
+
+
+_TWO = 2
+assert FIGURES.keys() <= LABELS.keys(), FIGURES.keys() - LABELS.keys()

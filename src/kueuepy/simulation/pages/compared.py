@@ -1,0 +1,249 @@
+"""The report of several policies for the same jobs."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.look.colours import OTHERS, class_of
+from kueuepy.look.numbers import duration, durations
+from kueuepy.simulation.changes import decisions_of
+from kueuepy.simulation.labels import better_of, grouped, label_of, value_text
+from kueuepy.simulation.pages import words
+from kueuepy.simulation.pages.effects import Effects, different_decisions
+from kueuepy.simulation.pages.parts import charts, evictions, pending, settings
+from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, paragraph, section, table, warnings
+from kueuepy.simulation.pictures.catalogue import pictures_in
+from kueuepy.simulation.pictures.names import colours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kueuepy.simulation.comparison import Comparison
+    from kueuepy.simulation.pages.effects import Effect
+    from kueuepy.simulation.result import Result
+
+_TWO = 2
+_FIRST = 20
+_SIDE_BY_SIDE = (
+    *("wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown", "goodput", "finished"),
+    *("submission_utilisation", "borrowed_hours", "lost_hours", "evictions", "jain", "loops"),
+)
+
+
+def body(found: Comparison, command: str) -> str:
+    """Return the body of the report: the result in words first, details and settings last."""
+    results = found.results
+    drawn = "".join(charts(results, name) for name in pictures_in("comparison"))
+    return "".join(
+        [
+            *_head(found),
+            warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
+            section("Policies side by side", _side_by_side(found), long=True),
+            *_gains(found),
+            section("Usage and waiting", drawn, long=True) if drawn else "",
+            section("Evictions", _of_each(results, evictions), long=True),
+            section("Pending jobs", _of_each(results, pending), long=True),
+            _decisions(found),
+            section("All metrics", _metrics(found), long=True),
+            section("Settings and provenance", settings(results, command)),
+        ]
+    )
+
+
+def _head(found: Comparison) -> list[str]:
+    """Return the headline, the largest problem and the cards."""
+    first, last = found.before, found.after
+    ends = found.names[0], found.names[-1]
+    problem = words.problem(last)
+    lead = [words.of_policies(found.results)] if len(found.names) > _TWO else []
+    try:
+        effects = Effects(first, last)
+        of_queues, _ = effects.of_queues(min(MOST_ROWS, len(last.queues)))
+        effect = effects.of_all()
+        if effect.jobs:
+            lead.append(words.of_pair(ends, (first, last), of_queues, effect))
+    except InvalidSpecError:
+        lead.append("The policies ran different jobs, so that differences of single jobs are not known.")
+    texts = [paragraph(text, "kq-lead") for text in lead]
+    texts.append(paragraph(f"Largest problem under “{ends[1]}”: {problem.text} Next step: {problem.step}"))
+    return [*texts, cards(_cards(found))]
+
+
+def _cards(found: Comparison) -> list[tuple[str, str, str]]:
+    """Return the five metrics that matter most: the value under the last policy, and the change from the first."""
+    first, last = found.before.kpis, found.after.kpis
+    cell = words.busiest(last)
+    names = ["wait_mean", "wait_p95", *([f"submission_utilisation {cell}", f"lost_hours {cell}"] if cell else [])]
+    values = [dict(kpis.rows()) for kpis in (first, last)]
+    items = []
+    for name in [*names, "evictions"]:
+        old, new = (one.get(name, 0.0) for one in values)
+        change = words.change_text(name, old, new)
+        note = f"{change} compared with “{found.names[0]}”"
+        items.append((label_of(name.partition(" ")[0]), value_text(name, new), note))
+    return items
+
+
+def _side_by_side(found: Comparison) -> str:
+    """Return the main metrics of all policies, with the paired differences from the first."""
+    values = {name: dict(kpis.rows()) for name, kpis in found.kpis.items()}
+    names = dict.fromkeys(name for one in values.values() for name in one)
+    rows = []
+    paired = _paired(found)
+    chosen = [name for own in _SIDE_BY_SIDE for name in names if name.partition(" ")[0] == own]
+    first, *others = found.names
+    for name in chosen:
+        base = values[first].get(name, 0)
+        row = [label_of(name), Cell(value_text(name, base), base)]
+        for other in others:
+            value = values[other].get(name, 0)
+            row.append(Cell(value_text(name, value), value))
+            row.append(_change(name, base, value, paired.get((other, name))))
+        rows.append(row)
+    head = ["Metric", first]
+    for other in others:
+        head += [other, f"Difference to {first}"]
+    caption = (
+        "Differences of means are paired: all policies run the same jobs. The second line is the 95% confidence "
+        "interval of a difference, which needs at least 640 jobs. Blue-green is better and orange is worse, also in "
+        "words; a difference whose interval contains 0 is unclear."
+    )
+    return paragraph(caption, "kq-quiet") + table(head, rows)
+
+
+def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the confidence intervals of differences by policy and metric."""
+    try:
+        rows = found.differences().rows()
+    except InvalidSpecError:
+        return {}
+    return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
+
+
+def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> Cell:
+    """Return a cell with a difference, its interval, and whether it is better."""
+    change = value - base
+    text = words.change_text(name, base, value)
+    note = ""
+    clear = True
+    if between is not None:
+        low, high = between
+        is_time = name.startswith(("wait", "first_wait"))
+        note = durations(low, high) if is_time else f"{_signed(name, low)} to {_signed(name, high)}"
+        clear = low > 0 or high < 0
+    better = better_of(name)
+    mood = word = ""
+    shows = change and text != "no change" and better
+    if shows and not clear:
+        word = "unclear"
+    elif shows:
+        mood = "good" if (change < 0) == (better == "less") else "bad"
+        word = "better" if mood == "good" else "worse"
+    return Cell(f"{text}{f' ({word})' if word else ''}", change, note, mood)
+
+
+def _signed(name: str, value: float) -> str:
+    return f"-{value_text(name, -value)}" if value < 0 else value_text(name, value)
+
+
+def _gains(found: Comparison) -> list[str]:
+    """Return the ClusterQueues that each policy helps or hurts, and the jobs whose wait changes most."""
+    first, *others = found.names
+    parts = []
+    for other in others:
+        try:
+            effects = Effects(found[first], found[other])
+        except InvalidSpecError:
+            continue
+        less, longer = effects.numbers()
+        of_queues, number = effects.of_queues(MOST_ROWS)
+        total = len(found[first].jobs)
+        counts = (
+            f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
+        )
+        inside = paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
+        inside += '<div class="kq-pair">'
+        for longer_, word in ((False, "less"), (True, "longer")):
+            rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=longer_)
+            inside += f"<div><h3>Jobs that wait {word} under {escape(other)}</h3>"
+            inside += _jobs((found[first], found[other]), (first, other), rows) + "</div>"
+        parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside + "</div>", long=True))
+    return parts
+
+
+def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
+    places = colours(run)
+    rows = []
+    for one in queues:
+        between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
+        clear = one.is_clear or not one.has_interval
+        mood = ("good" if one.difference < 0 else "bad") if one.difference and clear else ""
+        evicted = one.evictions[1] - one.evictions[0]
+        rows.append(
+            (
+                Cell(one.name, group=class_of(places.get(one.name, OTHERS))),
+                Cell(f"{one.jobs:,}", one.jobs),
+                Cell(duration(one.first), one.first),
+                Cell(duration(one.second), one.second),
+                Cell(words.signed(one), one.difference, between if one.difference else "", mood),
+                Cell(f"{evicted:+,}" if evicted else "0", evicted),
+            )
+        )
+    head = ("ClusterQueue", "Jobs", *(f"Mean wait, {name}" for name in names), "Difference", "More evictions")
+    return table(head, rows, "Sorted by the total change of waits.", total=total)
+
+
+def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable[int]) -> str:
+    places, queues = colours(results[0]), results[0].jobs["cluster_queue"]
+    waits = [result.jobs["waited"] for result in results]
+    cells = [
+        (
+            Cell(results[0].name_of(row), group=class_of(places.get(queues[row] or "", OTHERS))),
+            *(Cell(duration(float(waited[row])), float(waited[row])) for waited in waits),
+        )
+        for row in rows
+    ]
+    return table(("Job", *names), cells) if cells else paragraph("No jobs.")
+
+
+def _decisions(found: Comparison) -> str:
+    """Return the first decisions that differ between the first and the last policy."""
+    first, last = found.names[0], found.names[-1]
+    number, until = different_decisions(found.before, found.after, 2 * _FIRST)
+    title = f"First decisions that differ{f' from {first} to {last}' if len(found.names) > _TWO else ''}"
+    if not number:
+        return section(title, paragraph("All decisions are the same."))
+    before, after = (decisions_of(result, until) for result in (found.before, found.after))
+    rows = [
+        (Cell(duration(moment[0]), moment[0]), moment[1], _moves(before.get(moment)), _moves(after.get(moment)))
+        for moment in sorted({*before, *after})
+        if before.get(moment) != after.get(moment)
+    ][:_FIRST]
+    counts = paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
+    return section(title, counts + table(("Time", "Job", first, last), rows), long=True)
+
+
+def _moves(moves: Iterable[Any] | None) -> str:
+    return ", ".join(map(str, moves or ())) or "—"
+
+
+def _of_each(results: dict[str, Result], part: Any) -> str:
+    return "".join(f"<h3>{escape(name)}</h3>\n{part(result)}" for name, result in results.items())
+
+
+def _metrics(found: Comparison) -> str:
+    values = {name: dict(kpis.rows()) for name, kpis in found.kpis.items()}
+    names = dict.fromkeys(name for one in values.values() for name in one)
+    parts = []
+    for group, own in grouped(names).items():
+        rows = [
+            (
+                Cell(label_of(name), note=name),
+                *(Cell(value_text(name, one.get(name)), one.get(name)) for one in values.values()),
+            )
+            for name in own
+        ]
+        parts.append(f"<h3>{group}</h3>\n{table(('Metric', *found.names), rows)}")
+    return "".join(parts)

@@ -1,0 +1,125 @@
+"""HTML of the tables, sections and cards of a report."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_ROWS = 50
+"""The number of rows of a table that a report shows."""
+SCRIPT = """
+for (const table of document.querySelectorAll("table[data-sortable]")) {
+  for (const head of table.tHead.rows[0].cells) {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    button.title = "Sort by this column";
+    head.append(button);
+    button.addEventListener("click", () => {
+      const body = table.tBodies[0], place = head.cellIndex;
+      const down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down === 1 ? "ascending" : "descending");
+      const value = (row) => {
+        const cell = row.cells[place];
+        return cell.dataset.v === undefined ? cell.textContent : +cell.dataset.v;
+      };
+      const order = (a, b) => { const x = value(a), y = value(b); return down * (x < y ? -1 : x > y ? 1 : 0); };
+      body.append(...[...body.rows].sort(order));
+    });
+  }
+}
+"""
+STYLE = """
+.kq-narrow { display: none; }
+.kq-pair { display: grid; gap: 0 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); }
+p, pre, figcaption { overflow-wrap: anywhere; }
+th, td { overflow-wrap: break-word; }
+.kq-lead { font-size: 1.15rem; line-height: 1.45; }
+td small, th small { color: var(--kq-quiet); display: block; }
+th[scope=row] { font-weight: normal; }
+@media (max-width: 40rem) { .kq-wide { display: none; } .kq-narrow { display: block; } }
+@media print { .kq-pair { grid-template-columns: 1fr 1fr; } p, th, td, pre, figcaption { overflow-wrap: anywhere; }
+.kq-n { overflow-wrap: normal; }
+.kq-lead { font-size: 12pt; } }
+"""
+
+
+class Cell(NamedTuple):
+    """A cell of a table.
+
+    Attributes:
+        text: The text.
+        value: The exact number, by which the table is sorted; `None` for a text.
+        note: A second line in small letters.
+        mood: `good` or `bad` for a value that is better or worse; otherwise empty.
+        group: The CSS class of the colour of a queue; otherwise empty.
+    """
+
+    text: str
+    value: float | None = None
+    note: str = ""
+    mood: str = ""
+    group: str = ""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", *, total: int | None = None) -> str:
+    """Return a table that the script can sort; columns of numbers are aligned to the right.
+
+    Args:
+        header: The names of the columns; the first column names the row.
+        rows: The rows, of `Cell` or texts; the table shows the first 50.
+        caption: What the table shows.
+        total: The number of rows, if `rows` contains only those that the table shows.
+    """
+    kept = [[cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row] for row in rows]
+    hidden = (len(kept) if total is None else total) - min(len(kept), MOST_ROWS)
+    kept = kept[:MOST_ROWS]
+    right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
+    heads = "".join(
+        f'<th scope="col"{" class=kq-n" * side}>{escape(name)}</th>' for name, side in zip(header, right, strict=True)
+    )
+    body = "".join(f"<tr>{''.join(_cells(row, right))}</tr>\n" for row in kept)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    more = f'<p class="kq-quiet">and {hidden:,} more {"row" if hidden == 1 else "rows"}</p>' if hidden > 0 else ""
+    inside = f"<table data-sortable>{title}<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<div class="kq-scroll">{inside}</div>{more}\n'
+
+
+def _cells(row: Sequence[Cell], right: Sequence[bool]) -> Iterable[str]:
+    for place, (cell, side) in enumerate(zip(row, right, strict=True)):
+        key = f'<span class="kq-key {cell.group}"></span>' if cell.group else ""
+        mood = f' class="kq-{cell.mood}"' if cell.mood else ""
+        text = f"<span{mood}>{escape(cell.text)}</span>" if mood else escape(cell.text)
+        note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
+        value = f' data-v="{cell.value!r}"' if cell.value is not None else ""
+        start = '<th scope="row"' if place == 0 else "<td"
+        yield f"{start}{' class=kq-n' if side else ''}{value}>{key}{text}{note}</{'th' if place == 0 else 'td'}>"
+
+
+def section(title: str, inside: str, *, long: bool = False) -> str:
+    """Return a section with a heading; a section that is longer than a printed page may be split."""
+    kind = ' class="kq-long"' if long else ""
+    return f"<section{kind}><h2>{escape(title)}</h2>\n{inside}</section>\n"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Return a paragraph of plain text, with a CSS class if one is given."""
+    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>\n"
+
+
+def cards(items: Iterable[tuple[str, str, str]]) -> str:
+    """Return cards, each with the name of a metric, its value, and a remark."""
+    inside = "".join(
+        f'<div class="kq-card" role="group" aria-label="{escape(name)}"><span>{escape(name)}</span>'
+        f'<b>{escape(value)}</b><span class="kq-quiet">{escape(note)}</span></div>\n'
+        for name, value, note in items
+    )
+    return f'<div class="kq-cards">{inside}</div>\n'
+
+
+def warnings(texts: Iterable[str]) -> str:
+    """Return warnings, each in a box."""
+    return "".join(f'<p class="kq-warning" role="note">Warning: {escape(text)}</p>\n' for text in texts)

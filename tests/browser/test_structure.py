@@ -1,0 +1,187 @@
+"""The structure of pages and pictures in Chromium: roles, labels, texts, contrast and width, light and dark.
+
+The tests use the pages of `docs/gallery/make.py` and compare no pixels.
+"""
+
+import importlib.util
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import kueuepy as kq
+
+MAKE = Path(__file__).parents[2] / "docs" / "gallery" / "make.py"
+_spec = importlib.util.spec_from_file_location("gallery_make", MAKE)
+make = importlib.util.module_from_spec(_spec)
+sys.modules["gallery_make"] = make
+_spec.loader.exec_module(make)
+
+PAGES = ("report", "comparison", "policies")
+CHECKS = """
+() => {
+  const luminance = (text) => {
+    const parts = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255)
+      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const paper = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (!/, 0\\)$|transparent/.test(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const texts = [...document.querySelectorAll("body *")].filter((one) =>
+    one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
+    && !["SCRIPT", "STYLE", "TITLE", "title"].includes(one.tagName));
+  const faint = [], cut = [];
+  for (const one of texts) {
+    const isDrawn = one instanceof SVGElement;
+    const style = getComputedStyle(one);
+    if (!isDrawn) {
+      const [a, b] = [luminance(style.color), luminance(paper(one))].sort((x, y) => x - y);
+      if ((b + 0.05) / (a + 0.05) < 4.5) faint.push(one.textContent.trim().slice(0, 40));
+      const box = one.getBoundingClientRect(), scrolls = one.closest(".kq-scroll, pre");
+      const isOut = box.right > innerWidth + 1 || box.left < -1;
+      if (!scrolls && box.width && isOut) cut.push(one.textContent.slice(0, 40));
+    } else if (one.tagName === "text") {
+      const box = one.getBoundingClientRect(), frame = one.ownerSVGElement.getBoundingClientRect();
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1) {
+        cut.push(one.textContent.slice(0, 40));
+      }
+    }
+  }
+  const broken = [];  // single words in several lines
+  for (const head of document.querySelectorAll("th[scope=row], td")) {
+    const node = [...head.childNodes].find((one) => one.nodeType === 3 && one.textContent.trim());
+    if (!node || !head.checkVisibility() || /[\\s/-]/.test(node.textContent) || node.textContent.length > 30) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(node.textContent);
+  }
+  const colours = {};
+  for (const key of document.querySelectorAll(".kq-key")) {
+    const name = key.parentElement.textContent.trim().split("-")[0];
+    (colours[name] ??= new Set()).add(getComputedStyle(key).backgroundColor);
+  }
+  for (const label of document.querySelectorAll("svg text")) {
+    const box = label.previousElementSibling;
+    if (box?.tagName === "rect" && label.textContent in colours) {
+      colours[label.textContent].add(getComputedStyle(box).fill);
+    }
+  }
+  return {
+    faint, cut, broken,
+    colours: Object.fromEntries(Object.entries(colours).map(([name, found]) => [name, [...found]])),
+    wide: document.documentElement.scrollWidth - innerWidth,
+    headings: [...document.querySelectorAll("h1, h2, h3")].map((one) => +one.tagName[1]),
+    unlabelled: [...document.querySelectorAll("svg")].filter((one) => one.getAttribute("role") !== "img"
+      || !one.getAttribute("aria-label") || !one.querySelector("title")).length,
+    headless: [...document.querySelectorAll("table")].filter((one) => !one.querySelector("th[scope=col]")).length,
+    visible: [...document.querySelectorAll("svg")].filter((one) => one.checkVisibility()).length,
+    cards: [...document.querySelectorAll(".kq-card")].map((one) => one.getAttribute("aria-label")),
+    lead: document.querySelector(".kq-lead")?.textContent ?? "",
+  };
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return make.write(make.Examples(), tmp_path_factory.mktemp("gallery"), set(PAGES))
+
+
+@pytest.mark.parametrize("theme", make.THEMES)
+@pytest.mark.parametrize("width", make.WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_report_is_readable_at_any_width_and_theme(browser, pages, name, width, theme):
+    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=theme)
+    problems = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
+    page.goto(pages[name][theme])
+    found = page.evaluate(CHECKS)
+    page.close()
+    assert problems == []  # no violation of the content security policy, no error, no network
+    assert found["faint"] == []
+    assert found["cut"] == []
+    assert found["broken"] == []
+    assert found["wide"] <= 0
+    assert found["unlabelled"] == 0
+    assert found["headless"] == 0
+    assert found["visible"] > 0
+    assert len(found["cards"]) == 5
+    assert found["headings"][0] == 1
+    assert all(after - before <= 1 for before, after in zip(found["headings"], found["headings"][1:], strict=False))
+    assert found["colours"].keys() >= {"robots", "speech", "vision"}
+    shown = [found["colours"][queue] for queue in ("robots", "speech", "vision")]
+    assert all(len(colours) == 1 for colours in shown)  # the same colour in every chart and table
+    assert len({colours[0] for colours in shown}) == 3
+    assert "95%" in found["lead"]
+
+
+def test_columns_are_sorted_with_the_keyboard(browser, pages):
+    page = browser.new_page()
+    page.goto(pages["report"]["light"])
+    button = page.locator("table[data-sortable] th button").nth(1)
+    button.focus()
+    page.keyboard.press("Enter")
+    head = page.locator("table[data-sortable] th").nth(1)
+    assert head.get_attribute("aria-sort") == "ascending"
+    cells = page.locator("table[data-sortable]").first.locator("tbody tr td:nth-child(2)").all()
+    numbers = [float(cell.get_attribute("data-v")) for cell in cells]
+    assert numbers == sorted(numbers)
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    page.close()
+
+
+def test_a_report_prints_on_a4(browser, pages):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(pages["comparison"]["light"])
+    page.emulate_media(media="print")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == "rgb(255, 255, 255)"  # ink is for the text
+    pdf = page.pdf(prefer_css_page_size=True)
+    page.close()
+    assert pdf.startswith(b"%PDF")
+    assert b"/MediaBox [0 0 594" in pdf or b"/MediaBox [0 0 595" in pdf  # points of A4
+
+
+def test_hostile_names_stay_text(browser, tmp_path):
+    evil = "<img src=x onerror=alert(1)>"
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("team", {"f": {"nvidia.com/gpu": 1}}))
+    rows = [{"name": f"j{n}", "queue": "team", "submit": n, "runtime": 60, "gpu": 1} for n in range(9)]
+    result = kq.simulate(cluster, rows)
+    kq.report({evil: result, "</script><b>": result}, tmp_path / "evil.html", title=evil, command=evil)
+    page = browser.new_page()
+    problems = []
+    page.on("dialog", lambda dialog: problems.append(dialog.message))
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto((tmp_path / "evil.html").as_uri())
+    assert page.locator("h1").inner_text() == evil
+    assert page.locator("img, b:not(.kq-card b)").count() == 0
+    assert problems == []
+    # Inline styles and handlers that a page might contain are refused.
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p id=p style=\"color: red\" onclick=\"x\">p</p>')")
+    assert page.locator("#p").evaluate("one => getComputedStyle(one).color") != "rgb(255, 0, 0)"
+    page.close()
+
+
+def test_a_picture_is_readable_on_its_own(browser, tmp_path):
+    """A saved SVG file has a background of its own, light or dark as the browser prefers."""
+    cluster, jobs = kq.load(make.WEEK / "teams.yaml"), kq.Jobs.read(make.WEEK / "jobs.csv")
+    path = tmp_path / "usage.svg"
+    kq.simulate(cluster, jobs).picture("usage").save(path)
+    for theme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 22, 26)")):
+        page = browser.new_page(color_scheme=theme)
+        page.goto(path.as_uri())
+        root = page.locator("svg").first
+        assert root.evaluate("one => getComputedStyle(one).backgroundColor") == paper
+        assert root.get_attribute("role") == "img"
+        page.close()

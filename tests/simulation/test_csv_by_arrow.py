@@ -1,0 +1,162 @@
+"""Large CSV files are read by Arrow, with the same values and errors as small ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kueuepy as kq
+from kueuepy.simulation import cells
+from kueuepy.simulation.cells import csv_columns
+from kueuepy.simulation.texts import Texts
+from kueuepy.simulation.values import Column
+from kueuepy.tables import Categorical
+
+pyarrow = pytest.importorskip("pyarrow")
+
+LIKE_NUMBERS = """ 5| 7 |+5|\N{FULLWIDTH DIGIT FIVE}|-0|007|1_0|1e5|.5|1.|.|0x1f|0X1F|nan|NaN|nan(a)|inf|-inf|1e400|-1
+|Infinity|5.25|3|12|1h|2m|01:30:00|1-02:30:00|4Gi|500m|2024-05-01T12:00:00Z|2024-05-01 12:00:00|2024-05-01T12:00:00
+|9223372036854775807|9223372036854775808|1e30|a|b| a|a |é|x""".replace("\n", "").split("|")
+NUMBERS = ["1", "2", "30", "0.5", "1e3", "7.125", ""]
+COLUMNS = st.one_of(
+    st.lists(st.sampled_from([*LIKE_NUMBERS, ""]), min_size=1, max_size=6),
+    st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=9),
+    st.lists(st.integers(-3, 2**64).map(str), min_size=1, max_size=4),
+    st.lists(st.floats(allow_nan=False).map(repr), min_size=1, max_size=4),
+)
+READERS = {
+    "spans": lambda column: column.spans(),
+    "spans without an end": lambda column: column.spans(never=True),
+    "times": lambda column: (column.times(), column.notes),
+    "unknown times": lambda column: column.times(unknown=True),
+    "whole": lambda column: column.whole(0, missing=1),
+    "number": lambda column: column.number(),
+    "cpu": lambda column: column.amounts("cpu"),
+    "memory": lambda column: column.amounts("memory"),
+    "names": lambda column: column.names(),
+    "kept": lambda column: column.kept(),
+    "missing": lambda column: column.missing(),
+}
+
+
+def texts_of(values: list[str]) -> np.ndarray:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def outcome(read, values):
+    """What a reader returns for a column, or its error."""
+    try:
+        found = read(Column("c", values, lambda row: f"jobs row {row}"))
+    except kq.errors.InvalidSpecError as error:
+        return str(error)
+    return [plain(one) for one in (found if isinstance(found, tuple) else (found,))]
+
+
+def plain(value):
+    if isinstance(value, Categorical):
+        return value.codes.tolist(), list(value.names)
+    return (value.dtype, [str(one) for one in value.tolist()]) if isinstance(value, np.ndarray) else value
+
+
+@settings(max_examples=400, deadline=None)
+@given(COLUMNS)
+def test_texts_of_arrow_are_read_as_those_of_python(values):
+    for name, read in READERS.items():
+        assert outcome(read, Texts(pyarrow.array(values))) == outcome(read, texts_of(values)), name
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.text(alphabet='ab1,,\n\n\r "é\0', max_size=40))
+def test_a_large_text_has_the_columns_and_errors_of_a_small_one(text):
+    def columns(least: int):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cells, "_LARGE", least)
+            try:
+                found = csv_columns(text, "jobs.csv")
+            except kq.errors.InvalidSpecError as error:
+                return str(error)
+        return {name: (own.objects if isinstance(own, Texts) else own).tolist() for name, own in found.items()}
+
+    assert columns(0 if "\r" in text else 1) == columns(1 << 20)
+
+
+HEADER, ROWS = "queue,submit,runtime,cpu,user", 60_000
+
+
+def large(*changes: tuple[int, str], end: str = "\n") -> str:
+    """A file of more than a megabyte; some of its lines are replaced."""
+    lines = [HEADER, *(f"q{n % 7},{n}.5,{60 + n % 9},{n % 3 + 1},user-{n % 50:04}" for n in range(ROWS))]
+    for number, line in changes:
+        lines[number - 1] = line
+    return end.join([*lines, ""])
+
+
+@pytest.fixture
+def arrow_reads(monkeypatch):
+    """The number of files that Arrow has read."""
+    found = []
+    read = cells._by_arrow
+    monkeypatch.setattr(cells, "_by_arrow", lambda text: found.append(read(text)) or found[-1])
+    return found
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_large_file(tmp_path, arrow_reads, monkeypatch, end):
+    path = tmp_path / "jobs.csv"
+    path.write_bytes(("\ufeff" + large((5, ""), end=end)).encode())
+    fast = kq.Jobs.read(path)
+    assert arrow_reads[0] is not None
+    monkeypatch.setattr(cells, "_by_arrow", lambda _: None)
+    slow = kq.Jobs.read(path)
+    assert len(fast) == ROWS - 1
+    for name in slow.names:
+        assert plain(fast.exact()[name]) == plain(slow.exact()[name]), name
+    assert fast["user"][1] == "user-0001"
+
+
+def test_a_large_file_without_pyarrow(tmp_path, monkeypatch):
+    path = tmp_path / "jobs.csv"
+    path.write_text(large())
+
+    def none(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(cells, "import_module", none)
+    assert len(kq.Jobs.read(path)) == ROWS
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("q1,5,60,1", "jobs.csv:30000: has 4 cells; the first line names 5"),
+        ("q1,5,60,1,u,v", "jobs.csv:30000: has 6 cells; the first line names 5"),
+        (
+            "q1,soon,60,1,u",
+            "jobs row 29998 (jobs.csv:30000), column \"submit\": 'soon'; it must be a number of seconds",
+        ),
+        ("q1,5,-60,1,u", "jobs row 29998 (jobs.csv:30000), column \"runtime\": '-60'; it must be a number of seconds"),
+        ("q1,5,60,1e,u", "jobs row 29998 (jobs.csv:30000), column \"cpu\": '1e'; it must be a quantity of cpu"),
+        ('q1,5,60,1,"u', "jobs.csv: field larger than field limit (131072)"),
+    ],
+)
+def test_errors_in_a_large_file_name_row_column_and_value(tmp_path, line, told):
+    path = tmp_path / "jobs.csv"
+    path.write_text(large((30_000, line)))
+    with pytest.raises(kq.errors.InvalidSpecError) as raised:
+        kq.Jobs.read(path)
+    assert told in str(raised.value)
+
+
+def test_rows_without_a_value_are_left_out_of_a_large_file(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(large((9, ",1,60,1,u"), (10, "q,1,,1,u"), (11, "q,1,60,,u")))
+    jobs = kq.Jobs.read(path)
+    assert len(jobs) == ROWS - 2
+    assert dict(jobs.notes) == {"without queue, submit or runtime": 2, "cpu is missing; treated as 0": 1}
+    assert not math.isinf(jobs["runtime"].max())
