@@ -75,6 +75,13 @@ def test(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Run the tests that open pages in Chromium, which must be installed (`apt-get install chromium`)."""
+    _install(session, "test", "browser")
+    session.run("python", "-m", "pytest", "tests/browser", *session.posargs)
+
+
+@nox.session
 def cpp(session: nox.Session) -> None:
     """Run the C++ tests, and the Python tests marked `sanitizer`, with AddressSanitizer and UBSan."""
     _install(session, "build", "test")

@@ -49,4 +49,6 @@ def test_the_list_of_notebooks_is_complete():
         "14_quota_pull_request",
         "15_policy_study",
         "16_dispatchers",
+        "17_connect_your_cluster",
+        "18_quota_guarantee",
     ]
