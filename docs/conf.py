@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import pkgutil
 import re
 from importlib import import_module, metadata
@@ -26,6 +27,17 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 nb_execution_mode = "off"  # `_run_notebooks` has run them
 html_theme = "furo"
 html_title = "kueuepy"
@@ -79,6 +91,31 @@ def _draw_usage() -> None:
     found["shared"].picture("usage").save(Path(__file__).parent / "_static" / "usage.svg")  # type: ignore[index]
 
 
+def _draw_pictures() -> None:
+    """Run the code of the page of pictures, and draw each picture into the file that the page names."""
+    import matplotlib as mpl  # noqa: PLC0415
+
+    mpl.use("svg")
+    docs = Path(__file__).parent
+    (docs / "_static" / "pictures").mkdir(parents=True, exist_ok=True)
+    names: dict[str, object] = {}
+    page = (docs / "pictures.md").read_text(encoding="utf-8")
+    here = Path.cwd()
+    os.chdir(docs.parent)  # the page names the files of the examples from there
+    try:
+        for block, text in re.findall(r"^```(pycon|\{image\} .*?)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+            if block == "pycon":
+                names |= {"picture": None, "axes": None}
+                exec("\n".join(line[4:] for line in text.splitlines()), names)  # noqa: S102 - our own page
+            elif (picture := names["picture"]) is not None:
+                picture.save(docs / block.split()[1])  # type: ignore[attr-defined]
+            else:
+                figure = getattr(names["axes"], "figure", names["axes"])
+                figure.savefig(docs / block.split()[1])  # type: ignore[attr-defined]
+    finally:
+        os.chdir(here)
+
+
 def _prepare(_app: object, what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
     """Convert the Markdown tables of a docstring, and keep the first sentence of a property in one piece."""
     lines[:] = _TABLE.sub(_list_table, "\n".join(lines)).split("\n")
@@ -105,6 +142,7 @@ def setup(app: Sphinx) -> None:
 
 _run_notebooks()
 _draw_usage()
+_draw_pictures()
 for _found in pkgutil.walk_packages(kueuepy.__path__, "kueuepy."):
     if _found.name.startswith("kueuepy._") or ".__" in _found.name:
         continue

@@ -1,6 +1,7 @@
-"""Write the table of mirrored files into `fidelity.md`: `python docs/fidelity.py [--check]`.
+"""Write the tables of `fidelity.md`: `python docs/fidelity.py [--check]`.
 
-The table lists the files of Kueue that the C++ comments and the Python sources name.
+The first tables list the feature gates and the fields of Kueue's API with their effect in kueuepy. The last one lists
+the files of Kueue that the C++ comments and the Python sources name.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"
-BEGIN, END = "<!-- begin: written by docs/fidelity.py -->\n", "<!-- end -->\n"
+sys.path.insert(0, str(ROOT / "src"))
+
+from kueuepy.profiles.coverage import FIELDS, GATES, LATER_GATES  # noqa: E402 - of this checkout
+from kueuepy.profiles.gates import DEFAULTS  # noqa: E402
+from kueuepy.profiles.releases import RELEASES  # noqa: E402
+
+EFFECTS = ("modelled", "no effect", "not modelled")
+END = "<!-- end -->\n"
 _CITATION = re.compile(
     r"(?<![\w.-])(?:pkg|apis|cmd|keps|(?:sigs\.)?k8s\.io)/[\w.-]+(?:/[\w.-]+)*(?:/?\{[\w,. ]+\})?(?:\.go)?"
 )
@@ -45,11 +53,46 @@ def table() -> str:
     return "\n".join(rows) + "\n"
 
 
+def gates() -> str:
+    """Return the table of the feature gates of the mirrored commit, and of those that are newer."""
+    rows = ["| effect | feature gate | on by default | |", "| --- | --- | --- | --- |"]
+    defaults = DEFAULTS[RELEASES[-1]]
+    for effect in EFFECTS:
+        for name in sorted(defaults):
+            if GATES[name].effect == effect:
+                newer = " (newer than the mirrored commit)" if name in LATER_GATES else ""
+                rows.append(
+                    f"| {effect} | `{name}` | {'yes' if defaults[name] else 'no'} | {GATES[name].note}{newer} |"
+                )
+    return "\n".join(rows) + "\n"
+
+
+def fields() -> str:
+    """Return the table of the fields of Kueue's API and of its configuration file."""
+    rows = ["| kind | effect | fields |", "| --- | --- | --- |"]
+    for kind, paths in FIELDS.items():
+        for effect in EFFECTS:
+            listed: dict[str, list[str]] = {}
+            for path, coverage in paths.items():
+                if coverage.effect == effect:
+                    listed.setdefault(coverage.note, []).append(f"`{path}`")
+            for note, names in listed.items():
+                rows.append(f"| {kind} | {effect}{': ' if note else ''}{note} | {', '.join(names)} |")
+    return "\n".join(rows) + "\n"
+
+
+BLOCKS = {"feature gates": gates, "fields": fields, "mirrored files": table}
+"""The generated parts of the page, by the name in their first line."""
+
+
 def written(page: str) -> str:
-    """Return the page with a new table between its marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + "\n" + table() + "\n" + END + after
+    """Return the page with new tables between their marks."""
+    for name, made in BLOCKS.items():
+        begin = f"<!-- begin: {name}, written by docs/fidelity.py -->\n"
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(END)
+        page = before + begin + "\n" + made() + "\n" + END + after
+    return page
 
 
 def main() -> int:

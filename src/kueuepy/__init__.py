@@ -59,12 +59,13 @@ if TYPE_CHECKING:
         Workload,
         WorkloadPriorityClass,
     )
+    from kueuepy.pages import page
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.comparison import Comparison, compare
-    from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.report import report
-    from kueuepy.simulation.result import Result, load_result
+    from kueuepy.simulation.result import Result
     from kueuepy.simulation.simulate import Simulation, simulate
+    from kueuepy.simulation.stored import load_result
     from kueuepy.simulation.table import Jobs
     from kueuepy.visibility.fidelity import fidelity
 
@@ -85,7 +86,6 @@ __all__ = [
     "Fleet",
     "FleetScheduler",
     "Jobs",
-    "Kpis",
     "KueueError",
     "LocalQueue",
     "Namespace",
@@ -123,6 +123,7 @@ __all__ = [
     "load_result",
     "manifest",
     "objects",
+    "page",
     "plan",
     "platform",
     "report",

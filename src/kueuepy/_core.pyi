@@ -268,7 +268,11 @@ class Question:
     @property
     def key(self) -> str: ...
     @property
-    def not_modelled(self) -> tuple[str, ...]: ...
+    def local_queue(self) -> str:
+        """The key of the LocalQueue, `namespace/name`."""
+
+def question_of_row(row: Mapping[Any, Any]) -> Question | None:
+    """Return the workload of a row of plain values that `from_row` accepts; `None` for any other row."""
 
 class Tables:
     """Tables of an engine as NumPy arrays: a row per node of the cohort forest, a column per flavor and resource.

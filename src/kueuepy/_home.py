@@ -27,11 +27,12 @@ HOME = {
             "LocalQueue Namespace Node PodSet Preemption Quota ResourceFlavor ResourceGroup ResourceQuota "
             "Taint Toleration Topology Workload WorkloadPriorityClass"
         ),
+        "kueuepy.pages": "page",
         "kueuepy.scheduler": "Scheduler",
         "kueuepy.simulation.comparison": "Comparison compare",
-        "kueuepy.simulation.figures": "Kpis",
         "kueuepy.simulation.report": "report",
-        "kueuepy.simulation.result": "Result load_result",
+        "kueuepy.simulation.result": "Result",
+        "kueuepy.simulation.stored": "load_result",
         "kueuepy.simulation.simulate": "Simulation simulate",
         "kueuepy.simulation.table": "Jobs",
         "kueuepy.visibility.fidelity": "fidelity",
@@ -40,11 +41,13 @@ HOME = {
         "kueuepy.decisions": "FlavorAttempt Target",
         "kueuepy.engine.cycle": "Loop",
         "kueuepy.engine.tables": "QueueTable QuotaTable ShareTable UsageTable WorkloadTable",
-        "kueuepy.explain": "Cause",
+        "kueuepy.explain": "Cause RootCause",
+        "kueuepy.pages": "Page",
         "kueuepy.topology": "Rack RackMap",
         "kueuepy.whatif": "Answers Change Difference Outcome",
     },
     "kueuepy.lab": {
+        "kueuepy.exploration.arrivals": "Arrivals",
         "kueuepy.exploration.calibration": "Calibration calibrate",
         "kueuepy.exploration.cycles": "CycleCost cycle_cost",
         "kueuepy.exploration.delays": "DelayMatrix delay_matrix",
@@ -59,6 +62,7 @@ HOME = {
         "kueuepy.exploration.starvation": "Starvation starvation",
         "kueuepy.exploration.sweep": "SweepProgress",
         "kueuepy.exploration.victims": "VictimSets victim_sets",
+        "kueuepy.exploration.waits": "estimated_waits",
         "kueuepy.topology": "Fragmentation fragmentation",
         "kueuepy.upgrade": "Upgrade compare_versions",
         "kueuepy.whatif": "workloads_over_quota",
@@ -78,6 +82,7 @@ HOME = {
         "kueuepy.fleet": "AllAtOnce Connect Disconnect External Incremental",
         "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
         "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
+        "kueuepy.simulation.figures": "Kpis",
         "kueuepy.simulation.load": "cluster_of",
         "kueuepy.simulation.model": (
             "CheckDelay Clock Delete Edit Event Evict Failures Finish Priority Recording RunModel Startup"

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from kueuepy.decisions import FlavorAttempt, Target
     from kueuepy.engine.cycle import Loop
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
-    from kueuepy.explain import Cause
+    from kueuepy.explain import Cause, RootCause
+    from kueuepy.pages import Page
     from kueuepy.topology import Rack, RackMap
     from kueuepy.whatif import Answers, Change, Difference, Outcome
 else:
@@ -27,10 +28,12 @@ __all__ = [
     "FlavorAttempt",
     "Loop",
     "Outcome",
+    "Page",
     "QueueTable",
     "QuotaTable",
     "Rack",
     "RackMap",
+    "RootCause",
     "ShareTable",
     "Target",
     "UsageTable",

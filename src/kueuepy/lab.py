@@ -12,6 +12,7 @@ from kueuepy import _home
 
 if TYPE_CHECKING:
     from kueuepy import play, rl
+    from kueuepy.exploration.arrivals import Arrivals
     from kueuepy.exploration.calibration import Calibration, calibrate
     from kueuepy.exploration.cycles import CycleCost, cycle_cost
     from kueuepy.exploration.delays import DelayMatrix, delay_matrix
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kueuepy.exploration.starvation import Starvation, starvation
     from kueuepy.exploration.sweep import SweepProgress
     from kueuepy.exploration.victims import VictimSets, victim_sets
+    from kueuepy.exploration.waits import estimated_waits
     from kueuepy.topology import Fragmentation, fragmentation
     from kueuepy.upgrade import Upgrade, compare_versions
     from kueuepy.whatif import workloads_over_quota
@@ -33,6 +35,7 @@ else:
     __getattr__, __dir__ = _home.facade(__name__)
 
 __all__ = [
+    "Arrivals",
     "Calibration",
     "CycleCost",
     "DelayMatrix",
@@ -56,6 +59,7 @@ __all__ = [
     "compare_versions",
     "cycle_cost",
     "delay_matrix",
+    "estimated_waits",
     "eta",
     "fragmentation",
     "limits",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ShiftedExponential,
         Weibull,
     )
+    from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.load import cluster_of
     from kueuepy.simulation.model import (
         CheckDelay,
@@ -62,6 +63,7 @@ __all__ = [
     "Failures",
     "Finish",
     "Incremental",
+    "Kpis",
     "LogNormal",
     "PairedDifference",
     "PreemptionLoop",

@@ -22,13 +22,13 @@ from kueuepy.errors.problems import shown
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.session.session import session_of
+from kueuepy.session.submission import question_of_row
 from kueuepy.session.workloads import valid_submissions
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy.cluster import Cluster
-    from kueuepy.engine.facts import DecisionRecord
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
 
@@ -56,15 +56,9 @@ class Answers(Sequence[Decision]):
 
     __slots__ = ("_answered", "_not_modelled")
 
-    def __init__(self, answered: CoreAnswers, not_modelled: Mapping[int, tuple[str, ...]] | None = None) -> None:
-        """Create Answers from the engine's records.
-
-        Args:
-            answered: The engine's records.
-            not_modelled: The requests that are not modelled, by position.
-        """
-        self._answered = answered
-        self._not_modelled = not_modelled or {}
+    def __init__(self, answered: CoreAnswers, not_modelled: tuple[str, ...] = ()) -> None:
+        """Create Answers from the engine's records, and the parts of the input that kueuepy does not model."""
+        self._answered, self._not_modelled = answered, not_modelled
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -76,7 +70,7 @@ class Answers(Sequence[Decision]):
         return self._made(places) if isinstance(places, int) else tuple(map(self._made, places))
 
     def _made(self, place: int) -> Decision:
-        return _decision(self._answered[place], self._not_modelled.get(place, ()))
+        return from_record(self._answered[place], self._not_modelled)
 
     def __len__(self) -> int:
         """Return the number of decisions."""
@@ -103,23 +97,12 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, Questions, jobs or rows")
     subjects = [subject for item in items for subject in _subjects(state, item)]
-    outside = ((place, _not_modelled(state, subject)) for place, subject in enumerate(subjects))
-    return Answers(state.engine.ask(subjects), {place: texts for place, texts in outside if texts})
+    return Answers(state.engine.ask(subjects), state.not_modelled)
 
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
     """Return the decision that a cycle would make about one item alone."""
-    subject = one(_subjects(state, item))
-    return _decision(state.engine.ask_one(subject), _not_modelled(state, subject))
-
-
-def _decision(record: DecisionRecord, not_modelled: tuple[str, ...]) -> Decision:
-    return from_record(record, {record[1]: not_modelled})
-
-
-def _not_modelled(state: SchedulerState, subject: Question | Workload | int) -> tuple[str, ...]:
-    asked = state.store.workloads.get(state.engine.key(subject)) if isinstance(subject, int) else subject
-    return () if asked is None else asked.not_modelled
+    return from_record(state.engine.ask_one(one(_subjects(state, item))), state.not_modelled)
 
 
 def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload | int]:
@@ -128,7 +111,8 @@ def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload 
         return (item,)
     if isinstance(item, str):
         return (state.id_of(item),)
-    return _workloads(state, item)
+    row = question_of_row(item, state.covered) if type(item) is dict else None
+    return _workloads(state, item) if row is None else (row,)
 
 
 def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
@@ -141,7 +125,8 @@ def question(state: SchedulerState, item: Any) -> Question:
         return item
     if isinstance(item, str):
         return Question(state.workload(item))
-    return Question(one(_workloads(state, item)))
+    row = question_of_row(item, state.covered) if type(item) is dict else None
+    return Question(one(_workloads(state, item))) if row is None else row
 
 
 def one(found: Sequence[Any]) -> Any:
@@ -237,6 +222,10 @@ class Runs(Protocol):
     def configuration(self) -> Configuration:
         """Kueue's Configuration."""
 
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """The parts of the input that kueuepy does not model."""
+
     def workload(self, key: str) -> Workload:
         """Return the Workload with a key."""
 
@@ -262,7 +251,7 @@ R = TypeVar("R", bound=Runs)
 @checked_methods
 @dataclass(frozen=True)
 class Difference(Generic[R]):
-    """The workloads whose outcome differs with and without edits, after both sides have settled.
+    """The workloads whose outcome with edits differs from the outcome without them, after both sides have settled.
 
     A pickle contains both Schedulers as `save` writes them, without functions that answer admission checks.
 
@@ -293,14 +282,21 @@ class Difference(Generic[R]):
         """The keys of the workloads that have quota only without the edits."""
         return tuple(c.workload for c in self.changes if c.before.flavors and not c.after.flavors)
 
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """Parts of the input that kueuepy does not model and that could change a decision."""
+        sides = (self.before, self.after)
+        return tuple(dict.fromkeys(text for side in sides for text in side.not_modelled))
+
     def __len__(self) -> int:
         """Return the number of workloads whose outcome differs."""
         return len(self.changes)
 
     def __str__(self) -> str:
-        """Return one line per change."""
+        """Return one line per change, after the parts of the input that kueuepy does not model."""
+        said = [f"not modelled: {text}" for text in self.not_modelled]
         lines = [f"{c.workload}: {_describe(c.before)} → {_describe(c.after)}" for c in self.changes]
-        return "\n".join(lines) or "nothing changes"
+        return "\n".join([*said, *(lines or ["nothing changes"])])
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per change."""

@@ -29,7 +29,7 @@ def test_WI_01_the_explanation_of_a_waiting_workload_has_amounts_users_and_lent_
     assert nodes == {"team-a": 0, "team-ab": 0}
     (b,) = (c.facts for c in cpu.causes if c.kind == "holder")
     assert (b["name"], b["borrowed"], b["lends"]) == ("team-b", 0, 12000)
-    assert any(c.kind == "one would do" for c in cpu.causes)
+    assert any(c.kind == "sufficient_alone" for c in cpu.causes)
 
 
 def test_WI_01_a_bypassed_workload_gets_the_reasons_of_an_evaluation(stage):
@@ -53,8 +53,8 @@ def test_WI_02_the_explanation_of_an_admitted_workload_has_flavor_borrowing_and_
     assert (held.facts["flavor"], held.facts["borrowed"]) == ("on-demand", 3000)
     (lender,) = explanation.find("lender")
     assert (lender.facts["name"], lender.facts["lends"]) == ("b", 9000)
-    assert [c.facts["flavor"] for c in explanation.find("earlier flavor")] == ["spot"]
-    assert "NoMatchingFlavor" in explanation.find("earlier flavor")[0].text
+    assert [c.facts["flavor"] for c in explanation.find("earlier_flavor")] == ["spot"]
+    assert "NoMatchingFlavor" in explanation.find("earlier_flavor")[0].text
 
 
 def test_WI_03_the_explanation_of_a_preemption_has_the_rule_and_each_candidate(stage):
@@ -124,7 +124,7 @@ def test_WI_12_whether_a_workload_can_ever_run(stage):
     story.submit("q", 1, {"cpu": 5}, name="never")
     later, never = (story.scheduler.explain(name) for name in ("later", "never"))
     assert (later.reason, never.reason) == ("WaitingForQuota", "ExceedsMaxQuota")
-    assert later.find("one would do")[0].facts["workloads"] == ("default/first",)
+    assert later.find("sufficient_alone")[0].facts["workloads"] == ("default/first",)
     assert never.find("resource")[0].facts["potential"] == 4000
     assert "untolerated taint" in never.find("eligibility")[0].text
 

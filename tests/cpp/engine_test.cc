@@ -57,6 +57,17 @@ TEST_F(EngineTest, NominalQuotaIsReclaimed) {
             static_cast<int32_t>(Reason::kInCohortReclamation));
 }
 
+TEST_F(EngineTest, EqualAdmissionsOfAQueueAreOneObject) {
+  for (const char* name : {"first", "second"}) engine_.Submit(Job(name, "a", "1"));
+  engine_.Submit(Job("larger", "a", "2"));
+  engine_.Submit(Job("elsewhere", "b", "1"));
+  EXPECT_EQ(RunAll(engine_), (Names{"first", "second", "larger", "elsewhere"}));
+  EXPECT_EQ(Get("first").admission, Get("second").admission);
+  for (const char* name : {"larger", "elsewhere"}) EXPECT_NE(Get(name).admission, Get("first").admission);
+  EXPECT_EQ(Get("larger").admission->pod_sets.front().resources.front().usage, 2000);
+  EXPECT_EQ(Get("first").admission->pod_sets.front().resources.front().usage, 1000);
+}
+
 TEST_F(EngineTest, AFinishedWorkloadReleasesItsQuota) {
   engine_.Submit(Job("all", "a", "8"));
   engine_.Submit(Job("next", "a", "8"));

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SECONDS = 60
-"""A run that is not over by then, or a child process that has not answered, hangs."""
+"""CPU time after which a run is considered endless."""
+HANGS = 600
+"""Wall-clock time in seconds after which a run, or a child process that has not answered, is considered to hang."""
 _TABLE = 64
 
 
@@ -174,16 +176,19 @@ class Fuzzer:
 def _limited() -> Iterator[None]:
     """Interrupt calls that take too long, like Ctrl-C."""
 
-    def stop(*_: object) -> None:
-        raise FoundError(f"it takes more than {SECONDS} s")
+    def stop(number: int, _: object) -> None:
+        raise FoundError(f"it hangs for {HANGS} s" if number == signal.SIGALRM else f"it uses over {SECONDS} s of CPU")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    before = [(number, signal.signal(number, stop)) for number in (signal.SIGALRM, signal.SIGPROF)]
+    signal.alarm(HANGS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _child(work: Callable[[], object]) -> str:
@@ -199,7 +204,7 @@ def _child(work: Callable[[], object]) -> str:
         os.write(write, (told[-3000:] or "well").encode())
         os._exit(0)
     os.close(write)
-    ready, _, _ = select.select([read], [], [], SECONDS / 2)
+    ready, _, _ = select.select([read], [], [], HANGS / 2)
     told = os.read(read, 4000).decode() if ready else "the child hangs"
     os.close(read)
     if not ready:

@@ -24,6 +24,7 @@ from kueuepy import (
     Topology,
     Workload,
 )
+from kueuepy.explain import words
 from kueuepy.objects import (
     BorrowWithinCohort,
     FlavorFungibility,
@@ -276,3 +277,13 @@ def test_the_explanation_equals_its_golden_file(story, request):
 
 def test_every_golden_explanation_has_a_story():
     assert {path.stem for path in HERE.glob("*.txt")} == {story.__name__ for story in STORIES}
+
+
+def test_a_verdict_agrees_with_the_number_of_candidates():
+    one, several = (words.hidden(count, {"NotNewer": count}) for count in (1, 2))
+    assert one == "and 1 more; in total: 1 not preempted: its priority is equal, and it is not newer"
+    assert several == "and 2 more; in total: 2 not preempted: their priorities are equal, and they are not newer"
+
+
+def test_no_sentence_is_changed_after_it_was_made():
+    assert not [path.name for path in Path(words.__file__).parent.glob("*.py") if ".replace(" in path.read_text()]

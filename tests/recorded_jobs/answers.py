@@ -96,7 +96,7 @@ class Answers:
             local_queues=self._objects[LocalQueue],
             **self._around,
         )
-        made = list(found)
+        made = [(one.manifest, one.workload) for one in found]
         for _, one in made:
             problems = kq.manifest.validate(one, feature_gates=self._config.gates)
             if problems:

@@ -65,7 +65,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
         admitted: Whether the workload can start at once because no admission check is outstanding.
         attempts: The flavors that were evaluated, in order. In each resource group, the best evaluated flavor was
             assigned.
-        not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
+        not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -105,7 +105,7 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
         reason: The reason of the workload's condition `QuotaReserved`.
         message: The message of that condition, exactly as Kueue writes it.
         attempts: The flavors that were evaluated, in order.
-        not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
+        not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 
     Example:
         >>> Preempting("default/high", (Target("default/low", "InClusterQueue", "team"),), "team").reason
@@ -132,7 +132,7 @@ class Pending(msgspec.Struct, frozen=True, gc=False):
         cluster_queue: The ClusterQueue of the workload; an empty string if there is none.
         message: The message of that condition, exactly as Kueue writes it.
         attempts: The flavors that were evaluated, in order.
-        not_modelled: Requests of the workload that kueuepy ignores, one sentence each.
+        not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast, overload
 import msgspec
 
 from kueuepy.decisions import Admitted, Decision, Pending, Preempting
-from kueuepy.engine.decided import NotModelled, from_record
+from kueuepy.engine.decided import from_record
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.notebook import repr_html
@@ -48,15 +48,10 @@ class Cycle(Sequence[Decision]):
 
     __slots__ = ("_decided", "_made", "_not_modelled")
 
-    def __init__(self, decided: Decisions, not_modelled: NotModelled | None = None) -> None:
-        """Create a Cycle from the engine's decisions.
-
-        Args:
-            decided: The engine's decisions.
-            not_modelled: The requests that are not modelled, by workload key. The mapping must not change.
-        """
+    def __init__(self, decided: Decisions, not_modelled: tuple[str, ...] = ()) -> None:
+        """Create a Cycle from the engine's decisions, and the parts of the input that kueuepy does not model."""
         self._decided: Decisions | _Counts = decided
-        self._not_modelled: NotModelled = {} if not_modelled is None else not_modelled
+        self._not_modelled = not_modelled
         self._made: tuple[Decision, ...] | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
@@ -138,7 +133,7 @@ class Cycle(Sequence[Decision]):
 
 def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
     cycle = Cycle.__new__(Cycle)
-    cycle._decided, cycle._made, cycle._not_modelled = counts, decisions, {}  # noqa: SLF001 - of this module
+    cycle._decided, cycle._made = counts, decisions  # noqa: SLF001 - of this module
     return cycle
 
 

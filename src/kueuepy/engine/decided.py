@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
 from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
@@ -12,16 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kueuepy.engine.facts import DecisionRecord, PodSetAdmissionRecord
-
-
-class NotModelled(Protocol):
-    """Descriptions of the requests that are not modelled, by workload key."""
-
-    def get(self, key: str, /) -> tuple[str, ...] | None:
-        """Return the requests of a workload that are not modelled, or `None`."""
-
-
-_NOTHING: NotModelled = {}
 
 
 def assignments(
@@ -49,16 +39,10 @@ def assignments(
     )
 
 
-def from_record(record: DecisionRecord, not_modelled: NotModelled = _NOTHING) -> Decision:
-    """Return the decision of a record.
-
-    Args:
-        record: The engine's record.
-        not_modelled: The requests that are not modelled, by workload key.
-    """
+def from_record(record: DecisionRecord, not_modelled: tuple[str, ...] = ()) -> Decision:
+    """Return the decision of the engine's record, with the parts of the input that kueuepy does not model."""
     verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
     tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)
-    outside = not_modelled.get(workload) or ()
     if verdict == "Admitted":
         return Admitted(
             workload=workload,
@@ -67,7 +51,7 @@ def from_record(record: DecisionRecord, not_modelled: NotModelled = _NOTHING) ->
             borrowing_level=borrowing,
             admitted=admitted,
             attempts=tried,
-            not_modelled=outside,
+            not_modelled=not_modelled,
         )
     if verdict == "Preempting":
         return Preempting(
@@ -77,7 +61,7 @@ def from_record(record: DecisionRecord, not_modelled: NotModelled = _NOTHING) ->
             reason=reason,
             message=message,
             attempts=tried,
-            not_modelled=outside,
+            not_modelled=not_modelled,
         )
     return Pending(
         workload=workload,
@@ -85,5 +69,5 @@ def from_record(record: DecisionRecord, not_modelled: NotModelled = _NOTHING) ->
         reason=reason,
         message=message,
         attempts=tried,
-        not_modelled=outside,
+        not_modelled=not_modelled,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kueuepy._core import Engine, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 class Node(NamedTuple):
@@ -44,3 +44,28 @@ def roots(nodes: Sequence[Node]) -> dict[str, str]:
                 passed.add(up)
             found[node.name] = f"{nodes[above].kind} {nodes[above].name}"
     return found
+
+
+def depth_first(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+    """Yield rows and depths of the existing nodes, parents first and siblings by name; Cohorts before ClusterQueues.
+
+    If Cohorts form a cycle, the first of them by name counts as a root.
+    """
+    children: dict[int, list[int]] = {}
+    for row, node in enumerate(nodes):
+        if node.exists:
+            children.setdefault(node.parent, []).append(row)
+
+    def order(row: int) -> tuple[bool, str]:
+        return (nodes[row].kind == "ClusterQueue", nodes[row].name)
+
+    seen: set[int] = set()
+    for root in (*sorted(children.get(-1, ()), key=order), *sorted(range(len(nodes)), key=order)):
+        stack = [(root, 0)] if nodes[root].exists else []
+        while stack:
+            row, depth = stack.pop()
+            if row in seen:
+                continue
+            seen.add(row)
+            yield row, depth
+            stack += [(child, depth + 1) for child in sorted(children.get(row, ()), key=order, reverse=True)]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from typing_extensions import Self
 
 
@@ -22,6 +19,10 @@ class KueueError(Exception):
 
     about: object = None
     path: tuple[str | int, ...] = ()
+
+    def place(self, where: str) -> None:
+        """Add a position in a file to the message."""
+        self.args = (f"{where}: {self}", *self.args[1:])
 
     def at(self, *path: str | int) -> Self:
         """Set the invalid field, and return the error."""
@@ -82,12 +83,24 @@ class ScenarioError(InvalidSpecError):
     """A scenario file cannot be read, or a scenario does not have the form that `kueuepy.replay` reads."""
 
 
-@contextmanager
-def about(thing: object) -> Iterator[None]:
-    """Set the attribute `about` of a KueueError raised in a `with` block, unless it is already set."""
-    try:
-        yield
-    except KueueError as error:
-        if error.about is None:
-            error.about = thing
-        raise
+class about:  # noqa: N801 - a class because a generator takes several times as long
+    """Set the attribute `about` of a KueueError raised in a `with` block, unless it is already set.
+
+    If the object was read from a file, its method `where` returns the position, which is added to the message.
+    """
+
+    __slots__ = ("_thing",)
+
+    def __init__(self, thing: object) -> None:
+        """Create the context manager of an object."""
+        self._thing = thing
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Complete a KueueError."""
+        if isinstance(error, KueueError) and error.about is None:
+            error.about = self._thing
+            if (where := getattr(self._thing, "where", None)) is not None:
+                error.place(where(error.path))

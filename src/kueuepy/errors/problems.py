@@ -55,6 +55,11 @@ class ManifestError(InvalidSpecError):
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{where}: {problem}" for where, problem in problems))
 
+    def place(self, where: str) -> None:
+        """Add a position in a file to each line."""
+        self.problems = tuple((f"{where}: {name}", problem) for name, problem in self.problems)
+        self.args = ("\n".join(f"{name}: {problem}" for name, problem in self.problems),)
+
 
 class LimitError(InvalidSpecError):
     """A file exceeds a limit that protects against excessive use of time or memory by hostile input.

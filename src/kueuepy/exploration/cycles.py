@@ -114,8 +114,9 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[
     """Estimate the work of the scheduling cycles for a set of jobs (kubernetes-sigs/kueue#8564).
 
     The jobs are simulated, and the heads of each cycle are counted. Two upper bounds follow from the number of heads.
-    Each head evaluates at most the flavors of the ClusterQueue with the most flavors. If any queue may preempt, each
-    head considers at most the running workloads of the largest cohort tree.
+    The number of flavors evaluated for a head is at most the largest number of flavors in any ClusterQueue. If any
+    queue may preempt, the number of candidates for a head is at most the number of running workloads in the largest
+    cohort tree.
 
     Args:
         cluster: The cluster.

@@ -13,6 +13,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
+from kueuepy.look.numbers import number
 from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
@@ -102,7 +103,7 @@ class DelayMatrix(Framed):
     def __repr__(self) -> str:
         """Return the group that delays the others most."""
         worst = int(self.total_hours.argmax())
-        most = f"{self.groups[worst]} costs the others most, {self.total_hours[worst]:.4g} hours of waiting"
+        most = f"{self.groups[worst]} costs the others most, {number(float(self.total_hours[worst]))} hours of waiting"
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def __str__(self) -> str:
@@ -125,7 +126,7 @@ def _shown(name: str, value: Any) -> str:
     if value != value:  # noqa: PLR0124 - NaN
         return ""
     if name == "total_hours":
-        return f"{value:,.4g} h"
+        return f"{number(value)} h"
     return span_text(value) if value >= 0 else f"-{span_text(-value)}"
 
 
@@ -193,7 +194,7 @@ def delay_matrix(
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
-    """Return the group of each job; only groups with jobs are included."""
+    """Return the names of the groups that contain at least one job, and the index of each job's group among them."""
     column = jobs["queue" if by == "cluster_queue" else by]
     if by == "cluster_queue":
         leads = {queue.key: queue.cluster_queue for queue in cluster.local_queues}

@@ -55,10 +55,11 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         p95: The 95th percentile.
         seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
         horizon: The simulated time span.
-        coverage: The fraction of true waiting times in a log that lay within their 90% interval; `None` if the coverage
-            was not measured (see `calibrate`).
+        coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
+            not measured (see `calibrate`).
         closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
             every percentile is then too early, and the interval too narrow.
+        level: The level of the intervals to which `coverage` refers.
 
     Example:
         >>> Eta("default/job", 0.0, 60.0, 300.0, 600.0, 600.0, (60.0, 300.0, 600.0), 3600.0).by("5m")
@@ -75,6 +76,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     horizon: float
     coverage: float | None = None
     closed: bool = False
+    level: float = 0.9
 
     def by(self, when: Any) -> float:
         """Return the fraction of futures in which the workload has quota at a given time.
@@ -104,7 +106,9 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         return table_of(("future", "seconds"), enumerate(map(float, self.seconds)))
 
     def _trust(self) -> str:
-        return "" if self.coverage is None else f"; of a log, {self.coverage:.0%} were within their 90 % interval"
+        if self.coverage is None:
+            return ""
+        return f"; of a log, {self.coverage:.0%} were within their {100 * self.level:.0f} % interval"
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table of the percentiles."""
@@ -155,7 +159,7 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
 
     def sheets(self) -> tuple[Sheet]:
-        """Return a table of the probability and its rules."""
+        """Return a table with the probability of an eviction, in total and by preemption rule."""
         rows = [("evicted", f"{self.probability:.1%}"), *((rule, f"{p:.1%}") for rule, p in self.rules.items())]
         return (Sheet(("what", "part of the futures"), rows),)
 
@@ -163,7 +167,9 @@ class Risk(msgspec.Struct, Framed, frozen=True):
 
 
 class _Futures:
-    def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings) -> None:
+    def __init__(
+        self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings, *, users: str = ""
+    ) -> None:
         self._scheduler = scheduler.fork()
         if isinstance(item, str):
             self.key = session_of(self._scheduler).engine.key(session_of(self._scheduler).state.id_of(item))
@@ -172,7 +178,7 @@ class _Futures:
             if len(keys) != 1:
                 raise InvalidSpecError(f"{item!r} is {len(keys)} workloads; it must be one")
             (self.key,) = keys
-        self.living = Living(self._scheduler)
+        self.living = Living(self._scheduler, users)
         if self.key not in self.living.rows:
             raise StateError(f'Workload "{self.key}": has finished')
         self._runtimes = None if runtimes is None else Runtimes(runtimes)
@@ -196,10 +202,12 @@ class FutureSettings(RunSettings, total=False):
     Attributes:
         future: Jobs that will arrive, or a function that makes them from a seed.
         horizon: The end of each simulated future, as a duration from now.
+        users: The label of workloads that names their user, for a log of runtimes with a column `user`.
     """
 
     future: Any
     horizon: Any
+    users: str
 
 
 class EtaSettings(FutureSettings, total=False):
@@ -228,6 +236,7 @@ def eta(
     seed: int = 0,
     horizon: Any = "30d",
     threads: int | None = None,
+    users: str = "",
     **settings: Unpack[RunSettings],
 ) -> Eta:
     """Estimate when a workload gets quota.
@@ -239,14 +248,17 @@ def eta(
         scheduler: The current state, which does not change.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
-            all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn.
-        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Without
-            `future`, no new job can overtake the workload, so the estimate is too early. The printed result then shows
-            no interval.
+            all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
+            of a log count with the time that they have run (Kaplan-Meier).
+        future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` counts
+            from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The printed
+            result then shows no interval.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
+        users: The label of workloads that names their user. If the log has a column `user`, and 20 or more finished
+            jobs of the queue have the same user, the runtimes of this user are drawn. Default: none.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -267,7 +279,7 @@ def eta(
     """
     if n < 1:
         raise InvalidSpecError(f"eta: n {n}; it must be 1 or more")
-    futures = _Futures(scheduler, workload, runtimes, future, settings)
+    futures = _Futures(scheduler, workload, runtimes, future, settings, users=users)
     end = moment("eta: horizon", horizon)
     if futures.living.has_quota(futures.key):
         return _eta_of(futures.key, [0.0] * n, end, closed=future is None)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kueuepy.exploration.pictures import SweepPlots
     from kueuepy.exploration.policy import Setup
     from kueuepy.exploration.runs import Row
+    from kueuepy.fleet import Fleet
     from kueuepy.simulation.result import Result
 
 
@@ -327,8 +328,8 @@ class Sweep(Framed):
 
     # Single policies and runs.
 
-    def cluster(self, policy: int) -> Cluster:
-        """Return the cluster under a policy, which `kueuepy.dump` can write to a file.
+    def cluster(self, policy: int) -> Cluster | Fleet:
+        """Return the cluster or fleet under a policy, which `kueuepy.dump` can write to a file.
 
         Args:
             policy: The position of the policy, from 0.

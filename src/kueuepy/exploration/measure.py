@@ -14,14 +14,14 @@ from kueuepy.decisions.kinds import PreemptionReason
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest, shown
 from kueuepy.objects import SECOND
-from kueuepy.simulation.catalogue import FIGURES, unit_of
+from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.measures import job_figures, percentile
 from kueuepy.simulation.spans import parse_span
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,14 +47,19 @@ def figures_of(result: Result) -> dict[str, float]:
     """Return all metrics of a simulation by name.
 
     Every simulation has the same names: a metric by resource has one name per flavor and resource, and `preemptions`
-    has one per rule.
+    has one per rule. Simulations of a fleet also have the metrics of dispatching.
     """
     found: dict[str, float] = {}
-    for name in Kpis.__struct_fields__:
+    cells = sorted(result.totals["nominal"])
+    parts_of: dict[str, Sequence[str]] = {
+        "preemptions": get_args(PreemptionReason),
+        "won": getattr(result, "clusters", ()),
+        "manager_idle": sorted({cell.partition("/")[2] for cell in cells}),
+    }
+    for name in result.kpis.__struct_fields__:
         value = getattr(result.kpis, name)
         if isinstance(value, dict):
-            parts = get_args(PreemptionReason) if name == "preemptions" else sorted(result.totals["nominal"])
-            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts}
+            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, cells)}
         elif name != "cost":
             found[name] = math.nan if value is None else float(value)
     return found
@@ -222,8 +227,9 @@ def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
 
 
 def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
-    if measure.figure not in Kpis.__struct_fields__:
-        raise NotFoundError(f'"{measure}": {_near("metric", measure.figure, set(Kpis.__struct_fields__))}')
+    known = result.kpis.__struct_fields__
+    if measure.figure not in known:
+        raise NotFoundError(f'"{measure}": {_near("metric", measure.figure, set(known))}')
     value = getattr(result.kpis, measure.figure)
     if not isinstance(value, dict):
         if parts.cell is not None:
@@ -327,8 +333,9 @@ def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
         raise InvalidSpecError(
             f"{shown(text)}: is not a metric; it must be such as wait_p95(team-a)[priority >= 100] <= 30m"
         )
-    if found.figure not in Kpis.__struct_fields__ and not _PERCENTILE.fullmatch(found.figure):
-        raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, set(Kpis.__struct_fields__))}")
+    known = {*Kpis.__struct_fields__, *FLEET_FIGURES}
+    if found.figure not in known and not _PERCENTILE.fullmatch(found.figure):
+        raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, known)}")
     group = tuple(part.strip() for part in (found.group or "").split(",") if part.strip())
     return Measure(found.figure, group, _conditions(text, found.filter) if found.filter else ()), found.comparison
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.simulation.catalogue import unit_of
-from kueuepy.simulation.pictures.plot import axes_of
+from kueuepy.look.colours import colour_of, contrast
+from kueuepy.look.numbers import duration, number
+from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -19,6 +22,17 @@ if TYPE_CHECKING:
 
     from kueuepy.exploration.statistics import Estimate
     from kueuepy.tables import Columns
+
+
+_MOST_TICKS, _MOST_TILES = 6, 144
+_WHOLE = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")
+"""Metrics that count things."""
+_TIME_STEPS = (
+    *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
+    *(60 * count for count in (1, 2, 5, 10, 15, 30)),
+    *(3600 * count for count in (1, 2, 3, 6, 12)),
+    *(86400 * count for count in (1, 2, 5, 10)),
+)
 
 
 class Grid(Protocol):
@@ -76,17 +90,22 @@ class SweepPlots:
         means, names = self._grid.means, (self._grid.named(x), self._grid.named(y))
         front = self._grid.pareto(minimise=names)
         shade = None if colour is None else self._numbers(colour)
-        points = ax.scatter(means[names[0]], means[names[1]], c=shade, alpha=0.8, label="policies")
+        dark = is_dark(ax)
+        own = {"color": colour_of(0, dark=dark)} if shade is None else {"c": shade, "cmap": "cividis"}
+        points = ax.scatter(
+            means[names[0]], means[names[1]], edgecolors=theme_of(ax).ink, linewidths=0.6, label="policies", **own
+        )
         # A step line: between two policies of the front, only the one to the left is known to be attainable.
         right, up = front[names[0]], front[names[1]]
         ordered = np.lexsort((up, right))
-        style = {"color": "#d55e00", "marker": "o", "fillstyle": "none"}
-        ax.step(right[ordered], up[ordered], where="post", label="front", **style)
+        style = {"color": colour_of(1, dark=dark), "marker": "o", "fillstyle": "none", "markersize": 9}
+        ax.step(right[ordered], up[ordered], where="post", label="no policy is better in both", **style)
         for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
             ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize=8)
         if colour is not None:
-            ax.figure.colorbar(points, ax=ax, label=_labelled(colour))
-        ax.set(xlabel=_labelled(names[0]), ylabel=_labelled(names[1]))
+            _name_axis(ax.figure.colorbar(points, ax=ax).ax.yaxis, colour)
+        _name_axis(ax.xaxis, names[0])
+        _name_axis(ax.yaxis, names[1])
         ax.legend()
         return ax
 
@@ -111,6 +130,7 @@ class SweepPlots:
         values = self._numbers(path)
         name = self._grid.named(figure)
         ax = axes_of(ax)
+        dark = is_dark(ax)
         known = [place for place in range(len(values)) if place not in self._grid.errors]
         found = [self._grid.interval(place, name) for place in known]
         ax.errorbar(
@@ -118,14 +138,19 @@ class SweepPlots:
             [one.mean for one in found],
             yerr=[np.nan_to_num(one.high - one.mean) for one in found],
             fmt="o",
-            alpha=0.6,
-            label="a policy, 95 % by seeds",
+            alpha=0.7,
+            color=colour_of(0, dark=dark),
+            label="one policy, with its 95% confidence interval",
         )
         there = np.unique(values[known])
         ax.plot(
-            there, [np.mean([o.mean for o, v in zip(found, values[known], strict=True) if v == at]) for at in there]
+            there,
+            [np.mean([o.mean for o, v in zip(found, values[known], strict=True) if v == at]) for at in there],
+            color=colour_of(1, dark=dark),
+            label="mean of the policies with this value",
         )
-        ax.set(xlabel=path, ylabel=_labelled(name))
+        ax.set_xlabel(_lines(path))
+        _name_axis(ax.yaxis, name)
         self._ticks(ax, path)
         ax.legend()
         return ax
@@ -155,11 +180,13 @@ class SweepPlots:
         name = self._grid.named(figure)
         sides = [_ordered(labels) for labels in texts]
         ax = axes_of(ax)
-        image = ax.imshow(_mean_by_cell(self._grid.means[name], texts, sides), origin="lower", aspect="auto")
-        ax.set(xlabel=right, ylabel=up)
+        tiles = _mean_by_cell(self._grid.means[name], texts, sides)
+        image = ax.imshow(tiles, origin="lower", aspect="auto", cmap="cividis")
+        _write_values(ax, image, tiles, name)
+        ax.set(xlabel=_lines(right), ylabel=_lines(up))
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
-        ax.figure.colorbar(image, ax=ax, label=name)
+        _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
@@ -188,13 +215,16 @@ class SweepPlots:
             ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
         from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
 
-        words = [(0.0, "least"), (1.0, "largest")]
-        last = _labelled(names[-1])
-        keys = [Line2D([], [], color=_shade(part), label=f"policies with the {word} {last}") for part, word in words]
-        ticks = [f"{_labelled(name)}\n{_range(self._column(name))}" for name in names]
-        ax.set_xticks(range(len(names)), ticks, rotation=20, ha="right")
-        ax.set_yticks([0, 1], ["least", "largest"])
-        ax.legend(handles=keys)
+        last = names[-1]
+        ends = zip((0.0, 1.0), ("smallest", "largest"), _ends(names[-1], self._column(names[-1])), strict=True)
+        keys = [
+            Line2D([], [], color=_shade(part), label=f"policies with the {word} {last} ({text})")
+            for part, word, text in ends
+        ]
+        ticks = [f"{_lines(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
+        ax.set_xticks(range(len(names)), ticks, fontsize="small")
+        ax.set_yticks([0, 1], ["smallest", "largest"])
+        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False)
         return ax
 
     def _column(self, name: str) -> Any:
@@ -248,11 +278,12 @@ def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[
     return found
 
 
-def _range(column: Any) -> str:
-    """Return the minimum and maximum of a column as text, or its texts."""
+def _ends(name: str, column: Any) -> tuple[str, str]:
+    """Return the minimum and maximum of a column as text with units."""
     if isinstance(column, Categorical):
-        return ", ".join(map(str, column.names))
-    return f"{np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
+        ordered = _ordered(_labels(column))
+        return ordered[0], ordered[-1]
+    return _value_text(name, float(np.nanmin(column))), _value_text(name, float(np.nanmax(column)))
 
 
 def _scaled(values: Any) -> Any:
@@ -263,7 +294,20 @@ def _scaled(values: Any) -> Any:
 def _shade(part: float) -> tuple[float, float, float]:
     """Return a colour between blue (0, the smallest value) and orange (1, the largest value)."""
     part = 0.5 if np.isnan(part) else part
-    return (0.84 * part, 0.45 * (1 - part) + 0.37 * part, 0.7 * (1 - part))
+    return (0.84 * part + 0.25 * (1 - part), 0.55 * (1 - part) + 0.37 * part, 0.85 * (1 - part))
+
+
+def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
+    """Write the value of each tile on it, if there are few enough."""
+    if tiles.size > _MOST_TILES:
+        return
+    from matplotlib.colors import to_hex  # noqa: PLC0415 - only on use
+
+    for (row, column), value in np.ndenumerate(tiles):
+        if not np.isnan(value):
+            tile = to_hex(image.to_rgba(value))
+            ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"
+            ax.text(column, row, _value_text(name, value), ha="center", va="center", color=ink, fontsize="small")
 
 
 def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
@@ -286,17 +330,59 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     wanted = promise(target)
     ax = axes_of(ax)
     half = np.nan_to_num(curve["high"] - curve["mean"])
-    ax.errorbar(curve["value"], curve["mean"], yerr=half, color="#777777", linewidth=1, zorder=1)
-    for kept, colour, label in ((True, "#009e73", "kept"), (False, "#d55e00", "broken")):
+    theme, figure = theme_of(ax), str(wanted.measure)
+    ax.errorbar(curve["value"], curve["mean"], yerr=half, color=theme.others, linewidth=1, zorder=1)
+    looks = ((True, theme.good, "o", "target met"), (False, theme.bad, "X", "target missed"))
+    for kept, colour, marker, label in looks:
         rows = curve["passed"] == kept
-        ax.scatter(curve["value"][rows], curve["mean"][rows], color=colour, label=label, zorder=2)
-    ax.axhline(wanted.value, linestyle="--", color="#0072b2", label=target)
-    ax.set(xlabel=vary, ylabel=str(wanted.measure))
+        ax.scatter(curve["value"][rows], curve["mean"][rows], color=colour, marker=marker, label=label, zorder=2)
+    ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
+    ax.set_xlabel(_lines(vary))
+    _name_axis(ax.yaxis, figure)
     ax.legend()
     return ax
 
 
-def _labelled(name: str) -> str:
-    """Return an axis label: the name of a metric with its unit, if it has one."""
-    unit = {"span": "s", "hours": "h", "part": "fraction"}.get(unit_of(name.partition("(")[0]))
-    return name if unit is None else f"{name} [{unit}]"
+def _lines(path: str) -> str:
+    """Break a path such as `ClusterQueue/team:quota[h100/cpu].nominalQuota` into lines."""
+    return path.replace(":", ":\n", 1).replace("].", "]\n.", 1)
+
+
+def _metric(name: str) -> str:
+    """Return the name of the metric in `wait_p95(team)[priority >= 1]`."""
+    return name.partition("(")[0].partition("[")[0]
+
+
+def _value_text(name: str, value: float) -> str:
+    """Format a value by the unit of its metric; values of fields have no unit."""
+    return figure_text(_known(name), value) if _known(name) else number(value)
+
+
+def _known(name: str) -> str:
+    """Return the metric whose unit a name has; any percentile of waits is a time. Empty for fields."""
+    metric = _metric(name)
+    if metric.startswith("wait_p"):
+        return "wait_p95"
+    return metric if metric.partition(" ")[0] in FIGURES else ""
+
+
+def _time_step(wanted: float) -> float:
+    """Return the smallest step for ticks of a time axis that is at least as long as `wanted`, in seconds."""
+    return next((step for step in _TIME_STEPS if step >= wanted), math.ceil(wanted / 864000) * 864000.0)
+
+
+def _name_axis(axis: Any, name: str) -> None:
+    """Label an axis with the name of a metric and its unit; times have labels such as `1 h 30 min`."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator  # noqa: PLC0415 - only on use
+
+    metric = _known(name)
+    unit = unit_of(metric) if metric else "number"
+    if unit == "span":
+        low, high = axis.axes.get_xlim() if axis.axis_name == "x" else axis.axes.get_ylim()
+        axis.set_major_locator(MultipleLocator(_time_step((high - low) / _MOST_TICKS)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+    elif unit == "part":
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
+    else:
+        axis.set_major_locator(MaxNLocator("auto", integer=metric in _WHOLE))
+    axis.set_label_text(f"{name} (h)" if unit == "hours" else _lines(name))

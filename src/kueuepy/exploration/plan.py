@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.exploration.measure import Promise
+    from kueuepy.fleet import Fleet
 
 _ALL = 64
 """The maximum number of simulations for which all values are tried by default."""
@@ -60,7 +61,9 @@ class Plan(Framed):
         (2, True)
     """
 
-    def __init__(self, cluster: Cluster, target: Promise, vary: str, tried: Mapping[Any, Any], every: int) -> None:
+    def __init__(
+        self, cluster: Cluster | Fleet, target: Promise, vary: str, tried: Mapping[Any, Any], every: int
+    ) -> None:
         """Create a Plan from the metric of each tried value.
 
         Args:
@@ -112,9 +115,9 @@ class Plan(Framed):
         return self.curve
 
     @property
-    def cluster(self) -> Cluster | None:
+    def cluster(self) -> Cluster | Fleet | None:
         """The cluster with the value that was found; `None` if no value meets the target."""
-        return None if self.value is None else self._cluster.edit(self.vary, self.value)
+        return None if self.value is None else self._cluster.edit_all({self.vary: self.value})
 
     def plot(self, *, ax: Any = None) -> Any:
         """Plot the tried values with their confidence intervals, and the bound of the target.
@@ -168,7 +171,7 @@ class Plan(Framed):
 @checked
 @spelled_out(SweepSettings)
 def plan(
-    cluster: Cluster,
+    cluster: Cluster | Fleet,
     jobs: Any,
     target: str,
     *,

@@ -11,6 +11,7 @@ import msgspec
 from kueuepy.cluster.edit import edited
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest
+from kueuepy.fleet import Fleet
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class Setup(msgspec.Struct, frozen=True):
     """The cluster, jobs and settings that all simulations of a sweep share.
 
     Attributes:
-        cluster: The cluster that policies change.
+        cluster: The cluster or the fleet that policies change.
         jobs: The jobs, or a function that returns them for a seed.
         settings: Further arguments of `simulate`.
     """
 
-    cluster: Cluster
+    cluster: Cluster | Fleet
     jobs: Jobs | Callable[[int], Jobs]
     settings: Settings
 
@@ -99,6 +100,8 @@ def check_path(setup: Setup, path: str) -> None:
         _known(path, field, {*_JOBS, _SEED})
     elif _is_setting(target):
         _with_setting(setup.settings, path, target, field, None)
+    elif isinstance(setup.cluster, Fleet):
+        setup.cluster.check_path(path)
     else:
         try:
             edited(setup.cluster.objects(), setup.cluster.configuration, path, None)

@@ -113,8 +113,8 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
     - For each flavor and resource that another queue of its cohort tree may reclaim, the queue can never use more than
       its nominal quota. Only queues that borrow are subject to reclamation.
 
-    Without a proof, the function simulates series of submissions. The first series fill the queue and then submit a
-    workload to each queue that may preempt; further series are random. If a series causes an eviction, the function
+    If there is no proof, the function simulates series of submissions. The first series fill the queue and then submit
+    a workload to each queue that may preempt. Further series are random. If a series causes an eviction, the function
     returns it.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
@@ -251,8 +251,8 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
     """Yield the amounts that a test workload requests in order to preempt.
 
-    The amounts are the queue's nominal quota and its maximum, for all resources of a flavor together and for each
-    resource alone.
+    The amounts are first the nominal quota of the queue, and then the maximum that the queue can use. Each of the
+    two is requested for all resources of a flavor at once, and then for one resource at a time.
     """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.exploration.grid import SelectedPolicy
     from kueuepy.exploration.measure import Promise
+    from kueuepy.fleet import Fleet
 
 _AT_ONCE = 4
 """The number of policies per round, which does not depend on the number of cores."""
@@ -60,7 +61,7 @@ class Search(Sweep):
 @checked
 @spelled_out(SweepSettings)
 def search(
-    cluster: Cluster,
+    cluster: Cluster | Fleet,
     jobs: Any,
     space: Space,
     objective: str = "wait_p95",
@@ -77,7 +78,8 @@ def search(
     The same seed gives the same trials on any number of threads.
 
     Args:
-        cluster: The cluster that the policies change.
+        cluster: The cluster or the fleet that the policies change. The paths of a fleet begin with the name of a
+            cluster; see `Fleet.edit_all`.
         jobs: The jobs, as `sweep` accepts them.
         space: For each path, a `Uniform` range or a list of values.
         objective: The metric, such as `wait_p95(team-a)`. Default: `wait_p95`.

@@ -12,6 +12,7 @@ import msgspec
 
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
+from kueuepy.fleet import Fleet
 from kueuepy.simulation.result import plain
 from kueuepy.tables import Categorical
 from kueuepy.version import installed
@@ -100,8 +101,11 @@ def _checksum(key: str, text: str) -> str:
 
 def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
     """Return a hash of the setup, the metrics and the kueuepy version."""
+    cluster = setup.cluster
+    fleet = (repr(cluster), repr(cluster.sync)) if isinstance(cluster, Fleet) else ()
     parts = [
-        dump(setup.cluster),
+        *map(dump, cluster.members if isinstance(cluster, Fleet) else (cluster,)),
+        *fleet,
         json.dumps(plain(setup.settings)),
         *map(str, measures),
         installed(),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.exploration.measure import Measure
     from kueuepy.exploration.runs import Row
+    from kueuepy.fleet import Fleet
 
 
 class SweepProgress(msgspec.Struct, frozen=True):
@@ -52,7 +53,7 @@ class SweepProgress(msgspec.Struct, frozen=True):
 @checked
 @spelled_out(RunSettings)
 def sweep(
-    cluster: Cluster,
+    cluster: Cluster | Fleet,
     jobs: Jobs | Callable[[int], Any] | Iterable[Any],
     over: Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]],
     *,
@@ -79,7 +80,8 @@ def sweep(
     paired. The rows do not depend on the number of threads or machines, except for the column `wall_s`.
 
     Args:
-        cluster: The cluster that the policies change.
+        cluster: The cluster or the fleet that the policies change. The paths of a fleet begin with the name of a
+            cluster; see `Fleet.edit_all`.
         jobs: A `Jobs`, rows, data frames or manifests; or a function that returns one of these for a seed.
         over: A dict with a list of values for each path, to simulate all combinations (the last path varies fastest);
             or a list of policies, such as the result of `sample`.
@@ -156,7 +158,7 @@ class Ways(msgspec.Struct, frozen=True):
     progress: Any = None
 
 
-def setup_of(cluster: Cluster, jobs: Any, settings: RunSettings) -> Setup:
+def setup_of(cluster: Cluster | Fleet, jobs: Any, settings: RunSettings) -> Setup:
     """Return the setup for the arguments of `sweep`.
 
     Raises:

@@ -339,7 +339,7 @@ class FleetScheduler:
             if what == "deleted":
                 store.forget(key)
             elif what in ("created", "updated") and known is not None:
-                store.workloads.put(key, msgspec.structs.replace(known, status=None))
+                store.for_change().workloads.put(key, msgspec.structs.replace(known, status=None))
         return tuple(Move(*move) for move in moves)
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
 from kueuepy.fleet.automation import CONTROLLER, automated
 from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
+from kueuepy.fleet.edit import MANAGER, check_path, sorted_edits
 from kueuepy.fleet.manager import manager_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects.times import Seconds, duration_ns
@@ -31,7 +32,8 @@ _GATE = "MultiKueueOrchestratedPreemption"
 class Fleet:
     """A manager cluster and the worker clusters to which it dispatches workloads (MultiKueue); an immutable value.
 
-    `simulate` and `compare` accept a Fleet in place of a Cluster. `FleetScheduler` runs a fleet under manual control.
+    `simulate`, `compare`, `sweep`, `search` and `plan` accept a Fleet in place of a Cluster. `FleetScheduler` runs a
+    fleet under manual control.
 
     >>> from kueuepy import Cluster, ClusterQueue, Fleet, ResourceFlavor
     >>> def worker(cpu):
@@ -100,6 +102,11 @@ class Fleet:
         """The names of the workers, in order."""
         return tuple(self.workers)
 
+    @property
+    def members(self) -> tuple[Cluster, ...]:
+        """The manager and the workers, in order."""
+        return (self.manager, *self.workers.values())
+
     def replace(self, **changes: Any) -> Fleet:
         """Return a fleet with some arguments replaced.
 
@@ -122,6 +129,51 @@ class Fleet:
         if "workers" in changes and "sync" not in changes:
             now["sync"] = {name: time for name, time in now["sync"].items() if name in changes["workers"]}
         return Fleet(**(now | changes))
+
+    def edit_all(self, values: Mapping[str, Any]) -> Fleet:
+        """Return a fleet with new values in several fields.
+
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> worker = Cluster(ResourceFlavor("any"), ClusterQueue.of("team", {"any": {"cpu": 4}}))
+        >>> fleet = Fleet({"w1": worker, "w2": worker})
+        >>> fleet = fleet.edit_all({"w*:ClusterQueue/team:quota[any/cpu].nominalQuota": 6, "fleet:step": 1})
+        >>> fleet.dispatcher, fleet.manager.cluster_queues[0].resource_groups[0].flavors[0].resources[0].nominal_quota
+        (Incremental(step=1, round='5m'), '12')
+
+        Args:
+            values: The values by path. A path is the name of a cluster (`manager`, a worker, or a pattern such as `*`
+                that selects workers), a colon, and a path as `Cluster.edit` accepts it. The paths `fleet:dispatcher`,
+                `fleet:step`, `fleet:round` (both of the dispatcher Incremental), `fleet:sync` and `fleet:gated` change
+                the fleet itself. If the fleet was created without a manager, its manager follows the workers.
+
+        Raises:
+            NotFoundError: A path does not match any cluster, object or field.
+            InvalidSpecError: A path is malformed, or an object would not be valid.
+        """
+        of_clusters, settings = sorted_edits(values, self.workers)
+        changes: dict[str, Any] = {name: settings[name] for name in ("dispatcher", "sync") if name in settings}
+        if any(name != MANAGER for name in of_clusters):
+            changes["workers"] = {name: one.edit_all(of_clusters.get(name, {})) for name, one in self.workers.items()}
+        if MANAGER in of_clusters:
+            changes["manager"] = self.manager.edit_all(of_clusters[MANAGER])
+        made = self.replace(**changes) if changes else self
+        rounds = {name: settings[name] for name in ("step", "round") if name in settings}
+        if rounds:
+            before = made.dispatcher if isinstance(made.dispatcher, Incremental) else Incremental()
+            made = made.replace(dispatcher=msgspec.structs.replace(before, **rounds))
+        return made.gated(bool(settings["gated"])) if "gated" in settings else made
+
+    def check_path(self, path: str) -> None:
+        """Check that a path of `edit_all` exists, without validating values.
+
+        Args:
+            path: The path.
+
+        Raises:
+            NotFoundError: The path does not match anything.
+            InvalidSpecError: The path is malformed.
+        """
+        check_path(path, dict(zip((MANAGER, *self.workers), self.members, strict=True)))
 
     def gated(self, on: bool = True) -> Fleet:  # noqa: FBT001, FBT002 - reads well in either form
         """Return a fleet with orchestrated preemption (feature gate MultiKueueOrchestratedPreemption).

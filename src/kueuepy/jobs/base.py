@@ -227,7 +227,7 @@ class BaseJob:
             self.check_topology()
 
     def check_topology(self) -> None:
-        """Validate the topology annotations of the pod templates like Kueue's webhooks.
+        """Validate the topology annotations of the pod templates, as Kueue's webhooks do.
 
         Raises:
             InvalidSpecError: Kueue's webhooks would reject the job.

@@ -13,7 +13,7 @@ from typing import Protocol
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.numbers import signed
-from kueuepy.jobs.topology_check import is_subdomain
+from kueuepy.manifest.formats import is_subdomain
 
 _MAX_GATE = 63
 _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")

@@ -14,6 +14,7 @@ from kueuepy.jobs.cluster import JobCluster, checked_manifest, created, new_jobs
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.job import Job
+from kueuepy.jobs.made import Made
 from kueuepy.jobs.ownership import Unmanaged
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
@@ -121,7 +122,7 @@ def to_workloads(
         namespaces=namespaces,
         local_queues=local_queues,
     )
-    return tuple(workload for _, workload in found)
+    return tuple(made.workload for made in found)
 
 
 def with_manifests(
@@ -133,12 +134,8 @@ def with_manifests(
     queue_name_annotation: bool = False,
     namespaces: Iterable[Namespace],
     local_queues: Iterable[LocalQueue],
-) -> Iterator[tuple[Document, Workload]]:
-    """Iterate over the Workloads of `to_workloads`, each with the manifest that it starts.
-
-    The manifests include default queues and priority classes. The pods of a group are a single manifest of kind List. A
-    CronJob is replaced by the Job that it creates, and a Deployment by each of its Pods.
-    """
+) -> Iterator[Made]:
+    """Iterate over the Workloads of `to_workloads`, each with the job that it starts."""
     cluster = JobCluster.of(config, priority_classes, related, namespaces, local_queues)
     managed = []
     for given, item in new_jobs(manifests, cluster, queue_name_annotation=queue_name_annotation):
@@ -148,7 +145,8 @@ def with_manifests(
         with about(given):
             made = [(job, _workload(job, cluster.classes, config)) for job in _held(item, config, cluster.related)]
         for job, workload in made:
-            yield item if job.manifest.get("kind") == item.get("kind") else job.manifest, workload
+            starts = item if job.manifest.get("kind") == item.get("kind") else job.manifest
+            yield Made(given, starts, workload, cluster)
 
 
 @checked

@@ -62,7 +62,8 @@ class Unmanaged(Enum):
         MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.
         DELETED: The job is being deleted.
         FRAMEWORK: The Configuration lists the managed kinds, and the kind of the job is not among them.
-        GATE: Kueue supports the kind only with a feature gate, which is off (`pkg/controller/jobs/sparkapplication`).
+        GATE: Kueue supports the kind only if a feature gate is on, and the gate is off
+            (`pkg/controller/jobs/sparkapplication`).
     """
 
     NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"

@@ -17,6 +17,7 @@ from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import Duration, Seconds, Timestamp, datetime_ns, parse_duration, parse_time, timedelta_ns
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
+_REQUESTS = {**_RESOURCES, "gpu": "nvidia.com/gpu"}
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
 _ALIASES = {"runtime": "duration", "local_queue": "queue"}
 _SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
@@ -117,6 +118,21 @@ def from_row(
     return Submission(workload, None if runs is None else Seconds.of(runs))
 
 
+def from_plain_row(row: Mapping[str, Any]) -> Workload:
+    """Return the Workload of a row of plain values, which `_core.question_of_row` accepts, as `from_row` does."""
+    requests = {_REQUESTS[column]: _quantity(value) for column, value in row.items() if column in _REQUESTS}
+    container = {"name": "main", "resources": {"requests": requests} if requests else {}}
+    submitted = row.get("submit")
+    return Workload(
+        row["name"],
+        namespace=row.get("namespace", "default"),
+        queue_name=row["queue"],
+        pod_sets=(PodSet(count=row.get("pods", 1), template={"spec": {"containers": [container]}}),),
+        priority=row.get("priority", 0),
+        creation_timestamp=None if submitted is None else Timestamp.of(submitted * SECOND),
+    )
+
+
 def _is_request(column: str) -> bool:
     return column in ("gpu", *_RESOURCES) or "/" in column
 
@@ -160,6 +176,8 @@ def _is_missing(value: Any) -> bool:
 
 def _quantity(value: Any) -> str | int:
     """Convert a value to a quantity. A fraction keeps its decimal digits."""
+    if type(value) is int:
+        return value
     if isinstance(value, Integral):
         return int(value)
     return int(value) if isinstance(value, float) and value.is_integer() else str(value)

@@ -5,7 +5,6 @@ The first problem found is reported.
 Source: `pkg/controller/jobframework/tas_validation.go`.
 """
 
-import re
 from itertools import pairwise
 
 from kueuepy.errors import InvalidSpecError
@@ -13,11 +12,9 @@ from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.numbers import unsigned
 from kueuepy.jobs.topology import parse_bool, parse_count, parse_layers
+from kueuepy.manifest.formats import is_label_key
 from kueuepy.objects import PodSet
 
-_LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_MAX_SUBDOMAIN = 253
 _GROUP_SIZE = 2
 
 
@@ -37,7 +34,7 @@ def check_template(metadata: Section, *, multi_layer: bool) -> None:
     if len(chosen) > 1:
         raise metadata.error("annotations", f"has {' and '.join(chosen)}; it must not contain more than one of them")
     for key in (keys.REQUIRED_TOPOLOGY, keys.PREFERRED_TOPOLOGY, keys.SLICE_REQUIRED_TOPOLOGY):
-        if key in annotations and not is_label_name(annotations[key]):
+        if key in annotations and not is_label_key(annotations[key]):
             raise at.error(key, f'is "{annotations[key]}"; it must be the name of a node label')
     if keys.POD_SET_GROUP_NAME in annotations:
         _check_group_name(at, annotations)
@@ -101,19 +98,6 @@ def _check_group(where: str, members: list[PodSet]) -> None:
         raise InvalidSpecError(f"{where}: asks for different topologies; its pod sets must ask for the same")
 
 
-def is_label_name(text: str) -> bool:
-    """Return whether a text is a qualified name in Kubernetes, such as the key of a label."""
-    prefix, slash, name = text.rpartition("/")
-    if slash and not is_subdomain(prefix):
-        return False
-    return _LABEL_NAME.fullmatch(name) is not None
-
-
-def is_subdomain(text: str) -> bool:
-    """Return whether a text is a DNS subdomain (RFC 1123), which is the form of most object names."""
-    return len(text) <= _MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(text) is not None
-
-
 def _check_group_name(at: Section, annotations: dict[str, str]) -> None:
     group = annotations[keys.POD_SET_GROUP_NAME]
     if unsigned(group) is not None:
@@ -141,7 +125,7 @@ def _check_layers(metadata: Section, at: Section, annotations: dict[str, str], *
     names = [layer.get("topology", "") for layer in layers]
     sizes = [layer.get("size", 0) for layer in layers]
     for name, size in zip(names, sizes, strict=True):
-        if not is_label_name(name) or size < 1:
+        if not is_label_key(name) or size < 1:
             raise at.error(
                 keys.SLICE_CONSTRAINTS,
                 f'has topology "{name}" with size {size}; it must be a node label, with 1 or more',

@@ -230,7 +230,7 @@ def _expect_nobody(path: Path) -> None:
 
 
 def write_end(connection: sqlite3.Connection, token: str, number: int, checksum: int) -> None:
-    """Write the number and checksum of the last call, and thereby the token, in the current transaction.
+    """Write the number and the checksum of the last call in the current transaction.
 
     Raises:
         StateError: Another process has written the journal.

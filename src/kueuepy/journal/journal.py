@@ -48,14 +48,15 @@ _TRIES = 5
 class Journal:
     """An SQLite file with a snapshot of a Scheduler and every call since then.
 
-    Each call is durable before it returns. If the process is killed, the next call of `scheduler()` loads the snapshot
+    Each call is durable before it returns. With `durability="power"`, the default, durable calls survive a power
+    failure. With `durability="process"`, they survive the death of the process, but a power failure can lose the last
+    of them. If the process is killed, the next call of `scheduler()` loads the snapshot
     and repeats the calls after it. The method compares each decision with the recorded one. One process can write a
     journal at a time. Any SQLite client can read it, even while it is being written.
 
     Attributes:
         path: The path of the file, with symbolic links resolved.
-        durability: `"process"` if acknowledged calls survive the death of the process; `"power"` if they also survive a
-            power failure.
+        durability: `"power"` or `"process"`.
         lock: The lock that each call on the Journal or its Scheduler acquires; a group holds it until its end.
 
     Example:
@@ -191,7 +192,8 @@ class Journal:
         """Write a copy of all acknowledged calls to another file with SQLite's online backup.
 
         Other threads can make calls meanwhile. The copy is a complete journal in one file, without `-wal`. An existing
-        file is replaced atomically. Do not copy an open journal in any other way (see the guide).
+        file is replaced atomically. Another process can also copy an open journal with the command `.backup` of the
+        `sqlite3` shell. Do not copy an open journal in any other way (see the page Embedding).
 
         Args:
             path: The copy.

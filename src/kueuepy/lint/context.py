@@ -1,15 +1,14 @@
 """LintContext: the objects that lint rules examine, and the relations between these objects."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 from kueuepy._core import Engine
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import KueueError
-from kueuepy.jobs.places import jobs_placed, workloads_among
+from kueuepy.jobs.convert import with_manifests
+from kueuepy.jobs.made import Made
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
 from kueuepy.manifest import Manifest, check
-from kueuepy.manifest.text.reading import Item
+from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
 
 _DECLARED = (
@@ -25,18 +24,6 @@ _DECLARED = (
     "local_queues",
 )
 """The objects of a cluster without workloads."""
-
-
-class Job(NamedTuple):
-    """A job manifest.
-
-    Attributes:
-        value: The manifest.
-        item: The position in the file from which the manifest was read.
-    """
-
-    value: dict[str, Any]
-    item: Item
 
 
 class LintContext:
@@ -70,30 +57,33 @@ class LintContext:
     @cached_property
     def workloads(self) -> tuple[Workload, ...]:
         """The Workloads of the manifest and those made from its jobs."""
-        manifest = self.manifest
-        configuration = self.configuration or Configuration()
-        with jobs_placed(manifest):
-            made = workloads_among(manifest.jobs, manifest, configuration)
-            for workload in made:
-                check(workload, feature_gates=configuration.gates)
-        return (*manifest.workloads, *made)
-
-    def job_of(self, workload: Workload) -> Job | None:
-        """Return the job from which a Workload was made, or `None` for a Workload of the manifest."""
-        if any(workload is one for one in self.manifest.workloads):
-            return None
-        return self._jobs_of.get(workload.key)
+        return (*self.manifest.workloads, *(made.workload for made in self._made))
 
     @cached_property
-    def _jobs_of(self) -> dict[str, Job]:
-        manifest, found = self.manifest, dict[str, Job]()
-        for job, item in zip(manifest.jobs, manifest.job_origins, strict=False):
-            try:
-                made = workloads_among([job], manifest, self.configuration or Configuration())
-            except KueueError:  # one pod of a group
-                continue
-            found.update((workload.key, Job(job, item)) for workload in made)
-        return found
+    def _made(self) -> tuple[Made, ...]:
+        manifest, configuration = self.manifest, self.configuration or Configuration()
+        found = with_manifests(
+            manifest.jobs,
+            priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
+            config=configuration,
+            related=manifest.others,
+            namespaces=manifest.namespaces,
+            local_queues=manifest.local_queues,
+        )
+        checked = []
+        for made in found:
+            with made.written():
+                check(made.workload, feature_gates=configuration.gates)
+            checked.append(made)
+        return tuple(checked)
+
+    def job_of(self, workload: Workload) -> ReadJob | None:
+        """Return the job from which a Workload was made, or `None` if it was not read from a file."""
+        return self._jobs_of.get(id(workload))
+
+    @cached_property
+    def _jobs_of(self) -> dict[int, ReadJob]:
+        return {id(made.workload): made.given for made in self._made if isinstance(made.given, ReadJob)}
 
     def workloads_of(self, queue: ClusterQueue) -> list[Workload]:
         """Return the workloads that were submitted to a ClusterQueue."""

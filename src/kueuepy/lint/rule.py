@@ -67,7 +67,7 @@ def _as_written(hit: Hit, context: LintContext) -> Hit:
     if job is None:
         return hit
     path = _QUEUE_LABEL if hit.path == ("spec", "queueName") else ()
-    return Hit(object_name(job.value), path, hit.message, job.item.where(path))
+    return Hit(object_name(job), path, hit.message, job.where(path))
 
 
 def rule(name: str, severity: Severity, title: str) -> Callable[[Callable[[LintContext], Iterator[Hit]]], Rule]:

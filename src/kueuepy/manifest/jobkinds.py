@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
+DEFAULT_QUEUE: Final = "default"
+"""Name of the LocalQueue that jobs without a queue name get (`LocalQueueDefaulting`)."""
 BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
     "AppWrapper": ("workload.codeflare.dev/v1beta2",),
     "CronJob": ("batch/v1",),
@@ -42,10 +44,14 @@ def framework_of(api_version: str, kind: str) -> str:
 
 
 _IF_QUEUED = {"Deployment", "LeaderWorkerSet", "Pod", "StatefulSet"}
+UNREAD: Final = "PreemptionConfig"
+"""A kind of Kueue that is newer than the mirrored commit and not modelled; its fields are not read."""
+
 _OTHERS = {
     ("kueue.x-k8s.io", "ProvisioningRequestConfig"),
     ("kueue.x-k8s.io", "MultiKueueConfig"),
     ("kueue.x-k8s.io", "MultiKueueCluster"),
+    ("kueue.x-k8s.io", UNREAD),
     ("trainer.kubeflow.org", "TrainingRuntime"),
     ("trainer.kubeflow.org", "ClusterTrainingRuntime"),
 }
@@ -81,6 +87,22 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
     return QUEUE_NAME in _texts(doc, "labels") or (
         isinstance(template, dict) and QUEUE_NAME in _texts(template, "labels")
     )
+
+
+def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
+    """Return whether a LocalQueue named `default` would make an object a job, although it names no queue.
+
+    This holds for a new object of a kind such as Pod or Deployment. A stored object, a pod on a node and a pod with an
+    owner keep their meaning.
+
+    Source: `pkg/controller/jobframework/defaults.go`, `pkg/controller/jobs/pod/pod_webhook.go`.
+    """
+    metadata = doc.get("metadata")
+    if not _jobs.get((group, str(doc.get("kind")))) or is_job(doc, group) or not isinstance(metadata, dict):
+        return False
+    spec = doc.get("spec")
+    is_placed = isinstance(spec, dict) and "nodeName" in spec
+    return not (is_placed or any(metadata.get(name) for name in ("resourceVersion", "uid", "ownerReferences")))
 
 
 def is_other(kind: str, group: str) -> bool:

@@ -98,15 +98,26 @@ def _condition(name: str, *, true: bool) -> Body:
     return {"conditions": [{"type": name, "status": "True" if true else "False"}]}
 
 
+def _quota_body(doc: Body) -> Body:
+    """Return the spec of a Cohort or a ClusterQueue, and the effective quotas of its status."""
+    spec, found = doc.get("spec") or {}, _part(doc, "status", "effectiveQuotas")
+    return {**spec, "effectiveQuotas": found} if found and isinstance(spec, dict) else spec
+
+
+def _quota_spread(body: Body) -> Body:
+    found = body.pop("effectiveQuotas", None)
+    return {"spec": body} | ({"status": {"effectiveQuotas": found}} if found else {})
+
+
 def _selector_body(doc: Body) -> Body:
-    """Return the spec of a ClusterQueue. An absent namespace selector becomes `None`, which selects no namespace."""
-    spec = doc.get("spec")
-    return {"namespaceSelector": None, **spec} if isinstance(spec, dict) else spec or {"namespaceSelector": None}
+    """Return the fields of a ClusterQueue. An absent namespace selector becomes `None`, which selects no namespace."""
+    body = _quota_body(doc)
+    return {"namespaceSelector": None, **body} if isinstance(body, dict) else body
 
 
 def _selector_spread(body: Body) -> Body:
     selector = body.get("namespaceSelector", {})
-    return {"spec": {**body, "namespaceSelector": selector} if selector is not None else body}
+    return _quota_spread({**body, "namespaceSelector": selector} if selector is not None else body)
 
 
 _INACTIVE = {
@@ -195,6 +206,21 @@ def _runtime_class_spread(body: Body) -> Body:
     return {"handler": body.get("handler", ""), **overhead}
 
 
+_DEVICES = (
+    Kind(cls=cls, group=devices.GROUP, version="v1", forms=forms, body=body, spread=spread)
+    for cls, forms, body, spread in (
+        (DeviceClass, {"selectors": devices.SELECTORS}, None, None),
+        (
+            ResourceClaimTemplate,
+            {"requests": devices.TEMPLATE_REQUESTS},
+            devices.template_body,
+            devices.template_spread,
+        ),
+        (ResourceClaim, {"requests": devices.CLAIM_REQUESTS}, devices.claim_body, devices.claim_spread),
+        (ResourceSlice, {"devices": devices.DEVICES}, devices.slice_body, devices.slice_spread),
+    )
+)
+
 KINDS: dict[tuple[str, str], Kind] = {
     (kind.group, kind.name): kind
     for kind in (
@@ -209,7 +235,7 @@ KINDS: dict[tuple[str, str], Kind] = {
             body=_selector_body,
             spread=_selector_spread,
         ),
-        Kind(cls=Cohort),
+        Kind(cls=Cohort, body=_quota_body, spread=_quota_spread),
         Kind(cls=LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
         Kind(
             cls=Workload,
@@ -228,50 +254,11 @@ KINDS: dict[tuple[str, str], Kind] = {
             body=_runtime_class_body,
             spread=_runtime_class_spread,
         ),
-        Kind(cls=DeviceClass, group=devices.GROUP, version="v1", forms={"selectors": devices.SELECTORS}),
-        Kind(
-            cls=ResourceClaimTemplate,
-            group=devices.GROUP,
-            version="v1",
-            forms={"requests": devices.TEMPLATE_REQUESTS},
-            body=devices.template_body,
-            spread=devices.template_spread,
-        ),
-        Kind(
-            cls=ResourceClaim,
-            group=devices.GROUP,
-            version="v1",
-            forms={"requests": devices.CLAIM_REQUESTS},
-            body=devices.claim_body,
-            spread=devices.claim_spread,
-        ),
-        Kind(
-            cls=ResourceSlice,
-            group=devices.GROUP,
-            version="v1",
-            forms={"devices": devices.DEVICES},
-            body=devices.slice_body,
-            spread=devices.slice_spread,
-        ),
+        *_DEVICES,
         Kind(cls=Namespace, group="", version="v1", body=lambda _: {}),
         Kind(cls=LimitRange, group="", version="v1"),
-        Kind(
-            cls=Node,
-            group="",
-            version="v1",
-            forms={"readySince": form.TIME},
-            body=_node_body,
-            spread=_node_spread,
-        ),
-        Kind(
-            cls=Pod,
-            group="",
-            version="v1",
-            place="",
-            forms={"spec": POD_SPEC},
-            body=_pod_body,
-            spread=_pod_spread,
-        ),
+        Kind(cls=Node, group="", version="v1", forms={"readySince": form.TIME}, body=_node_body, spread=_node_spread),
+        Kind(cls=Pod, group="", version="v1", place="", forms={"spec": POD_SPEC}, body=_pod_body, spread=_pod_spread),
     )
 }
 """All kinds with a Python class, by API group and name."""

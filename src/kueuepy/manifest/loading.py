@@ -13,10 +13,20 @@ from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings, Validated
 from kueuepy.manifest.jobfields import unknown_fields
-from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
+from kueuepy.manifest.jobkinds import (
+    DEFAULT_QUEUE,
+    QUEUE_NAME,
+    UNREAD,
+    is_annotated,
+    is_job,
+    is_other,
+    may_get_default_queue,
+    with_queue_label,
+)
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
+from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items, live_parts, opened
@@ -26,7 +36,8 @@ from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import Configuration, Object
+from kueuepy.objects import Configuration, LocalQueue, Object
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
@@ -121,8 +132,8 @@ class _Loader:
         self._namespace = namespace
         self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
         self._configuration: tuple[Configuration, str, Item] | None = None
-        self._jobs: list[dict[str, Any]] = []
-        self._job_items: list[Item] = []
+        self._jobs: list[ReadJob] = []
+        self._unqueued: list[tuple[ReadJob, dict[str, Any], int]] = []
         self._annotated: list[tuple[Item, str]] = []
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
@@ -157,7 +168,7 @@ class _Loader:
             self._take_object(item, item.value)
         item.value = None
 
-    def _take_object(self, item: Item, doc: dict[str, Any]) -> None:
+    def _take_object(self, item: Item, doc: dict[str, Any], *, decided: bool = False) -> None:
         api_group, version = split_api_version(doc)
         kind = doc.get("kind")
         if not (_is_word(doc.get("apiVersion")) and _is_word(kind)):
@@ -169,18 +180,14 @@ class _Loader:
             self._versions.add(version)
         if (api_group, kind) == (CONFIG_GROUP, "Configuration"):
             self._take_configuration(item, doc)
-        elif is_job(doc, api_group):
-            self._review_job(item, doc)
-            self._jobs.append(self._placed(doc))
-            self._job_items.append(item)
-            if is_annotated(doc):
-                self._annotated.append((item, object_name(doc)))
+        elif is_job(doc, api_group) or (not decided and may_get_default_queue(doc, api_group)):
+            self._take_job(item, doc, api_group)
         elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
             self._read(item, doc, api_group, version)
         elif is_other(str(kind), api_group):
-            if api_group == KUEUE:
+            if api_group == KUEUE and kind != UNREAD:
                 doc = self._parameters(item, doc, version)
-            self._others.append(doc if str(kind).startswith("Cluster") else self._placed(doc))
+            self._others.append(doc if str(kind).startswith("Cluster") or kind == UNREAD else self._placed(doc))
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
             known = [name for known_group, name in KINDS if known_group == KUEUE]
@@ -188,6 +195,36 @@ class _Loader:
             self._collect(findings, item, object_name(doc))
         elif not self._take_manager(item, doc):
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+
+    def _take_job(self, item: Item, doc: dict[str, Any], api_group: str) -> None:
+        """Add a job, or an object that is a job only if its namespace has a LocalQueue `default`."""
+        self._jobs.append(ReadJob(self._placed(doc), item))
+        if not is_job(doc, api_group):
+            self._unqueued.append((self._jobs[-1], doc, self._position))
+            return
+        self._review_job(item, doc)
+        if is_annotated(doc):
+            self._annotated.append((item, object_name(doc)))
+
+    def _decide_unqueued(self) -> None:
+        """Keep objects without a queue name as jobs if their namespace has a LocalQueue `default` and is managed."""
+        queues = {obj.namespace for obj, _ in self._objects.values() if isinstance(obj, LocalQueue)}
+        defaults = {space for space in queues if ("LocalQueue", f"{space}/{DEFAULT_QUEUE}") in self._objects}
+        selector = (self._configuration[0] if self._configuration else Configuration()).managed_jobs_namespace_selector
+        left = []
+        for job, doc, position in self._unqueued:
+            space = str(job["metadata"].get("namespace") or "default")
+            there = self._objects.get(("Namespace", space))
+            labels = {NAMESPACE_NAME_LABEL: space} | (there[0].labels if there else {})
+            if space in defaults and selector.matches(labels):
+                self._review_job(job.origin, doc)
+            else:
+                left.append((job, doc, position))
+        for job, doc, position in left:
+            self._position = position
+            self._take_object(job.origin, doc, decided=True)
+        gone = {id(job) for job, _, _ in left}
+        self._jobs = [job for job in self._jobs if id(job) not in gone]
 
     def _take_manager(self, item: Item, doc: dict[str, Any]) -> bool:
         """Read the Configuration in the ConfigMap of Kueue's manager. Return whether the object is that ConfigMap."""
@@ -297,6 +334,7 @@ class _Loader:
 
     def manifest(self) -> Manifest:
         """Validate all objects and return the manifest."""
+        self._decide_unqueued()
         configuration = self._review()
         if self._problems:
             self._raise()
@@ -305,7 +343,7 @@ class _Loader:
         jobs = self._jobs
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:
-            jobs = [with_queue_label(job) for job in jobs]
+            jobs = [ReadJob(with_queue_label(job), job.origin) for job in jobs]
         self._note_annotations(is_old=is_old)
         return Manifest(
             **group(obj for obj, _ in self._objects.values()),
@@ -315,7 +353,6 @@ class _Loader:
             notes=tuple(self._notes),
             versions=frozenset(self._versions),
             origins=self._origins(),
-            job_origins=tuple(self._job_items),
         )
 
     def _origins(self) -> dict[tuple[str, str], Item]:

@@ -91,13 +91,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         resource_slices: The ResourceSlices.
         workloads: The Workloads.
         configuration: The Configuration; `None` if the files contain none.
-        jobs: Jobs of all kinds, as dicts.
+        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where` like this class.
         others: Objects of kinds without a class that may affect admission, as dicts.
         notes: Remarks about ignored and corrected input.
         versions: Versions of Kueue's API that occur in the files, such as `v1beta2`.
         origins: Position of each object in the files, by kind and key. The key of the Configuration is empty.
-        job_origins: Position of each job in the files, in the order of `jobs`; empty if the jobs were not read from
-            files.
     """
 
     resource_flavors: tuple[ResourceFlavor, ...] = ()
@@ -124,7 +122,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     notes: tuple[Note, ...] = ()
     versions: frozenset[str] = frozenset()
     origins: dict[tuple[str, str], Item] = field(default_factory=dict)
-    job_origins: tuple[Item, ...] = ()
 
     @classmethod
     def of(cls, *objects: Object, configuration: Configuration | None = None) -> "Manifest":

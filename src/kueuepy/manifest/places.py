@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import KueueError
 from kueuepy.errors.problems import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from kueuepy.errors.problems import Path
+    from kueuepy.manifest.text.reading import Item
+
+
+class ReadJob(dict[str, Any]):
+    """The manifest of a job that was read from a file, with its position.
+
+    Attributes:
+        origin: The position.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, manifest: dict[str, Any], origin: Item) -> None:
+        """Copy a manifest, and store its position."""
+        super().__init__(manifest)
+        self.origin = origin
+
+    def where(self, path: Path = ()) -> str:
+        """Return the file and line of the job, or of one of its fields."""
+        return self.origin.where(path)
 
 
 @contextmanager

@@ -27,11 +27,14 @@ class Cohort(Object, frozen=True, kw_only=True):
             quota.
         fair_sharing: Weight among the other children of the parent (`spec.fairSharing`); `None`, the default, for
             weight 1.
+        effective_quotas: Quotas that another controller computed, as written in the manifest (`status.effectiveQuotas`,
+            alpha, not modelled); `None` by default.
     """
 
     parent_name: str | None = None
     resource_groups: Sequence[ResourceGroup] = ()
     fair_sharing: FairSharing | None = None
+    effective_quotas: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, name: str, *quotas: QuotaTable, **fields: Any) -> "Cohort":

@@ -16,6 +16,18 @@ PreemptionStrategy: TypeAlias = Literal["LessThanOrEqualToFinalShare", "LessThan
 QuotaCheckStrategy: TypeAlias = Literal["BlockUndeclared", "IgnoreUndeclared"]
 
 
+class _Timed(Value, frozen=True):
+    """Base class of structs with durations. The constructor accepts any form of a duration."""
+
+    def __post_init__(self) -> None:
+        """Turn the durations into Seconds.
+
+        Raises:
+            InvalidSpecError: One is not a duration.
+        """
+        convert_durations(self)
+
+
 class FairSharingConfig(Collection, frozen=True):
     """Settings of fair sharing between ClusterQueues and Cohorts (`fairSharing`).
 
@@ -36,7 +48,7 @@ class FairSharingConfig(Collection, frozen=True):
     preemption_strategies: Sequence[PreemptionStrategy] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
-class AdmissionFairSharing(Value, frozen=True):
+class AdmissionFairSharing(_Timed, frozen=True):
     """Settings of fair sharing between LocalQueues by their past usage (`admissionFairSharing`).
 
     Source: KEP-4136.
@@ -49,9 +61,9 @@ class AdmissionFairSharing(Value, frozen=True):
             With 0, the default, past usage is forgotten immediately
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
         usage_sampling_interval: Time in seconds between two samples of the usage (`usageSamplingInterval`), more
-            than 0. Default: 5 minutes. When a workload gets quota, Kueue adds its request times 1 - 0.5^(interval /
-            half-life) to the usage of its LocalQueue as an entry penalty (`CalculateEntryPenalty` in the same file);
-            with a half-life of 0 there is no penalty.
+            than 0. Default: 5 minutes. When a workload gets quota, Kueue adds an entry penalty to the usage of its
+            LocalQueue: `request * (1 - 0.5 ** (interval / half_life))` (`CalculateEntryPenalty` in the same file).
+            With a half-life of 0, there is no penalty.
         resource_weights: Weight of one unit of a resource, such as a core or a byte, in the usage (`resourceWeights`),
             0 or more. Resources that are not listed have weight 1.
     """
@@ -59,14 +71,6 @@ class AdmissionFairSharing(Value, frozen=True):
     usage_half_life_time: DurationField = default(Seconds.of(0))
     usage_sampling_interval: DurationField = default(Seconds.of(300 * SECOND))
     resource_weights: dict[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Convert the durations to Seconds.
-
-        Raises:
-            InvalidSpecError: A value is not a duration.
-        """
-        convert_durations(self, "usage_half_life_time", "usage_sampling_interval")
 
 
 class RequeuingStrategy(Value, frozen=True):
@@ -91,7 +95,7 @@ class RequeuingStrategy(Value, frozen=True):
     backoff_limit_count: Int64 | None = None
 
 
-class WaitForPodsReady(Value, frozen=True):
+class WaitForPodsReady(_Timed, frozen=True):
     """Settings for the eviction of admitted workloads whose pods do not become ready (`waitForPodsReady`).
 
     Source: KEP-349.
@@ -114,14 +118,6 @@ class WaitForPodsReady(Value, frozen=True):
     recovery_timeout: OptionalDurationField = default(None)
     block_admission: bool = False
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
-
-    def __post_init__(self) -> None:
-        """Convert the durations to Seconds.
-
-        Raises:
-            InvalidSpecError: A value is not a duration.
-        """
-        convert_durations(self, "timeout", "recovery_timeout")
 
 
 class ResourceTransformation(Value, frozen=True):
@@ -242,7 +238,7 @@ ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 
 
-class MultiKueueSettings(Value, frozen=True):
+class MultiKueueSettings(_Timed, frozen=True):
     """Settings of a MultiKueue manager for dispatching workloads to worker clusters (`multiKueue`).
 
     >>> MultiKueueSettings(dispatcher_name="kueue.x-k8s.io/multikueue-dispatcher-incremental").origin
@@ -265,14 +261,6 @@ class MultiKueueSettings(Value, frozen=True):
     worker_lost_timeout: DurationField = default(Seconds.of(900 * SECOND))
     dispatcher_name: str = ALL_AT_ONCE
     step_size: Int64 | None = None
-
-    def __post_init__(self) -> None:
-        """Convert the durations to Seconds.
-
-        Raises:
-            InvalidSpecError: A value is not a duration.
-        """
-        convert_durations(self, "gc_interval", "worker_lost_timeout")
 
 
 MANAGED_NAMESPACES = LabelSelector(

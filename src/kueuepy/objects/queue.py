@@ -148,7 +148,9 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
             (`spec.admissionScope.admissionMode`); `None`, the default, for no such ordering.
         concurrent_admission_policy: Policy of concurrent admission as written in the manifest
-            (`spec.concurrentAdmissionPolicy`, alpha); `None` by default.
+            (`spec.concurrentAdmissionPolicy`, alpha, not modelled); `None` by default.
+        effective_quotas: Quotas that another controller computed, as written in the manifest (`status.effectiveQuotas`,
+            alpha, not modelled); `None` by default.
     """
 
     resource_groups: Sequence[ResourceGroup] = ()
@@ -162,6 +164,7 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
     fair_sharing: FairSharing | None = None
     admission_scope: AdmissionMode | None = None
     concurrent_admission_policy: dict[str, Any] | None = None
+    effective_quotas: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, name: str, *quotas: QuotaTable, **fields: Any) -> "ClusterQueue":

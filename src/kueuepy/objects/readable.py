@@ -21,6 +21,8 @@ Fault: TypeAlias = tuple[tuple[str | int, ...], str]
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at (`key` in )?`\$([^`]*)`)?")
 _ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)(?: - at `\$(.*)`)?")
+_PARTS = {"str": "characters", "array": "items", "object": "keys"}
 _WORDS = {
     "str": "a text",
     "int": "an integer",
@@ -112,11 +114,19 @@ def said_by_msgspec(error: msgspec.ValidationError) -> tuple[str, str]:
     return problem, place.rstrip("`")
 
 
+def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
+    """Return the path of a field that could not be decoded, and a plain description of the problem."""
+    return _said(str(error), cls)
+
+
 def _said(error: str, cls: Any) -> Fault:
     """Convert a decoding error to a fault with a plain description."""
     if found := _ENUM.fullmatch(error):
         value, path = found[1], _steps(found[2])
         return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
+    if found := _LENGTH.fullmatch(error):
+        size = "most" if found[2] == "<" else "least"
+        return _steps(found[4]), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
     found = _EXPECTED.fullmatch(error)
     if not found:
         return (), error

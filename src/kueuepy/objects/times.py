@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
+from functools import cache, lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -26,9 +27,12 @@ Moment: TypeAlias = float | str | datetime
 SECOND = 10**9
 LONGEST = 2**63 - 1
 """Largest number of nanoseconds in a signed 64-bit integer, as in Go. As a time since 1970 it is `LATEST`."""
+_MOST_SECONDS = LONGEST // SECOND
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])(\d\d):?(\d\d))", re.ASCII)
+_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII
+)
 _USUAL_LENGTH = len("1970-01-01T00:00:00Z")
 _FIRST_DAY = _EPOCH.toordinal()
 _UNITS = {
@@ -197,8 +201,7 @@ class Timestamp(datetime):
             InvalidSpecError: It is not a number that a datetime can hold.
         """
         try:
-            seconds, rest = divmod(nanoseconds, SECOND)
-            at = _EPOCH + timedelta(0, seconds, rest // 1000)  # arithmetic of a subclass is ten times slower
+            at = _EPOCH + timedelta(0, 0, nanoseconds // 1000)  # arithmetic of a subclass is ten times slower
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidSpecError(f"Timestamp: is {briefly(nanoseconds)}; it must be an integer of 64 bits") from error
         made = cls(at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, timezone.utc)
@@ -326,18 +329,27 @@ def convert_times(record: msgspec.Struct, *names: str) -> None:
     """
     for name in names:
         value = getattr(record, name)
-        if value is not None and type(value) is not Timestamp:
+        if value is None or type(value) is Timestamp:
+            continue
+        if type(value) is int and -_MOST_SECONDS <= value <= _MOST_SECONDS:
+            exact = Timestamp.of(value * SECOND)
+        else:
             exact = Timestamp.of(moment_ns(value, f"{type(record).__name__}: {name}"))
-            msgspec.structs.force_setattr(record, name, exact)
+        msgspec.structs.force_setattr(record, name, exact)
 
 
-def convert_durations(record: msgspec.Struct, *names: str) -> None:
-    """Convert the durations in these fields of a new record to Seconds.
+@cache
+def _duration_fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(known.name for known in msgspec.structs.fields(cls) if Seconds in (known.type, *get_args(known.type)))
+
+
+def convert_durations(record: msgspec.Struct) -> None:
+    """Convert the durations of a new record to Seconds.
 
     Raises:
         InvalidSpecError: The value of a field is neither a duration nor `None`.
     """
-    for name in names:
+    for name in _duration_fields(type(record)):
         value = getattr(record, name)
         if value is not None and type(value) is not Seconds:
             exact = Seconds.of(duration_ns(value, f"{type(record).__name__}: {name}", signed=True))
@@ -400,6 +412,7 @@ def _pandas_ns(value: Any) -> int | None:
     return exact if isinstance(exact, int) else None
 
 
+@lru_cache(1024)
 def _usual_time(text: str) -> int | None:
     """Parse a time in the exact form `1970-01-01T00:00:00Z` without the slower regular expression."""
     try:

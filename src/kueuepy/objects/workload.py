@@ -164,11 +164,6 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     owner_references: Sequence[dict[str, Any]] = ()
     status: WorkloadStatus | None = None
 
-    @property
-    def not_modelled(self) -> tuple[str, ...]:
-        """Features requested by the Workload that are not modelled, one sentence each. Currently always empty."""
-        return ()
-
     def without_min_counts(self) -> "Workload":
         """Return the Workload without partial admission: every `min_count` is `None`."""
         if all(pod_set.min_count is None for pod_set in self.pod_sets):

@@ -13,17 +13,21 @@ AdmissionGatedBy -17 +19
 AssignQueueLabelsForPods +17
 CleanupProvisioningRequestsOnEviction +17
 ConcurrentAdmission -18
+ConfigurablePreemptions -20
 ConfigurableResourceTransformations !15 x16
 CustomMetricLabels -17
 DRAExtendedResources -17 ?18 x19
 DeferRayServiceFinalizationForRedisCleanup +17
 DisableWaitForPodsReady -19
+DynamicQuotaOrchestration -20
 DynamicResourceAllocation -15 ?18 x19
 ElasticJobsViaWorkloadSlices -15 +18
+ElasticJobsViaWorkloadSlicesWithPartialReplicaScaleUp -20
 ElasticJobsViaWorkloadSlicesWithTAS -17
 FailureRecoveryPolicy -15
 FairSharingPreemptWithinNominal +15
 FairSharingPrioritizeNonBorrowing +15
+FairSharingReevaluatePreemptionCandidates -20
 FastQuotaReleaseInPodIntegration -17
 FinishOrphanedWorkloads -16 +18
 FlavorFungibility +15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
@@ -11,7 +12,7 @@ from kueuepy.session.session import Session
 from kueuepy.session.workloads import take_all, valid_submissions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from threading import RLock
 
     from kueuepy._core import Engine, Question
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     from kueuepy.session.state import SchedulerState
     from kueuepy.topology import RackMap
     from kueuepy.whatif import Answers
+
+
+@cache
+def _ask_one() -> Callable[[SchedulerState, Any], Decision]:
+    """Return the function, loaded on its first use; an import statement in each call takes longer than the answer."""
+    from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
+
+    return ask_one
 
 
 @checked_methods
@@ -51,6 +60,19 @@ class SchedulerQuestions:
     def configuration(self) -> Configuration:
         """The Kueue Configuration that the Scheduler was created with."""
         return self._state.configuration
+
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """The parts of the objects and the Configuration that kueuepy does not model and that could change a decision.
+
+        Example:
+            >>> from kueuepy import Cluster, Configuration, Scheduler
+            >>> gates = Configuration(feature_gates={"SchedulerLibraryIntegration": True})
+            >>> Scheduler(Cluster(configuration=gates)).not_modelled[0].partition(" is true")[0]
+            'Configuration: featureGates.SchedulerLibraryIntegration:'
+        """
+        with self._lock:
+            return self._state.not_modelled
 
     @property
     def cluster(self) -> Cluster:
@@ -124,7 +146,14 @@ class SchedulerQuestions:
             found = state.id_of(item)
             decided = state.store.admitted.get(state.engine.key(found))
             fair = state.configuration.fair_sharing is not None
-            return explain(state.engine, found, decided, fair=fair, known=state.store.workloads.get)
+            return explain(
+                state.engine,
+                found,
+                decided,
+                fair=fair,
+                known=state.store.workloads.get,
+                not_modelled=state.not_modelled,
+            )
 
     def try_admit(self, item: Any) -> Decision:
         """Return the decision that a cycle would make now if it considered this workload alone.
@@ -147,10 +176,8 @@ class SchedulerQuestions:
             >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 9}).reason
             'ExceedsMaxQuota'
         """
-        from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
-
         with self._lock:
-            return ask_one(self._state, item)
+            return _ask_one()(self._state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """Return the decision of `try_admit` for each of several workloads, each considered alone.

@@ -36,10 +36,12 @@ _NAMES = """
     url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP family isUnspecified isLoopback
     isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR masked prefixLength
     find findAll sets isSorted sum min max indexOf lastIndexOf transformList transformMap transformMapEntry format named
-    validate authorizer
+    validate authorizer existsOne lists slice flatten distinct sort sortBy
 """
 _ELSEWHERE = frozenset(_NAMES.split())
 """Functions of Kubernetes that are not supported here."""
+_OF_LISTS = frozenset({"reverse"})
+"""Functions of Kubernetes that are supported for texts, but not for lists."""
 
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
@@ -108,7 +110,7 @@ def _environment() -> Any:
 
 _STATUS = re.compile(r"\A[A-Z_]+: |\s*\[[A-Z_]+\]\Z")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
-_ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum)' applied to '\(list")
+_ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum|reverse)' applied to '\(list")
 _TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIMESTAMP": "google.protobuf.Timestamp"}
 
 
@@ -132,6 +134,8 @@ def _compiled(expression: str) -> Any:
     try:
         checked = environment.compile(rewriter.rewritten() if rewriter.asks_for_fields() else expression)
     except RuntimeError as error:
+        if macro := rewriter.macro_with_two_variables():
+            raise unsupported(expression, f"{macro}() with two variables") from None
         return "compilation failed: " + _reason(expression, str(error))
     result = checked.return_type().name()
     if result not in ("BOOL", "DYN"):
@@ -144,7 +148,7 @@ def _reason(expression: str, text: str) -> str:
     found = _ON_LISTS.search(text)
     names = [found[1]] if found else _UNDECLARED.findall(text)
     for name in names:
-        if name in _ELSEWHERE:
+        if name in _ELSEWHERE or (found and name in _OF_LISTS):
             raise unsupported(expression, f"{name}()")
         if name == "device":
             raise unsupported(expression, "device as a whole")

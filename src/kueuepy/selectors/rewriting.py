@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_MACROS = {"all", "exists", "exists_one", "existsOne"}
 _FIELDS = {"driver", "attributes", "capacity", "allowMultipleAllocations"}
 
 
@@ -47,6 +48,15 @@ class Rewriter:
     def asks_for_fields(self) -> bool:
         """Return whether `has` tests a field of the device itself, which the library does not treat as a field."""
         return any(self._is_presence(i) for i, word in enumerate(self._tokens) if word == "has")
+
+    def macro_with_two_variables(self) -> str:
+        """Return the name of a macro such as `all` that is called with two variables; empty if there is none."""
+        for i, word in enumerate(self._tokens):
+            if word in _MACROS and self._at(i - 1) == "." and self._at(i + 1) == "(":
+                first, comma, second, then = (self._at(i + n) for n in range(2, 6))
+                if first.isidentifier() and second.isidentifier() and comma == then == ",":
+                    return word
+        return ""
 
     def _at(self, position: int) -> str:
         return self._tokens[position] if 0 <= position < len(self._tokens) else ""

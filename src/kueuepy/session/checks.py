@@ -249,8 +249,8 @@ class Provisioning:
         """Create the model.
 
         Args:
-            delay: The time from the quota reservation to the nodes or the failure, as seconds or a string such as
-                `"5m"`.
+            delay: The time from the quota reservation until the nodes are ready or the attempt fails, as seconds or a
+                string such as `"5m"`.
             fails: A function of the workload and the attempt (from 1) that returns whether the attempt fails. Default:
                 no attempt fails.
             backoff_base: The delay after the first failure, which doubles with each further failure. Default: the value

@@ -85,9 +85,10 @@ def _submit(state: SchedulerState, call: calls.Submit) -> None:
     state.count = call.count + 1  # counts rejected workloads as well
     workload = call.workload
     state.engine.submit(workload, call.single_pod or _is_of_single_pod(workload))
-    state.store.workloads.put(workload.key, workload)
+    store = state.store.for_change()
+    store.workloads.put(workload.key, workload)
     if call.job is not None:
-        state.store.jobs.put(workload.key, call.job)
+        store.jobs.put(workload.key, call.job)
 
 
 def _apply(state: SchedulerState, obj: Object) -> None:
@@ -96,11 +97,11 @@ def _apply(state: SchedulerState, obj: Object) -> None:
         assert isinstance(known, Workload)
         changed = with_status_of(known, obj)
         state.engine.update(state.id_of(obj.key), changed, changed=not changed.has_spec_of(known))
-        state.store.workloads.put(obj.key, changed)
+        state.store.for_change().workloads.put(obj.key, changed)
         return
     if not isinstance(obj, PASSIVE):
         state.engine.apply(obj, known != obj)
-    state.store.objects.put((type(obj), obj.key), obj)
+    state.store.for_change().objects.put((type(obj), obj.key), obj)
 
 
 def with_status_of(known: Workload, obj: Workload) -> Workload:
@@ -113,15 +114,16 @@ def _remove(state: SchedulerState, call: calls.Remove, key: str) -> None:
     cls = call.cls
     if not issubclass(cls, PASSIVE):
         state.engine.delete_object(call.kind, call.namespace, call.name)
-    state.store.objects.drop((cls, key))
+    state.store.for_change().objects.drop((cls, key))
 
 
 def _cycle(state: SchedulerState) -> Cycle:
     """Run Kueue's controllers and one cycle, and store the admissions for later explanations."""
     state.engine.settle()
-    cycle = Cycle(state.engine.decide(), state.store.workloads.not_modelled())
+    cycle = Cycle(state.engine.decide(), state.not_modelled)
     if cycle.admitted_count:
+        store = state.store.for_change()
         for decision in cycle:
             if isinstance(decision, Admitted):
-                state.store.admitted.put(decision.workload, decision)
+                store.admitted.put(decision.workload, decision)
     return cycle

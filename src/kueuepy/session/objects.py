@@ -28,8 +28,9 @@ def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False)
         new = valid_submissions(session.state, items, keep_status=keep_status)
         found = [resized(session.state, one) for one in new]
         taken = take_all(session, (one.new for one in found if one.new is not None))
-        apply(session, [one.changed for one in found if one.changed is not None])
-        keys = Keys(one.key for one in found)
+        if changed := [one.changed for one in found if one.changed is not None]:
+            apply(session, changed)
+        keys = Keys([one.key for one in found])
         keys.remarks = taken.remarks
         return keys
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kueuepy._core import Engine
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
-from kueuepy.jobs.places import jobs_placed
 from kueuepy.objects import Workload
 from kueuepy.objects.times import Duration, Moment, duration_ns, moment_ns
 from kueuepy.session import calls
@@ -45,6 +44,5 @@ def start(
         if not isinstance(obj, Workload):
             session.do(calls.Apply(obj))
     take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
-    with jobs_placed(cluster.manifest):
-        take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context())))
+    take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context())))
     return session

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.errors.arguments import is_text
-from kueuepy.objects import ClusterQueue, LocalQueue, Namespace, Object, PriorityClass, Workload, WorkloadPriorityClass
+from kueuepy.objects import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    Namespace,
+    Object,
+    PriorityClass,
+    Workload,
+    WorkloadPriorityClass,
+)
 from kueuepy.session.status import live_workload
 from kueuepy.session.submission import JobContext
 
@@ -42,10 +53,13 @@ class SchedulerState:
     store: Store
     count: int = 0
     checks: Mapping[str, Check] = field(default_factory=dict)
+    _searched: tuple[tuple[Any, ...], tuple[str, ...]] = ((), ())
 
     def fork(self) -> SchedulerState:
         """Return an independent copy, which shares data with this state until one of them changes."""
-        return replace(self, engine=self.engine.fork(), store=self.store.fork())
+        return SchedulerState(
+            self.engine.fork(), self.configuration, self.related, self.store.fork(), self.count, self.checks
+        )
 
     def id_of(self, key: str) -> int:
         """Return the engine's id of a workload, by its key or, in the namespace `default`, by its name.
@@ -109,6 +123,18 @@ class SchedulerState:
         """
         return live_workload(self.engine, found, self.known(found))
 
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """The parts of the objects and the Configuration that kueuepy does not model and that could change a decision.
+
+        The search is repeated only after an object has changed.
+        """
+        objects = self.store.objects
+        given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
+        if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
+            self._searched = (given, tuple(map(str, unmodelled(*given))))
+        return self._searched[1]
+
     def find(self, obj: Object) -> Object | None:
         """Return the object of the same kind and name as it was given, or `None`."""
         if isinstance(obj, Workload):
@@ -128,7 +154,7 @@ class SchedulerState:
             objects.of(Namespace),
             objects.of(LocalQueue),
             self.related,
-            self._covered,
+            self.covered,
             count(self.count + 1),
         )
 
@@ -144,7 +170,8 @@ class SchedulerState:
         queue = self.store.objects.get((ClusterQueue, local.cluster_queue))
         return queue if isinstance(queue, ClusterQueue) else f"ClusterQueue {local.cluster_queue}"
 
-    def _covered(self, local_queue: str) -> Collection[str]:
+    def covered(self, local_queue: str) -> Collection[str]:
+        """Return the resources covered by the ClusterQueue of a LocalQueue, `namespace/name`."""
         queue = self.cluster_queue_of(local_queue)
         if isinstance(queue, str):
             return ()

@@ -9,6 +9,8 @@ from kueuepy.objects import Object, PriorityClass, WorkloadPriorityClass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from typing_extensions import Self
+
     from kueuepy.decisions import Admitted
     from kueuepy.objects import Workload
 
@@ -16,56 +18,104 @@ K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T", bound=Object)
 
+_FEW = 64  # changes that a fork may always keep apart
+_PART = 8  # and the part of all items that they may be
+_NONE: dict[Any, Any] = {}  # no changes; never changed itself
+_NO_KEYS: frozenset[Any] = frozenset()
+
 PASSIVE = (PriorityClass, WorkloadPriorityClass)
 """Kinds that the engine does not need, because they only affect how jobs are converted."""
 
 
 class CopyOnWriteDict(Generic[K, V]):
-    """A dict that forks share until one of them writes."""
+    """A dict that forks share. Each fork keeps its changes apart while they are few.
 
-    __slots__ = ("_items", "_shared")
+    The order is that of a dict: a key that is set again keeps its position, unless it was removed in between.
+    """
+
+    __slots__ = ("_gone", "_items", "_own", "_shared")
 
     def __init__(self) -> None:
         """Create an empty dict."""
         self._items: dict[K, V] = {}
-        self._shared = False
+        self._shared = False  # other dicts use `_items`, so it does not change any more
+        self._own: dict[K, V] = _NONE  # values that replace those of `_items`, or follow them
+        self._gone: set[K] | frozenset[K] = _NO_KEYS  # removed keys of `_items`
 
-    def fork(self) -> CopyOnWriteDict[K, V]:
-        """Return a dict with the same contents, in constant time."""
-        twin: CopyOnWriteDict[K, V] = CopyOnWriteDict()
-        twin._items, twin._shared = self._items, True
+    def fork(self) -> Self:
+        """Return a dict with the same contents, without a copy of the items that both share."""
+        twin = self.__new__(type(self))
+        twin._take(self._items, self._own, self._gone)  # noqa: SLF001 - it is being made
         self._shared = True
         return twin
 
-    def _own(self) -> dict[K, V]:
-        if self._shared:
-            self._items, self._shared = dict(self._items), False
-        return self._items
+    def _take(self, items: dict[K, V], own: dict[K, V], gone: set[K] | frozenset[K]) -> None:
+        self._items, self._shared = items, True
+        self._own, self._gone = own.copy() if own else _NONE, gone.copy()
 
     def get(self, key: K) -> V | None:
         """Return the value of a key, or `None`."""
-        return self._items.get(key)
+        if key in self._own:
+            return self._own.get(key)
+        return None if key in self._gone else self._items.get(key)
 
     def put(self, key: K, value: V) -> None:
         """Set the value of a key."""
-        self._own()[key] = value
+        if self._shared:
+            if self._own is _NONE:
+                self._own = {}
+            self._own[key] = value
+            self._fold()
+        else:
+            self._items[key] = value
 
     def drop(self, key: K) -> None:
         """Remove a key, if it exists."""
+        if not self._shared:
+            self._items.pop(key, None)
+            return
+        if key in self._own:
+            del self._own[key]
         if key in self._items:
-            del self._own()[key]
+            if not isinstance(self._gone, set):
+                self._gone = set()
+            self._gone.add(key)
+            self._fold()
+
+    def _fold(self) -> None:
+        """Copy the items once the changes are many: each of them then costs a constant part of the copy."""
+        if len(self._own) + len(self._gone) > max(_FEW, len(self._items) // _PART):
+            items = dict(self._pairs())
+            # In this order, so that a reader in another thread finds every value.
+            self._items = items
+            self._gone = _NO_KEYS
+            self._own = _NONE
+            self._shared = False
+
+    def _pairs(self) -> Iterator[tuple[K, V]]:
+        own, gone, items = self._own, self._gone, self._items
+        if not own and not gone:
+            yield from items.items()
+            return
+        for key, value in items.items():
+            if key not in gone:
+                yield key, own.get(key, value)
+        for key, value in own.items():
+            if key in gone or key not in items:
+                yield key, value
 
     def keys(self) -> tuple[K, ...]:
         """Return all keys in insertion order."""
-        return tuple(self._items)
+        return tuple(key for key, _ in self._pairs()) if self._own or self._gone else tuple(self._items)
 
     def values(self) -> Iterator[V]:
         """Return all values in insertion order."""
-        return iter(self._items.values())
+        return (value for _, value in self._pairs())
 
     def __len__(self) -> int:
         """Return the number of keys."""
-        return len(self._items)
+        added = sum(key in self._gone or key not in self._items for key in self._own)
+        return len(self._items) - len(self._gone) + added
 
 
 class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
@@ -78,11 +128,10 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         super().__init__()
         self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
 
-    def fork(self) -> Declared:
-        """Return a collection with the same contents, in constant time."""
-        twin = Declared()
-        twin._items, twin._shared, twin._by_kind = self._items, True, dict(self._by_kind)
-        self._shared = True
+    def fork(self) -> Self:
+        """Return a collection with the same contents, without a copy of the items that both share."""
+        twin = super().fork()
+        twin._by_kind = self._by_kind.copy()  # noqa: SLF001 - it is being made
         return twin
 
     def put(self, key: tuple[type[Object], str], value: Object) -> None:
@@ -100,65 +149,42 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         known = self._by_kind  # read before the search, so that a concurrent change discards this cache entry
         found: tuple[T, ...] | None = known.get(kind)
         if found is None:
-            found = known[kind] = tuple(obj for obj in self._items.values() if isinstance(obj, kind))
+            found = known[kind] = tuple(obj for obj in self.values() if isinstance(obj, kind))
         return found
-
-
-class Submitted(CopyOnWriteDict[str, "Workload"]):
-    """The Workloads by key. Requests that kueuepy does not model are stored separately."""
-
-    __slots__ = ("_outside",)
-
-    def __init__(self) -> None:
-        """Create an empty collection."""
-        super().__init__()
-        self._outside: CopyOnWriteDict[str, tuple[str, ...]] = CopyOnWriteDict()
-
-    def fork(self) -> Submitted:
-        """Return a collection with the same contents, in constant time."""
-        twin = Submitted()
-        twin._items, twin._shared, twin._outside = self._items, True, self._outside.fork()
-        self._shared = True
-        return twin
-
-    def put(self, key: str, value: Workload) -> None:
-        """Store a Workload by its key."""
-        super().put(key, value)
-        if value.not_modelled:
-            self._outside.put(key, value.not_modelled)
-        else:
-            self._outside.drop(key)
-
-    def drop(self, key: str) -> None:
-        """Remove the Workload with a key, if it exists."""
-        super().drop(key)
-        self._outside.drop(key)
-
-    def not_modelled(self) -> CopyOnWriteDict[str, tuple[str, ...]] | None:
-        """Return a snapshot of the requests that are not modelled, by workload key; `None` if there are none."""
-        return self._outside.fork() if len(self._outside) else None
 
 
 class Store:
     """Objects, Workloads as submitted, the manifests of their jobs, and their admissions."""
 
-    __slots__ = ("admitted", "jobs", "objects", "workloads")
+    __slots__ = ("_lent", "admitted", "jobs", "objects", "workloads")
 
     def __init__(self) -> None:
         """Create an empty store."""
+        self._lent = False  # a fork uses the same collections, so they do not change any more
         self.objects = Declared()
-        self.workloads = Submitted()
+        self.workloads: CopyOnWriteDict[str, Workload] = CopyOnWriteDict()
         self.jobs: CopyOnWriteDict[str, dict[str, Any]] = CopyOnWriteDict()
         self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 
     def fork(self) -> Store:
-        """Return a store with the same contents, in constant time."""
+        """Return a store with the same contents. Both share the collections until one of them calls `for_change`."""
         twin = Store.__new__(Store)
-        for name in Store.__slots__:
-            setattr(twin, name, getattr(self, name).fork())
+        twin.objects, twin.workloads, twin.jobs, twin.admitted = self.objects, self.workloads, self.jobs, self.admitted
+        self._lent = twin._lent = True  # noqa: SLF001 - it is being made
         return twin
+
+    def for_change(self) -> Self:
+        """Return this store, with collections that may be changed. Call it before each change of a collection."""
+        if self._lent:
+            self.objects = self.objects.fork()
+            self.workloads = self.workloads.fork()
+            self.jobs = self.jobs.fork()
+            self.admitted = self.admitted.fork()
+            self._lent = False
+        return self
 
     def forget(self, key: str) -> None:
         """Remove a workload."""
+        self.for_change()
         for shelf in (self.workloads, self.jobs, self.admitted):
             shelf.drop(key)

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kueuepy.errors import InvalidSpecError, KueueError, about
+from kueuepy._core import question_of_row as plain_row
+from kueuepy.errors import InvalidSpecError, about
 from kueuepy.manifest import from_dict
 from kueuepy.manifest.convert import generated_name, object_name
+from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import Workload
 from kueuepy.objects.readable import fault_of
 from kueuepy.objects.times import EPOCH
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from kueuepy._core import Question
     from kueuepy.cluster import Cluster
+    from kueuepy.jobs.made import Made
     from kueuepy.objects import Configuration, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 
 
-T = TypeVar("T")
-
-
 class SubmittedWorkload(NamedTuple):
-    """A Workload, the manifest of its job, if any, and whether that job is a single pod."""
+    """A Workload, the manifest of its job if it has one, and whether the job is a single pod.
+
+    `made` is the conversion of the job. `is_valid` is true if the Workload is known to be valid and to have no status.
+    """
 
     workload: Workload
     job: dict[str, Any] | None = None
     single_pod: bool = False
+    made: Made | None = None
+    is_valid: bool = False
+
+    def written(self) -> AbstractContextManager[None]:
+        """Return a context manager whose errors are about the Workload, or about its job if it was read from a file."""
+        return about(self.workload.key) if self.made is None else self.made.written()
 
 
 class JobContext(NamedTuple):
@@ -47,8 +59,8 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
     """The keys of new workloads, with remarks.
 
     Attributes:
-        remarks: One sentence per workload that waits for a queue that does not exist, or has requests that are not
-            modelled. A remark is not an error, because Kueue accepts such workloads.
+        remarks: One sentence per workload that waits for a queue that does not exist. A remark is not an error, because
+            Kueue accepts such workloads.
     """
 
     remarks: tuple[str, ...] = ()
@@ -98,9 +110,25 @@ def _row(item: Mapping[str, Any], around: JobContext) -> Workload:
     return workload
 
 
+def question_of_row(item: dict[str, Any], covered: Callable[[str], Collection[str]]) -> Question | None:
+    """Return the workload of a row that needs no further validation; `None` for any other item.
+
+    Args:
+        item: The row.
+        covered: A function that returns the resources covered by the ClusterQueue of a LocalQueue.
+    """
+    found = plain_row(item)
+    return None if found is None or ("gpu" in item and not _is_gpu_clear(found.local_queue, covered)) else found
+
+
 def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedWorkload]:
     if "kind" not in item and "apiVersion" not in item:
-        yield SubmittedWorkload(_row(item, around))
+        if type(item) is dict and question_of_row(item, around.covered) is not None:
+            from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
+
+            yield SubmittedWorkload(from_plain_row(item), is_valid=True)
+        else:
+            yield SubmittedWorkload(_row(item, around))
     elif item.get("kind") == "Workload":
         found = from_dict(item)
         assert isinstance(found, Workload)
@@ -122,12 +150,16 @@ def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
     Raises:
         InvalidSpecError: The queue has quotas for a resource named `gpu`, and none for `nvidia.com/gpu`.
     """
-    covered = around.covered(f"{workload.namespace}/{workload.queue_name}")
-    if "gpu" in covered and "nvidia.com/gpu" not in covered:
+    if not _is_gpu_clear(f"{workload.namespace}/{workload.queue_name}", around.covered):
         raise InvalidSpecError(
             f'row "{workload.name}": gpu: asks for nvidia.com/gpu, and its queue has quotas of "gpu"; call the '
             "resource nvidia.com/gpu there, or submit a Workload that requests gpu"
         )
+
+
+def _is_gpu_clear(local_queue: str, covered: Callable[[str], Collection[str]]) -> bool:
+    resources = covered(local_queue)
+    return "gpu" not in resources or "nvidia.com/gpu" in resources
 
 
 def _has_no_pods(job: Mapping[str, Any]) -> bool:
@@ -141,11 +173,11 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
 
-    manifests, given = [], {}
+    manifests = []
     for job in jobs:
         with about(job):
-            manifests.append(plain(_named(job, around)))
-        given[id(manifests[-1])] = job
+            copied = plain(_named(job, around))
+        manifests.append(ReadJob(copied, job.origin) if isinstance(job, ReadJob) else copied)
     found = with_manifests(
         manifests,
         priority_classes=around.priority_classes,
@@ -154,18 +186,10 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
         namespaces=around.namespaces,
         local_queues=around.local_queues,
     )
-    for manifest, workload in _about_given(found, given):
-        single_pod = manifest.get("kind") == "Pod" and keys.IS_GROUP_WORKLOAD not in workload.annotations
-        yield SubmittedWorkload(workload, dict(manifest), single_pod)
-
-
-def _about_given(found: Iterator[T], given: Mapping[int, object]) -> Iterator[T]:
-    """Yield the same items; an error about a copy of a manifest is changed to refer to the original."""
-    try:
-        yield from found
-    except KueueError as error:
-        error.about = given.get(id(error.about), error.about)
-        raise
+    for made in found:
+        is_pod = made.manifest.get("kind") == "Pod"
+        single_pod = is_pod and keys.IS_GROUP_WORKLOAD not in made.workload.annotations
+        yield SubmittedWorkload(made.workload, dict(made.manifest), single_pod, made=made)
 
 
 def _named(item: Mapping[str, Any], around: JobContext) -> Mapping[str, Any]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from kueuepy.engine.workloads import status_of
-from kueuepy.errors import DuplicateError, InvalidSpecError, StateError, about
+from kueuepy.errors import DuplicateError, InvalidSpecError, StateError
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, Timestamp
 from kueuepy.objects.times import later
 from kueuepy.session import calls
 from kueuepy.session.checks import check_updates
-from kueuepy.session.submission import Keys, SubmittedWorkload, submissions
+from kueuepy.session.submission import Keys, SubmittedWorkload, question_of_row, submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,15 +41,35 @@ def valid_submissions(
         InvalidSpecError: An item is not valid, or is not a Workload, job, row or data frame.
         NotFoundError: A job names a priority class that does not exist.
     """
+    if (row := _plain_row(state, items)) is not None:
+        return [row]
     found = submissions(items, state.job_context())
     return valid(state, found if keep_status else map(_without_status, found))
+
+
+def _plain_row(state: SchedulerState, items: Iterable[Any]) -> SubmittedWorkload | None:
+    """Return the Workload of a single row that needs no further validation; `None` for any other items."""
+    if type(items) is not tuple or len(items) != 1:
+        return None
+    (item,) = items
+    if type(item) is not dict or "kind" in item or "apiVersion" in item:
+        return None
+    if question_of_row(item, state.covered) is None:
+        return None
+    from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
+
+    return SubmittedWorkload(from_plain_row(item), is_valid=True)
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
     """Validate Workloads, and return them as a list."""
     found = list(new)
-    for workload, *_ in found:
-        check(workload, feature_gates=state.configuration.gates)
+    unchecked = [one for one in found if not one.is_valid]
+    if unchecked:
+        gates = state.configuration.gates
+        for one in unchecked:
+            with one.written():
+                check(one.workload, feature_gates=gates)
     return found
 
 
@@ -60,17 +80,18 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
         DuplicateError: A workload with this key already exists.
     """
     submitted = list(new)
+    keys = Keys([one.workload.key for one in submitted])
     seen: set[str] = set()
-    for workload, *_ in submitted:
-        if workload.key in seen or session.state.engine.find(workload.key) >= 0:
-            with about(workload.key):
-                raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
-        seen.add(workload.key)
+    find = session.state.engine.find
+    for one, key in zip(submitted, keys, strict=True):
+        if key in seen or find(key) >= 0:
+            with one.written():
+                raise DuplicateError(f'Workload "{key}": exists already; delete it first, or apply a change')
+        seen.add(key)
     with session.change():
         for one in submitted:
-            take(session, one)
-    keys = Keys(workload.key for workload, *_ in submitted)
-    keys.remarks = tuple(_remarks(session.state, (workload for workload, *_ in submitted)))
+            _take(session, one)
+    keys.remarks = tuple(_remarks(session.state, [one.workload for one in submitted]))
     return keys
 
 
@@ -82,10 +103,15 @@ def take(session: Session, one: SubmittedWorkload) -> None:
         InvalidSpecError: The engine cannot read the workload.
     """
     with session.change():
-        state = session.state
-        workload = _identified(state, one.workload)
-        with about(workload.key):
-            session.do(calls.Submit(workload, state.count, one.job, one.single_pod))
+        _take(session, one)
+
+
+def _take(session: Session, one: SubmittedWorkload) -> None:
+    """Add a workload as part of a change."""
+    state = session.state
+    workload = _identified(state, one.workload)
+    with one.written():
+        session.do(calls.Submit(workload, state.count, one.job, one.single_pod))
 
 
 def _identified(state: SchedulerState, workload: Workload) -> Workload:
@@ -93,8 +119,8 @@ def _identified(state: SchedulerState, workload: Workload) -> Workload:
 
     Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
     """
-    if not state.configuration.enabled("PartialAdmission"):
-        workload = workload.without_min_counts()
+    if (plain := workload.without_min_counts()) is not workload and not state.configuration.enabled("PartialAdmission"):
+        workload = plain
     if workload.uid and workload.creation_timestamp is not None:
         return workload
     created = workload.creation_timestamp or Timestamp.of(state.engine.now)
@@ -109,15 +135,13 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
 
 
 def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[str]:
-    """Yield a remark for each workload whose queue does not exist, and for each request that is not modelled."""
+    """Yield a remark for each workload whose queue does not exist."""
     for workload in workloads:
         missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:
             yield f'Workload "{workload.key}": names no queue, and is never considered'
         elif isinstance(missing, str):
             yield f'Workload "{workload.key}": waits for {missing}, which is not there'
-        for text in workload.not_modelled:
-            yield f'Workload "{workload.key}": {text}'
 
 
 # --- changes of existing workloads -----------------------------------------------------------------------------------

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @checked
 def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
-    """Return the pending workloads of a ClusterQueue that its unused nominal quota could hold.
+    """Return the pending workloads of a ClusterQueue that would fit into its unused nominal quota.
 
-    "Team b always gets its nominal quota" means that the result is empty once the Scheduler has settled. Kueue does not
-    guarantee this: other queues may have borrowed the quota, and they only return it to a queue that may reclaim it
-    (`preemption.reclaimWithinCohort`). Taints, node selectors and admission checks are ignored.
+    To express "team b always gets its nominal quota", require that the result is empty once the Scheduler has settled.
+    Kueue does not guarantee this: other queues may have borrowed the quota, and only a queue that may reclaim it
+    (`preemption.reclaimWithinCohort`) gets it back. Taints, node selectors and admission checks are ignored.
 
     Args:
         scheduler: The Scheduler.

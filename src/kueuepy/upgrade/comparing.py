@@ -10,9 +10,9 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
+from kueuepy.profiles.coverage import GATES_MODELLED
 from kueuepy.simulation.comparison import Comparison, compare
 from kueuepy.upgrade.early import EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
-from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -192,7 +192,7 @@ def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tupl
 def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
     """Yield the gates that affect decisions and whose defaults differ, with the default in the second release."""
     old, new = effective(first, {}), effective(second, {})
-    for name in sorted(EFFECTIVE_GATES):
+    for name in sorted(GATES_MODELLED):
         if old.get(name) != new.get(name) and name not in cluster.configuration.feature_gates:
             yield name, new.get(name, False)
 

@@ -6,34 +6,14 @@ import msgspec
 
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, Rule, open_answers, release_of, rules_of
+from kueuepy.profiles.coverage import FIELDS, GATES, Coverage, Effect
 from kueuepy.version import COMMIT, VERSION, installed
-
-_EFFECTIVE = """
-    AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ElasticJobsViaWorkloadSlices
-    ElasticJobsViaWorkloadSlicesWithTAS FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing
-    FlavorFungibility FlavorFungibilityPreserveScanProgress KueueDRAIntegration KueueDRAIntegrationConsumableCapacity
-    KueueDRAIntegrationExtendedResource KueueDRAIntegrationPartitionableDevices KueueDRARejectWorkloadsWhenDRADisabled
-    FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics MultiKueueIncrementalDispatcherConfig
-    MultiKueueIncrementalDispatcherRespectConfigOrder MultiKueueManagerQuotaAutomation
-    MultiKueueOrchestratedPreemption PartialAdmission
-    PrioritizePreemptorWorkloads PriorityBoost PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods
-    RecomputeAssignmentUponPreemptionTargetsOverlap RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing
-    ShortWorkloadNames SkipReassignmentForPodOwnedWorkloads SparkApplicationIntegration TASBalancedPlacement
-    TASCacheNodeMatchResults TASFailedNodeReplacement TASFailedNodeReplacementFailFast TASHandleOverlappingFlavors
-    TASMultiLayerTopology TASProfileMixed TASRecomputeAssignmentWithinSchedulingCycle
-    TASReplaceNodeDueToNotReadyOverFixedTime TASReplaceNodeOnNodeTaints TASReplaceNodeOnPodTermination
-    TASRespectNodeAffinityPreferred TopologyAwareScheduling UnadmittedWorkloadsExplicitStatus
-    UnadmittedWorkloadsObservability WorkloadIdentifierAnnotations WorkloadPriorityClassDefaulting
-    TASValidateWorkloadSliceSize WorkloadValidateResourcesAreNonNegative WorkloadValidationForPodSetMetadata
-"""
-EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
-"""The feature gates that kueuepy models; the others are accepted but have no effect."""
 
 LEFT_OUT = {
     "controllers of admission checks": "not run; set the state of a check, or pass functions as `checks`",
     "MultiKueue": "only between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups are not dispatched",
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
-    "concurrent admission and other alpha features": "read and validated, but without effect",
+    "concurrent admission, configurable preemption, effective quotas": "read and reported, but without effect",
     "pods and their failures": "pods of a job are ready, failed or finished when the caller reports it",
     "retention of finished objects": "finished objects remain until they are deleted",
 }
@@ -53,11 +33,18 @@ class Gate(msgspec.Struct, frozen=True):
 
     Attributes:
         default: Whether the gate is on unless a Configuration turns it off.
-        effective: Whether kueuepy models the gate; otherwise it has no effect.
+        effect: `modelled`, `no effect` if no decision depends on the gate, or `not modelled`.
+        note: The reason or the consequence; empty for a gate that is modelled.
     """
 
     default: bool
-    effective: bool
+    effect: Effect
+    note: str = ""
+
+    @property
+    def effective(self) -> bool:
+        """Whether kueuepy models the gate; otherwise it has no effect."""
+        return self.effect == "modelled"
 
 
 class Fidelity(msgspec.Struct, frozen=True):
@@ -69,6 +56,7 @@ class Fidelity(msgspec.Struct, frozen=True):
         version: The release of Kueue, such as `v0.18.6`.
         api_versions: The versions of Kueue's API that kueuepy reads; it writes the last one.
         feature_gates: Every feature gate of the release, by name.
+        fields: The fields of Kueue's API and of its configuration file, by kind and path, each with its effect.
         job_kinds: The kinds of jobs that kueuepy reads, as `group/version Kind`.
         left_out: The parts of Kueue that are not modelled, and what kueuepy does instead.
         replayed: The ids of the acceptance tests whose results were confirmed by running Kueue's scheduler.
@@ -81,6 +69,7 @@ class Fidelity(msgspec.Struct, frozen=True):
     version: str
     api_versions: tuple[str, ...]
     feature_gates: dict[str, Gate]
+    fields: dict[str, dict[str, Coverage]]
     job_kinds: tuple[str, ...]
     left_out: dict[str, str]
     replayed: tuple[str, ...]
@@ -118,7 +107,8 @@ def fidelity(version: str = VERSION) -> Fidelity:
         commit=COMMIT,
         version=release.newest,
         api_versions=("v1alpha1", "v1alpha2", "v1beta1", "v1beta2"),
-        feature_gates={name: Gate(on, name in EFFECTIVE_GATES) for name, on in DEFAULTS[release].items()},
+        feature_gates={name: Gate(on, *GATES[name]) for name, on in DEFAULTS[release].items()},
+        fields=FIELDS,
         job_kinds=tuple(f"{version} {kind}" for version, kind in kinds()),
         left_out=LEFT_OUT,
         replayed=REPLAYED,

@@ -23,7 +23,7 @@ def test_a_waiting_workload_is_explained_flavor_by_flavor_up_the_cohort_tree(tea
     assert nodes == [("team-a", 0, False), ("all", 0, True)]
     (holder,) = explanation.find("holder")
     assert (holder.facts["name"], holder.facts["borrowed"], holder.facts["lends"]) == ("team-b", 0, 12000)
-    assert len(explanation.find("one would do")[0].facts["workloads"]) == 5
+    assert len(explanation.find("sufficient_alone")[0].facts["workloads"]) == 5
     assert "1 cpu became free in all" in explanation.find("remedy")[0].text
 
 
@@ -101,7 +101,7 @@ def test_an_admitted_workload_is_explained_with_flavor_borrowing_and_rejected_fl
     (held,) = explanation.find("held")
     assert (held.facts["flavor"], held.facts["amount"], held.facts["borrowed"]) == ("second", 6000, 2000)
     assert [c.facts["name"] for c in explanation.find("lender")] == ["b"]
-    (earlier,) = explanation.find("earlier flavor")
+    (earlier,) = explanation.find("earlier_flavor")
     assert earlier.facts == {"flavor": "first", "mode": "NoFit"}
     assert "ExceedsMaxQuota" in earlier.text
 
@@ -124,7 +124,7 @@ def test_a_preemption_is_explained_with_targets_other_candidates_and_rules():
     assert verdicts["same"] == "PriorityNotLower"
     victim = scheduler.explain(decision.targets[0].workload)
     assert victim.verdict == "Evicted"
-    assert victim.find("preempted by")[0].facts["workload"] == "default/high"
+    assert victim.find("preempted_by")[0].facts["workload"] == "default/high"
 
 
 def test_policies_that_protect_workloads_are_named():
@@ -144,7 +144,7 @@ def test_preemption_that_is_not_considered_is_explained(team):
     scheduler.settle()
     scheduler.submit(workload("a", "team-a", 10))
     scheduler.settle()
-    assert "borrowWithinCohort is Never" in scheduler.explain("a").find("no preemption")[0].text
+    assert "borrowWithinCohort is Never" in scheduler.explain("a").find("no_preemption")[0].text
 
 
 def test_fair_sharing_shows_the_shares_that_the_rule_compared(fair):
@@ -206,7 +206,7 @@ def test_an_unfinished_flavor_search_is_explained():
     assert (explanation.verdict, explanation.reason) == ("Pending", "ExceedsMaxQuota")
     assert explanation.message == scheduler.try_admit("default/second").message
     assert explanation.find("flavor")[0].facts["mode"] == "Fit"
-    (told,) = explanation.find("search goes on")
+    (told,) = explanation.find("search_continues")
     assert "continues where the last cycle stopped" in told.text
     (decision,) = scheduler.cycle()
     assert decision.reason == "ExceedsMaxQuota"

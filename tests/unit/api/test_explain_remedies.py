@@ -58,7 +58,7 @@ def test_a_cohort_lends_no_more_than_its_lending_limit():
         ("ClusterQueue", "r1", 0),
         ("ClusterQueue", "r2", 1000),
     ]
-    assert explanation.find("one would do")[0].facts["workloads"] == ("default/of-r1-7",)
+    assert explanation.find("sufficient_alone")[0].facts["workloads"] == ("default/of-r1-7",)
 
 
 def test_quota_is_borrowed_from_the_lowest_cohort_that_does_not_borrow():
@@ -87,7 +87,7 @@ def test_usage_above_a_reduced_quota_is_also_missing():
     (resource,) = scheduler.explain("w9").find("resource")
     assert (resource.facts["available"], resource.facts["missing"]) == (0, 5000)
     assert resource.text == "cpu: requests 1, 0 available: 5 short, including 4 used beyond quota"
-    assert scheduler.explain("w9").find("one would do") == ()
+    assert scheduler.explain("w9").find("sufficient_alone") == ()
 
 
 def _two_groups():
@@ -218,15 +218,15 @@ def test_suggested_remedies_work(scheduler):
             if not resource.facts["missing"] or resource.facts["asked"] > resource.facts["potential"]:
                 continue
             for cause in resource.causes:
-                for key in cause.facts["workloads"] if cause.kind == "one would do" else ():
+                for key in cause.facts["workloads"] if cause.kind == "sufficient_alone" else ():
                     without = scheduler.fork()
                     without.finish(key)
                     assert isinstance(without.try_admit(row["key"]), kq.Admitted)
             grown = scheduler.fork()
-            for name, limit, amount in resource.facts["shortages"]:
+            for name, limit, amount in map(dict.values, resource.facts["shortages"]):
                 grown.apply(_raised(objects[name], limit, amount))
             assert isinstance(grown.try_admit(row["key"]), kq.Admitted)
-            name, limit, amount = resource.facts["shortages"][0]
+            name, limit, amount = resource.facts["shortages"][0].values()
             if amount > 1:
                 grown.apply(_raised(objects[name], limit, amount - 1))
                 assert not isinstance(grown.try_admit(row["key"]), kq.Admitted)

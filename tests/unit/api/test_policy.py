@@ -23,6 +23,7 @@ def test_the_same_jobs_under_two_configurations(fair):
     assert len(comparison.changes) == 8
     text = str(comparison)
     assert text.splitlines()[-1].startswith("default/b3  started after 1 min 40 s on default  ")
+    assert max(map(len, text.splitlines())) <= 80
     assert "8 of 12 jobs have a different outcome" in text
 
 

@@ -12,6 +12,7 @@ from kueuepy.objects.times import SECOND, format_duration, format_time, parse_du
         ("2000-01-01T00:00:00Z", 946684800 * SECOND),
         ("1970-01-01T00:00:00.000000001Z", 1),
         ("1970-01-01T01:30:00+01:30", 0),
+        ("1970-01-01T23:59:00+23:59", 0),
         ("1969-12-31T23:59:59Z", -SECOND),
     ],
 )
@@ -20,7 +21,11 @@ def test_times(text: str, nanoseconds: int):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2000-01-01", "2000-13-01T00:00:00Z", "2000-01-01T00:00:00", "now", "٢٠٠٠-01-01T00:00:00Z"]
+    "text",
+    [
+        *["", "2000-01-01", "2000-13-01T00:00:00Z", "2000-01-01T00:00:00", "now", "٢٠٠٠-01-01T00:00:00Z"],
+        *["2000-01-01T00:00:00+99:99", "2000-01-01T00:00:00+24:00", "2000-01-01T00:00:00-01:60"],
+    ],
 )
 def test_no_times(text: str):
     assert parse_time(text) is None

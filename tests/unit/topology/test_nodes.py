@@ -1,5 +1,7 @@
 """Nodes and pods that are added, changed and deleted while a Scheduler runs."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -342,3 +344,31 @@ def test_for_an_unscheduled_pod_its_selected_node_is_checked():
     spec = {"containers": [{"name": "main"}], "nodeSelector": {kq.objects.HOSTNAME_LABEL: "b1-r1-h1"}}
     scheduler.apply(kq.objects.Pod("train-1", spec=spec, annotations=marks, phase="Pending"))
     assert scheduler.workload("train").status.unhealthy_nodes == ("b1-r1-h1",)
+
+
+def test_only_nodes_of_a_flavor_requeue_inadmissible_workloads():
+    gone = kq.Topology("gone", levels=[kq.objects.HOSTNAME_LABEL])
+    unknown = kq.ResourceFlavor("a0", node_labels={"gpu": "a0"}, topology_name="gone")
+    scheduler = kq.Scheduler(kq.Cluster(gone, unknown, *centre(hosts(1, 1, 2)).objects()))
+    scheduler.remove(gone)
+    other = kq.objects.nodes(RACKS, (1, 1, 3), labels={"gpu": "a100"}, capacity={"cpu": 96, "nvidia.com/gpu": 4})[2]
+    scheduler.submit(job("train", 12, kq.objects.required("rack")))
+    scheduler.settle()
+    scheduler.apply(other)
+    assert not scheduler.cycle()
+    scheduler.apply(hosts(1, 1, 4)[3])
+    (decision,) = scheduler.cycle()
+    assert isinstance(decision, kq.Admitted)
+
+
+def test_an_admitted_workload_without_an_admission_is_on_no_node(scheduler, tmp_path):
+    common = {"status": "True", "reason": "x", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    status = {"conditions": [{"type": "Admitted", **common}]}
+    manifest = to_dict(job("odd", 1, kq.objects.required("rack"))) | {"status": status}
+    dump = tmp_path / "dump.json"
+    items = [*map(to_dict, scheduler.cluster.objects()), manifest]
+    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+    live = kq.platform.import_cluster(dump).scheduler
+    live.remove(live.cluster.nodes[1])
+    live.settle()
+    assert live.workload("odd").status.unhealthy_nodes == ()

@@ -15,7 +15,7 @@ from kueuepy.jobs.job import Finished
 from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
 from kueuepy.jobs.topology import PodIndex, parse_count
-from kueuepy.jobs.topology_check import is_subdomain
+from kueuepy.manifest.formats import is_subdomain
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 

@@ -203,6 +203,6 @@ def _set_env(container: Section, variables: Sequence[Section]) -> None:
 
 
 def _ancestor(job: Section) -> str:
-    """Return the step of a TrainJob that a replicated job belongs to, from the label of its Jobs."""
+    """Return the step of the TrainJob to which a replicated job belongs, from the label in its Job template."""
     metadata = job.section("template").find("metadata")
     return metadata.texts("labels").get(_ANCESTOR, "") if metadata else ""

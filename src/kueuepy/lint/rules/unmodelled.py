@@ -2,20 +2,16 @@
 
 from collections.abc import Iterator
 
+from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.objects import Configuration
-from kueuepy.profiles import DEFAULTS
-from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 
-@rule("L20", "note", "A feature gate that kueuepy does not model has no effect.")
+@rule("L20", "warning", "kueuepy does not model a feature gate or a field, so that its decisions may differ.")
 def not_modelled(context: LintContext) -> Iterator[Hit]:
-    """Find feature gates that differ from their default but have no effect in kueuepy."""
-    configuration = context.configuration or Configuration()
-    defaults = DEFAULTS[configuration.release]
-    for name, on in configuration.feature_gates.items():
-        if name not in EFFECTIVE_GATES and on != defaults.get(name, on):
-            yield Hit(
-                "Configuration", ("featureGates", name), "is not modelled and does not change decisions of kueuepy"
-            )
+    """Find feature gates and fields that kueuepy does not model and that could change a decision."""
+    manifest = context.manifest
+    for found in unmodelled(
+        context.configuration, manifest.cluster_queues, manifest.cohorts, manifest.admission_checks
+    ):
+        yield Hit(found.obj or "Configuration", found.path, found.message)

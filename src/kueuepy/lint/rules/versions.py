@@ -8,7 +8,7 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.upgrade.early import EARLY, as_then, early_rules
 
 
-@rule("L29", "note", "The releases with this early API version may have interpreted the object differently.")
+@rule("L29", "note", "The object uses an early API version; releases with that version may interpret it differently.")
 def meant_something_else(context: LintContext) -> Iterator[Hit]:
     """Find ClusterQueues with fields that early releases ignored; for v1beta1, the release is v0.6."""
     manifest = context.manifest

@@ -7,6 +7,7 @@ from kueuepy.jobs import Unmanaged, unmanaged
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.manifest.convert import object_name
+from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, Workload
 
 _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
@@ -123,7 +124,7 @@ def left_alone(context: LintContext) -> Iterator[Hit]:
         namespaces=manifest.namespaces,
         local_queues=manifest.local_queues,
     )
-    places = {object_name(job): item.where() for job, item in zip(manifest.jobs, manifest.job_origins, strict=False)}
+    places = {object_name(job): job.where() for job in manifest.jobs if isinstance(job, ReadJob)}
     for job, why in found:
         if why is not Unmanaged.OWNER:
             name = object_name(job)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -17,7 +18,7 @@ from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.objects.ready import ready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kueuepy.manifest.schema.table import Schema
 
@@ -82,14 +83,21 @@ def _hook(schema: Schema) -> Callable[[Any], None] | None:
             checks.append((f"f{position}", check))
     if not checks:
         return None
+    names, tests = zip(*checks, strict=True)
+    values_of, unset = _values(names), msgspec.UNSET
 
     def hook(self: Any) -> None:
-        for field, check in checks:
-            value = getattr(self, field)
-            if value is not msgspec.UNSET and not check(value):
-                raise ValueError(field)
+        for value, check in zip(values_of(self), tests, strict=True):
+            if value is not unset and not check(value):
+                raise ValueError
 
     return hook
+
+
+def _values(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that returns the values of attributes; one call is faster than one for each attribute."""
+    get = attrgetter(*names)
+    return get if len(names) > 1 else lambda value: (get(value),)
 
 
 def _check(schema: Schema) -> Callable[[Any], object] | None:
@@ -141,10 +149,10 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
     names = list(schema.items.properties) if schema.items else []
     fields = [f"f{names.index(key)}" for key in schema.keys]
 
+    key_of = _values(fields)
+
     def are_distinct(items: Any) -> bool:
-        if len(items) < 2:  # noqa: PLR2004 - likewise
-            return True
-        return len({tuple([getattr(item, field) for field in fields]) for item in items}) == len(items)
+        return len(items) < 2 or len(set(map(key_of, items))) == len(items)  # noqa: PLR2004 - likewise
 
     return are_distinct
 

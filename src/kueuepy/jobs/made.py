@@ -1,0 +1,87 @@
+"""Workloads made from jobs, whose errors are about the jobs as they were written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
+from operator import getitem
+from typing import Any, NamedTuple
+
+from kueuepy.errors import KueueError, about
+from kueuepy.errors.problems import ManifestError, Path, Problem, steps
+from kueuepy.jobs.base import BaseJob
+from kueuepy.jobs.cluster import JobCluster
+from kueuepy.jobs.fields import Document
+from kueuepy.jobs.job import Job
+from kueuepy.jobs.registry import adapter_for
+from kueuepy.manifest.places import ReadJob
+from kueuepy.objects import Workload
+
+_OF_POD_SET = ("spec", "podSets")
+_TO_TEMPLATE = 4
+"""Length of the path of a pod set's template: `spec.podSets[0].template`."""
+
+
+class Made(NamedTuple):
+    """A Workload, and the job that it starts.
+
+    Attributes:
+        given: The job as it was given. For the pods of a group, the first pod.
+        manifest: The manifest of the job, with default queues and priority classes. The pods of a group are a single
+            manifest of kind List. A CronJob is replaced by the Job that it creates, and a Deployment by a Pod.
+        workload: The Workload.
+        cluster: The objects and settings from which the Workload was made.
+    """
+
+    given: Document
+    manifest: Document
+    workload: Workload
+    cluster: JobCluster
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """Change errors about the Workload to errors about the job, if the job was read from a file.
+
+        Raises:
+            KueueError: The error that was raised in the `with` block.
+        """
+        if not isinstance(self.given, ReadJob):
+            with about(self.workload.key):
+                yield
+            return
+        try:
+            with about(self.given):
+                yield
+        except ManifestError as error:
+            if error.about != self.workload.key:
+                raise
+            owner = adapter_for(self.given, config=self.cluster.config, related=self.cluster.related)
+            moved = [_moved(self.given, owner, problem) for _, problem in error.problems]
+            raise ManifestError(moved) from None
+        except KueueError as error:
+            if error.about == self.workload.key:
+                error.place(self.given.where(error.path))
+            raise
+
+
+def _moved(given: ReadJob, owner: Job, problem: Problem) -> tuple[str, Problem]:
+    """Convert a problem of a Workload to a problem of its job, with its position in the file."""
+    path = _path_in(owner, problem.path)
+    if path is None:
+        return f"{given.where()}: {owner.owner}", problem
+    return f"{given.where(path)}: {owner.owner}", Problem(path, problem.kind, problem.detail)
+
+
+def _path_in(job: Any, path: Path) -> Path | None:
+    """Convert the path of a field in a Workload's pod template to its path in the job's manifest; `None` if absent."""
+    if path[:2] != _OF_POD_SET or path[_TO_TEMPLATE - 1 : _TO_TEMPLATE] != ("template",):
+        return None
+    slots = job.slots(job.root) if isinstance(job, BaseJob) else ()
+    place = path[2]
+    if not isinstance(place, int) or place >= len(slots):
+        return None
+    found = (*steps(slots[place].template.path), *path[_TO_TEMPLATE:])
+    try:
+        reduce(getitem, found, job.manifest)
+    except (KeyError, IndexError, TypeError):
+        return None
+    return found
