@@ -217,6 +217,7 @@ def simulate(
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
+    announce(found.not_modelled)
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     if json:
