@@ -46,6 +46,7 @@ def read_jobs(
     names: list[str] | None = None,
     window: str | None = None,
     censored: Literal["drop", "exponential"] | None = None,
+    *,
     option: str = "--censored",
 ) -> Jobs:
     """Read the jobs of a log, a table, manifests, a recording or a running cluster.
