@@ -328,8 +328,8 @@ def test_reading_a_result_off_an_error_message_is_detected(code):
 
 
 LIBRARIES = {
-    "src/kueuepy/journal/lock.py",  # sqlite3, before Python 3.11
-    "src/kueuepy/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
+    "src/kueuepy/platform/journal/lock.py",  # sqlite3, before Python 3.11
+    "src/kueuepy/platform/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
     "src/kueuepy/objects/readable.py",  # msgspec
 }
 """Where the message of a library is read that tells nothing otherwise."""

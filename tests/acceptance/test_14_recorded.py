@@ -2,7 +2,7 @@
 
 import kueuepy as kq
 from embedding.dumps import admitted, dump, workload
-from kueuepy.importer import import_cluster
+from kueuepy.platform.importer import import_cluster
 
 
 def _dump(*queues):

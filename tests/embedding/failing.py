@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import KueueError, StateError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import pytest
 import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import StateError
-from kueuepy.journal import Journal
-from kueuepy.metrics import Watch
+from kueuepy.platform.journal import Journal
+from kueuepy.platform.metrics import Watch
 from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

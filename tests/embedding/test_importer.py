@@ -10,9 +10,9 @@ import pytest
 import kueuepy as kq
 from embedding.dumps import admitted, cluster_queue, condition, dump, local_queue, outcomes, pod, workload
 from kueuepy.errors import InvalidSpecError
-from kueuepy.importer import by_label, import_cluster
-from kueuepy.importer.progress import bar
-from kueuepy.visibility import cluster_queue_status
+from kueuepy.platform.importer import by_label, import_cluster
+from kueuepy.platform.importer.progress import bar
+from kueuepy.platform.visibility import cluster_queue_status
 
 
 def test_the_clock_starts_at_the_latest_time_of_the_dump():

@@ -15,7 +15,7 @@ import kueuepy as kq
 from crash import steps
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 
@@ -170,7 +170,7 @@ def test_a_second_journal_on_the_file_is_rejected(tmp_path, cluster):
         journal.scheduler(cluster)
         with pytest.raises(StateError, match="is in use by another Journal"):
             Journal(tmp_path / "j.db")
-        script = "import sys; from kueuepy.journal import Journal; Journal(sys.argv[1])"
+        script = "import sys; from kueuepy.platform.journal import Journal; Journal(sys.argv[1])"
         other = subprocess.run(  # noqa: S603 - our own interpreter
             [sys.executable, "-c", script, tmp_path / "j.db"], capture_output=True, text=True, check=False
         )

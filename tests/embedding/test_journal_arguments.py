@@ -9,7 +9,7 @@ import pytest
 import kueuepy as kq
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, StateError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import kueuepy as kq
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 
 def cluster(quota=4, *more, **settings):

@@ -10,7 +10,7 @@ import pytest
 
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, KueueError, StateError, UnsupportedError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 pytestmark = pytest.mark.sanitizer
@@ -154,7 +154,7 @@ def test_a_changed_row_is_rejected(written, change):
 
 def test_decisions_that_differ_from_the_journal_are_rejected(written, monkeypatch):
     path, _ = written
-    monkeypatch.setattr("kueuepy.journal.journal.decision_rows", lambda *_: [])
+    monkeypatch.setattr("kueuepy.platform.journal.journal.decision_rows", lambda *_: [])
     before = path.read_bytes()
     with pytest.raises(StateError, match="this release decides otherwise at call 2"):
         opened(path)

@@ -17,7 +17,7 @@ import pytest
 
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import StateError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 
@@ -113,7 +113,7 @@ def test_after_an_error_at_the_nth_statement_only_reading_works(tmp_path, cluste
     path = tmp_path / "j.db"
     connect = sqlite3.connect
     monkeypatch.setattr(
-        "kueuepy.journal.file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
+        "kueuepy.platform.journal.file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
     )
     journal = Journal(path)
     scheduler = journal.scheduler(cluster)
@@ -130,7 +130,8 @@ def test_a_failed_snapshot_changes_nothing(tmp_path, cluster, monkeypatch):
     connect = sqlite3.connect
     for at in range(7):
         monkeypatch.setattr(
-            "kueuepy.journal.file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
+            "kueuepy.platform.journal.file.sqlite3.connect",
+            lambda *args, **more: connect(*args, factory=Failing, **more),
         )
         journal = Journal(path)
         scheduler = journal.scheduler(cluster)

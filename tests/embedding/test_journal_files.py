@@ -19,7 +19,7 @@ import pytest
 import kueuepy as kq
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 BLOCK = 4096
@@ -145,7 +145,7 @@ def test_a_file_with_two_hard_links_is_rejected(tmp_path, cluster):
 def test_a_deleted_lock_file_does_not_allow_a_second_writer(tmp_path, cluster):
     path = tmp_path / "j.db"
     script = """
-        from kueuepy.journal import Journal
+        from kueuepy.platform.journal import Journal
         with Journal(path) as journal:
             journal.scheduler()
     """

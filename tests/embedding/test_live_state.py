@@ -11,8 +11,8 @@ import pytest
 import kueuepy as kq
 from embedding.dumps import admitted, cluster_queue, condition, dump, local_queue, workload
 from kueuepy.errors import NotFoundError, StateError
-from kueuepy.importer import import_cluster
-from kueuepy.visibility import pending_workloads
+from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.visibility import pending_workloads
 
 LIVE = Path(__file__).parent / "live"
 """Dumps of a real cluster at rest, and what Kueue's visibility API answered at that moment."""

@@ -8,8 +8,8 @@ import pytest
 
 import kueuepy as kq
 from embedding.cases import workload
-from kueuepy.metrics import Watch
-from kueuepy.metrics.text import number
+from kueuepy.platform.metrics import Watch
+from kueuepy.platform.metrics.text import number
 
 SECOND = 10**9
 LINE = re.compile(r"^kueue_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 import pytest
 
 import kueuepy as kq
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")

@@ -10,10 +10,10 @@ import pytest
 import kueuepy as kq
 from kueuepy import _core
 from kueuepy.engine.inventory import EventKind
-from kueuepy.journal import Journal
-from kueuepy.metrics import Watch
 from kueuepy.objects.times import EPOCH
-from kueuepy.visibility import SchedulerEvent
+from kueuepy.platform.journal import Journal
+from kueuepy.platform.metrics import Watch
+from kueuepy.platform.visibility import SchedulerEvent
 from saved import from_bytes, to_bytes
 
 RACKS = kq.Topology("racks", levels=["rack", kq.objects.HOSTNAME_LABEL])
@@ -72,7 +72,7 @@ def test_the_kinds_of_events_are_those_of_the_core():
 
 @pytest.mark.parametrize("kind", _core.EVENT_KINDS)
 def test_an_event_of_each_kind_is_a_row_of_the_table(kind):
-    from kueuepy.visibility import event_table  # noqa: PLC0415
+    from kueuepy.platform.visibility import event_table  # noqa: PLC0415
 
     event = SchedulerEvent(EPOCH, 0, kind, "default/w", *[""] * 9, EPOCH, None)
     assert event_table([event])["kind"] == [kind]

@@ -17,9 +17,9 @@ import pytest
 import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import NotFoundError, StateError
-from kueuepy.journal import Journal
-from kueuepy.metrics import Watch
-from kueuepy.visibility import drain_events
+from kueuepy.platform.journal import Journal
+from kueuepy.platform.metrics import Watch
+from kueuepy.platform.visibility import drain_events
 from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.threads
@@ -404,7 +404,7 @@ def test_many_threads_read_one_result():
 
 
 def test_environments_are_stepped_by_one_thread_at_a_time():
-    rl = pytest.importorskip("kueuepy.rl")
+    rl = pytest.importorskip("kueuepy.lab.rl")
     cluster = kq.Cluster(kq.ResourceFlavor("f"), [kq.ClusterQueue.of(n, {"f": {"cpu": 10}}) for n in "ab"])
     jobs = kq.Jobs.of([{"queue": "ab"[n % 2], "submit": 60 * n, "runtime": 600, "cpu": 1} for n in range(1440)])
     path = "ClusterQueue/{}:quota[f/cpu].nominalQuota"

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import kueuepy as kq
 from kueuepy.errors import InternalError, KueueError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy.history import RecordingWriter
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.history import RecordingWriter
 from live.server import events
 
 WEEK = Path(__file__).parents[2] / "examples" / "week"

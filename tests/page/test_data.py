@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.history import RecordedState, Recording
-from kueuepy.importer import import_cluster
 from kueuepy.objects import SECOND
 from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED
-from kueuepy.pages.recorded import recorded_data
 from kueuepy.pages.state import state_data
+from kueuepy.platform.history import RecordedState, Recording
+from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.site.recorded import recorded_data
 from page.conftest import at
 
 GPU = "nvidia.com/gpu"

@@ -9,9 +9,9 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.history import Recording
-from kueuepy.loopback import Server
-from kueuepy.pages import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
+from kueuepy.look.loopback import Server
+from kueuepy.platform.history import Recording
+from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
 from page.conftest import WEEK
 
 MANIFEST = """

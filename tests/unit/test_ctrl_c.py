@@ -97,7 +97,7 @@ def again():
 """,
     "journal": """
 import os, tempfile
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 one, path = None, os.path.join(tempfile.mkdtemp(), "j.db")
 with Journal(path, durability="process") as journal:
     kept = journal.scheduler(scheduler(10_000, cpu=1_000))

@@ -4,7 +4,8 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli.app import main
-from kueuepy.upgrade import EARLY_RULES, as_then, compare_versions
+from kueuepy.cluster.early import EARLY_RULES, as_then
+from kueuepy.lab.upgrade import compare_versions
 
 LENDING = "examples/seeds/001/lending-limit.yaml"
 PREEMPTION = "examples/seeds/003/team-a-queue.yaml"

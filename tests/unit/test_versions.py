@@ -6,8 +6,8 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli.app import main
-from kueuepy.importer import import_cluster
-from kueuepy.metrics import Watch
+from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.metrics import Watch
 from kueuepy.profiles import DEFAULTS, RELEASES, release_of, rules_of
 from stories import scenario, workload
 

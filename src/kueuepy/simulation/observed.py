@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from kueuepy.history import Recording
 from kueuepy.manifest import collector, load
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.history import Recording
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.items import of_workloads
 from kueuepy.simulation.lifetimes import Lifetime, lifetime_in, lifetime_of

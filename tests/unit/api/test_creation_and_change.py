@@ -9,8 +9,8 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError
-from kueuepy.journal import Journal
 from kueuepy.manifest import to_dict
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 SECOND = kq.objects.SECOND

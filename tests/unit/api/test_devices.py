@@ -9,12 +9,12 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors.problems import path_text
-from kueuepy.journal import Journal
 from kueuepy.lint import lint
 from kueuepy.manifest import dump, from_dict, to_dict
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.validation.devices import mapping_faults
+from kueuepy.platform.journal import Journal
 from kueuepy.selectors import compile_error, evaluate
 from saved import from_bytes, to_bytes
 

@@ -1,8 +1,8 @@
 import re
 
 import kueuepy as kq
-from kueuepy.display.html import MOST_BYTES, sheet_html
-from kueuepy.notebook import Sheet
+from kueuepy.look.notebook import Sheet
+from kueuepy.pages.html import MOST_BYTES, sheet_html
 
 from .conftest import DEFAULT, queue, workload
 

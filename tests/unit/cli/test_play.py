@@ -5,7 +5,7 @@ import re
 import socket
 import threading
 
-from kueuepy.play import Server
+from kueuepy.lab.play import Server
 
 from .conftest import EXAMPLES
 

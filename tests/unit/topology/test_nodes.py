@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.journal import Journal
 from kueuepy.manifest import from_dict, to_dict
+from kueuepy.platform.journal import Journal
 
 from .conftest import FLAVOR, RACKS, centre, hosts, job, places
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
-from kueuepy.apiserver import ClusterReader, Connection, LiveSource
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import LimitError, ManifestError, Problem
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.text import Text
+from kueuepy.platform.apiserver import ClusterReader, Connection, LiveSource
 
 One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any] | LiveSource
 Source: TypeAlias = One | Iterable[One]
@@ -85,7 +85,7 @@ def opened(source: Any) -> Any:
     name = os.fspath(source)
     if name.startswith(CLUSTER):
         return ClusterReader(Connection.open(name.removeprefix(CLUSTER)))
-    from kueuepy.history import RecordedState  # noqa: PLC0415 - SQLite is imported where it is needed
+    from kueuepy.platform.history import RecordedState  # noqa: PLC0415 - SQLite is imported where it is needed
 
     return RecordedState.open(name)
 
