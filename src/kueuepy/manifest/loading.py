@@ -35,7 +35,7 @@ from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import Configuration, LocalQueue, Object
+from kueuepy.objects import Configuration, LocalQueue, Object, Workload
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
@@ -61,8 +61,8 @@ def load(
 
     Objects in versions v1alpha1, v1alpha2, v1beta1 and v1beta2 of Kueue's API get the defaults of their version, are
     validated like on an API server, and are converted to v1beta2. Fields that kubectl adds are ignored. Kinds that do
-    not affect admission are skipped with a note. References between objects are not checked. Objects from a running
-    cluster have been validated by its API server, so their values are not checked again.
+    not affect admission are skipped with a note. References between objects are not checked. Workloads of a
+    running cluster have been validated by its API server and are not validated again.
 
     Strict mode rejects everything that an API server would reject. Lenient mode makes these corrections and adds a note
     for each: unknown fields are removed; a covered resource without quota gets quota 0; numbers and strings are
@@ -383,7 +383,7 @@ class _Loader:
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
         for place, (obj, item) in self._objects.items():
-            if self._is_served(item):
+            if isinstance(obj, Workload) and self._is_served(item):
                 continue
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
