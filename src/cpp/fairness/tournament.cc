@@ -1,6 +1,6 @@
-// Mirrors pkg/scheduler/fair_sharing_iterator.go (kueue ff69552e79). Kueue computes the shares of all heads of
-// a tree again for each head. Admitting a head changes only the usage of the nodes above its queue. The share
-// of any other node is therefore computed once, and each cohort keeps its contenders in a heap.
+// Mirrors pkg/scheduler/fair_sharing_iterator.go (kueue ff69552e79). Kueue computes the shares of all heads
+// of a tree again for each head. Admitting a head changes only the usage of the nodes above its queue. The
+// share of any other node is therefore computed once, and each cohort keeps its contenders in a heap.
 #include "fairness/tournament.h"
 
 #include <algorithm>

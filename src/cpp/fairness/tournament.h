@@ -53,7 +53,8 @@ class Tournament {
     std::vector<size_t> heads;
     bool is_built = false;
     bool may_saturate = false;
-    NodeId last = kNoId;  // Queue of the head returned last. The brackets above it are updated at the next Pop().
+    NodeId last =
+        kNoId;  // Queue of the head returned last. The brackets above it are updated at the next Pop().
   };
 
   size_t PopFrom(NodeId root);
