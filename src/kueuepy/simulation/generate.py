@@ -1,7 +1,7 @@
-"""Generators of random jobs with documented distributions; a seed gives the same jobs on every platform.
+"""Generators of random jobs with documented distributions; a seed produces the same jobs on every platform.
 
 Every sample is `Generator(PCG64(SeedSequence([seed, crc32(name of the stream)]))).random(n)`, converted to a time or a
-choice by inverse transform sampling. Each docstring names the streams of its function.
+choice by inverse transform sampling. The docstring of each function names the random streams that it uses.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _CLOCK = re.compile(r"[0-9]{1,2}")
 
 
 def rate_of(rate: float | str) -> float:
-    """Return an arrival rate as arrivals per second.
+    """Convert an arrival rate to arrivals per second.
 
     Args:
-        rate: A number of arrivals per second, or a text such as `30/h`, `2/m` or `500/d`.
+        rate: Arrivals per second, or a string such as `30/h`, `2/m` or `500/d`.
 
     Raises:
-        InvalidSpecError: `rate` is not a rate, or not more than 0.
+        InvalidSpecError: `rate` is not a rate, or is not greater than 0.
     """
     text = str(rate)
     number, _, unit = text.partition("/")
@@ -69,7 +69,7 @@ def poisson(
 ) -> JobColumns:
     """Generate the arrivals of a Poisson process.
 
-    The gaps between arrivals are `-log1p(-u) / rate`, where `u` is drawn from the random stream `gap QUEUE`. Runtimes
+    The times between arrivals are `-log1p(-u) / rate`, where `u` is drawn from the random stream `gap QUEUE`. Runtimes
     are drawn from the random stream `runtime QUEUE`.
 
     >>> poisson("team", "30/h", "1h", {"gpu": 1}, n=3)["nvidia.com/gpu"].tolist()
@@ -77,7 +77,7 @@ def poisson(
 
     Args:
         queue: The LocalQueue.
-        rate: The arrival rate: jobs per second, or a text such as `30/h`.
+        rate: The arrival rate: jobs per second, or a string such as `30/h`.
         runtime: A distribution of runtimes, or one runtime for all jobs.
         requests: The request of each pod, by resource.
         n: The number of jobs; required unless `days` is set.
@@ -99,7 +99,7 @@ def poisson(
 
 
 def _enough(rate: float, seconds: float) -> int:
-    """Return a number of gaps that almost surely exceeds the number of arrivals in this time."""
+    """Return a number of samples that almost surely exceeds the number of arrivals in this time."""
     mean = rate * seconds
     return int(mean + 10 * np.sqrt(mean) + 20)
 
@@ -117,14 +117,14 @@ def bursts(
 ) -> JobColumns:
     """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
 
-    Gaps between batches use the stream `gap QUEUE`, and runtimes use `runtime QUEUE`.
+    The times between batches use the stream `gap QUEUE`, and runtimes use the stream `runtime QUEUE`.
 
     >>> len(bursts("team", "2/h", 4, "1h", {"gpu": 1}, n=2))
     8
 
     Args:
         queue: The LocalQueue.
-        rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
+        rate: The arrival rate of batches: batches per second, or a string such as `2/h`.
         size: The number of jobs in a batch.
         runtime: A distribution of runtimes, or one runtime for all jobs.
         requests: The request of each pod, by resource.
@@ -154,14 +154,14 @@ def diurnal(
     """Generate the arrivals of a Poisson process whose rate changes with the time of day.
 
     The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
-    thins a Poisson process with the highest rate; it uses the streams `gap QUEUE`, `thin QUEUE` and `runtime QUEUE`.
+    thins a Poisson process with the highest rate. It uses the streams `gap QUEUE`, `thin QUEUE` and `runtime QUEUE`.
 
     >>> len(diurnal("team", "24/d", "1h", {"gpu": 1}, days=7)) > 100
     True
 
     Args:
         queue: The LocalQueue.
-        rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
+        rate: The mean arrival rate: jobs per second, or a string such as `350/d`.
         runtime: A distribution of runtimes, or one runtime for all jobs.
         requests: The request of each pod, by resource.
         days: The length of the process, in days.
@@ -192,10 +192,10 @@ def gpu_mix(
 ) -> JobColumns:
     """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
 
-    Of the jobs, 93.2 % need one GPU, 2.2 % need 2, 2.3 % need 4, 2.0 % need 8, and 0.3 % need 16 to 64. Runtimes are
-    log-normal (sigma 1.8). The median is 15 minutes for one GPU; it doubles with the number of GPUs, up to 4 hours.
-    Jobs arrive as a Poisson process. A pod has at most 8 GPUs. The streams are `gap`, `size`, `queue` and `runtime
-    SIZE`.
+    One GPU is requested by 93.2 % of the jobs, 2 GPUs by 2.2 %, 4 GPUs by 2.3 %, 8 GPUs by 2.0 %, and 16 to 64 GPUs by
+    0.3 %. Runtimes are log-normal (sigma 1.8). The median runtime is 15 minutes for one GPU, and doubles when the
+    number of GPUs doubles, up to 4 hours. Jobs arrive as a Poisson process. A pod requests at most 8 GPUs. The streams
+    are `gap`, `size`, `queue` and `runtime SIZE`.
 
     >>> gpu_mix(days=1).resources
     ('nvidia.com/gpu',)
@@ -205,7 +205,7 @@ def gpu_mix(
         days: The length of the log, in days; 7 by default.
         gpus: The number of GPUs of the cluster; 400 by default.
         load: The mean fraction of the GPUs in use; 0.9 by default. The load determines the arrival rate.
-        queues: The LocalQueues, which receive jobs with equal probability; `jobs` by default.
+        queues: The LocalQueues, among which the jobs are distributed with equal probability; `jobs` by default.
     """
     for name, value in (("load", load), ("gpus", gpus), ("days", days)):
         if not 0 < value < float("inf"):
@@ -236,7 +236,7 @@ def gpu_mix(
 
 
 def profile(path: str) -> JobColumns:
-    """Read the workloads of a generator file of Kueue's scheduler performance test; the column `kind` is their class.
+    """Read the workloads of a generator file of Kueue's scheduler performance test; `kind` is the workload's class.
 
     Args:
         path: The generator file.
