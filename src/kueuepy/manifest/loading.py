@@ -1,4 +1,4 @@
-"""`load`: read files, texts and parsed objects into a Manifest."""
+"""`load`: read files, strings and parsed objects into a Manifest."""
 
 from collections.abc import Callable
 from operator import itemgetter

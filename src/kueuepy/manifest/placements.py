@@ -84,7 +84,7 @@ def _roots(individual: dict[str, Any]) -> int:
 
 
 def _is_one_domain(part: dict[str, Any]) -> bool:
-    """Return whether all domains of a slice are the same one."""
+    """Return whether all domains of a slice are the same domain."""
     return all(values.get("individual") is None for values in part["valuesPerLevel"])
 
 

@@ -11,7 +11,7 @@ from kueuepy.objects.quota import QuotaTable, ResourceGroup
 
 @checked_methods
 class Cohort(Object, frozen=True, kw_only=True):
-    """A node in the tree of quotas.
+    """A node in the quota tree.
 
     A cohort without a Cohort object, which exists only because its members name it, has no quotas of its own and no
     parent.

@@ -143,7 +143,7 @@ class ResourceTransformation(Value, frozen=True):
 
 
 class CounterSource(Value, frozen=True):
-    """Charges a counter of partitionable devices instead of the number of devices.
+    """A counter of partitionable devices that is charged to quota instead of the number of devices.
 
     Source: KEP-2941.
 
@@ -162,7 +162,7 @@ class CounterSource(Value, frozen=True):
 
 
 class CapacitySource(Value, frozen=True):
-    """Charges a capacity of shareable devices instead of the number of devices.
+    """A capacity of shareable devices that is charged to quota instead of the number of devices.
 
     >>> CapacitySource(name="memory", driver="gpu.example.com").driver
     'gpu.example.com'

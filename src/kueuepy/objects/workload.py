@@ -170,7 +170,7 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
         return replace(self, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in self.pod_sets))
 
     def has_spec_of(self, other: "Workload") -> bool:
-        """Return whether this Workload has the same spec as another one.
+        """Return whether this Workload has the same spec as another Workload.
 
         Args:
             other: The other Workload; its metadata and status may differ.

@@ -314,8 +314,8 @@ class JobColumns(Columns):
         """Return the jobs that satisfy a condition.
 
         Args:
-            mask: A boolean mask with one value per row, or a function of this table that returns one. Row numbers are
-                accepted as well.
+            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Row numbers
+                are accepted as well.
 
         Raises:
             InvalidSpecError: The mask has the wrong length or type.

@@ -78,7 +78,7 @@ class Comparison:
         """Store the results in order.
 
         Args:
-            results: The results by name of the policy, at least one.
+            results: The results of one or more policies, by name of the policy.
 
         Raises:
             InvalidSpecError: `results` is empty.
@@ -164,7 +164,7 @@ class Comparison:
 
     @cached_property
     def queues(self) -> dict[str, tuple[QueueOutcome | None, ...]]:
-        """The outcomes of each ClusterQueue, one per policy; `None` where the ClusterQueue is not active."""
+        """The outcomes of each ClusterQueue, one per policy; `None` for policies under which it is not active."""
         outcomes = [queues_of(result) for result in self.results.values()]
         names = dict.fromkeys(name for queues in outcomes for name in queues)
         return {name: tuple(queues.get(name) for queues in outcomes) for name in names}

@@ -246,7 +246,7 @@ class FleetPrepared(Prepared):
         return max(int(self.core.stats["now"]), self.zero, self.reached)
 
     def apply(self, thing: Any) -> None:
-        """Refuse a change: changes of a fleet must be events of the simulation.
+        """Reject a change: changes to a fleet must be events of the simulation.
 
         Raises:
             UnsupportedError: Always.
@@ -257,7 +257,7 @@ class FleetPrepared(Prepared):
         )
 
     def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
-        """Refuse jobs: all jobs of a fleet must be submitted at the start.
+        """Reject new jobs: all jobs of a fleet must be submitted at the start.
 
         Raises:
             UnsupportedError: Always.

@@ -90,7 +90,7 @@ class Groups:
         return found
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the largest value of each group; 0 for an empty group or one without a positive value.
+        """Return the largest value of each group; 0 for a group that is empty or has no positive value.
 
         Args:
             values: The values, by position in `rows`.

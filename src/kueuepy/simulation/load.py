@@ -225,7 +225,7 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
 
 
 def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], headroom: float) -> dict[str, int]:
-    """Return the nominal quota for these jobs by resource, in displayed units (cores for cpu).
+    """Return the nominal quota for these jobs by resource, in displayed units (cores for CPU).
 
     Raises:
         InvalidSpecError: The headroom is negative or not finite.

@@ -38,7 +38,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Teller:
-    """Reports progress to a function or a progress bar, at most ten times a second."""
+    """A reporter of progress, which calls a function or updates a progress bar at most ten times a second."""
 
     def __init__(self, progress: Any, total: int, unit: str = "jobs") -> None:
         """Choose how to report progress.

@@ -139,7 +139,7 @@ class Result(Recorded, Framed):
                 seconds; the end of the warm-up by default. Metrics of jobs include only the jobs submitted in the
                 window.
             end: The end of the window (exclusive); the end of the simulation by default.
-            where: A boolean mask of shape (jobs,), or a function that returns one for the table of jobs. The metrics
+            where: A boolean mask of shape (jobs,), or a function that returns a mask for the table of jobs. The metrics
                 include only these jobs. By default, they include all jobs.
             bound: The smallest runtime for the bounded slowdown, in seconds; 10 by default.
             prices: The price of one unit of a resource for one hour, by flavor, for the metric `cost`. A flavor without

@@ -53,7 +53,7 @@ _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 @checked_methods
 class Simulation:
-    """A simulation that runs step by step; `simulate` runs one to its end.
+    """A simulation that runs step by step; `simulate` runs a simulation to its end.
 
     Only one thread at a time may use a Simulation. A method raises `StateError` while another thread runs a method of
     the same object. Threads that each work on their own `fork` do not affect each other. `copy.copy` and

@@ -10,7 +10,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     20
 
     Attributes:
-        document_bytes: Number of bytes in one file or text.
+        document_bytes: Number of bytes in one file or string.
         depth: Depth of nested mappings and lists.
         nodes: Number of keys, values and list items in a document. Before parsing, the number is estimated by counting
             the characters that can start a node.

@@ -97,7 +97,7 @@ class Plots:
             ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            StateError: The result is not that of a Fleet, or the usage was not recorded.
+            StateError: The result is not a result of a Fleet, or the usage was not recorded.
         """
         return draw(data.clusters(self._run, flavor_resource), ax)
 
@@ -110,7 +110,7 @@ class Plots:
             ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            StateError: The result is not that of a Fleet, or the runs were not recorded.
+            StateError: The result is not a result of a Fleet, or the runs were not recorded.
         """
         return draw(jobs.dispatch(self._run, jobs_, start), ax)
 
