@@ -99,7 +99,7 @@ class GeneratedJobs(JobColumns):
 
         Args:
             queue: The LocalQueue.
-            rate: The arrival rate: jobs per second, or a text such as `30/h`.
+            rate: The arrival rate: jobs per second, or a string such as `30/h`.
             runtime: A distribution of runtimes, or one runtime for all jobs.
             requests: The request of each pod, by resource.
             n: The number of jobs; required unless `days` is set.
@@ -142,7 +142,7 @@ class GeneratedJobs(JobColumns):
 
         Args:
             queue: The LocalQueue.
-            rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
+            rate: The arrival rate of batches: batches per second, or a string such as `2/h`.
             size: The number of jobs in a batch.
             runtime: A distribution of runtimes, or one runtime for all jobs.
             requests: The request of each pod, by resource.
@@ -182,7 +182,7 @@ class GeneratedJobs(JobColumns):
 
         Args:
             queue: The LocalQueue.
-            rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
+            rate: The mean arrival rate: jobs per second, or a string such as `350/d`.
             runtime: A distribution of runtimes, or one runtime for all jobs.
             requests: The request of each pod, by resource.
             days: The length of the process, in days.

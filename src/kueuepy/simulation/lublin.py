@@ -1,4 +1,4 @@
-"""The workload model of Lublin and Feitelson: rigid parallel jobs as in the logs of three supercomputers.
+"""The workload model of Lublin and Feitelson: rigid parallel jobs, fitted to the logs of three supercomputers.
 
 U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid jobs. Journal
 of Parallel and Distributed Computing 63 (2003), 1105-1122. The parameters are taken from the model in the Parallel
@@ -40,7 +40,7 @@ class Gamma:
     """A gamma distribution, tabulated at 4,097 points with linear interpolation."""
 
     def __init__(self, shape: float, scale: float) -> None:
-        """Compute the table, which ends 12 standard deviations and 30 scale units above the mean."""
+        """Compute the table up to the mean plus 12 standard deviations plus 30 times the scale parameter."""
         self._scale = scale
         self._at = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 30, _POINTS)
         self._below = _incomplete_gamma(shape, self._at)
@@ -111,7 +111,7 @@ def _runtimes(seed: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _arrivals(seed: int, n: int) -> Floats:
-    """Return arrival times in seconds after midnight, by inverting the cumulative arrival weight of the day."""
+    """Return arrival times in seconds after midnight, from the inverse of the cumulative arrival weight of the day."""
     edges = Gamma(*_DAY).below(np.arange(_FIRST_SLOT, _FIRST_SLOT + _SLOTS + 1) - 0.5)
     weights = np.roll(np.diff(edges), _FIRST_SLOT - 1)
     over = np.concatenate([[0.0], np.cumsum(weights / weights.mean())])

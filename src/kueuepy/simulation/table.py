@@ -31,7 +31,7 @@ _WORKLOADS = (".yaml", ".yml", ".json")
 
 
 def _has_workloads(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a manifest, a recording or a running cluster rather than a table of jobs."""
+    """Return whether a path names a manifest, a recording or a running cluster rather than a table of jobs."""
     return is_live(path) or str(path).endswith(_WORKLOADS)
 
 
@@ -45,14 +45,14 @@ class Jobs(GeneratedJobs):
     | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
     | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
     | `submit` | submission time: `datetime64[ns]` in UTC if the input has dates, otherwise seconds | see below |
-    | `runtime` | runtime in seconds if the job is not evicted; infinite: the job never ends | see below |
+    | `runtime` | runtime in seconds without evictions; infinite: the job never ends | see below |
     | `pods` | number of pods | 1 |
     | `min_pods` | smallest number of pods that may be admitted (partial admission); -1: all pods or none | -1 |
     | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
     | `cpu`, `memory`, any name with a `/` | request of each pod, in cores, bytes or devices | 0 |
     | `priority` | priority of the Workload | 0 |
     | `flavor` | the only flavor that the job may use | any flavor |
-    | `limit` | `maximumExecutionTimeSeconds`, in seconds; infinite: no limit | infinite |
+    | `limit` | maximum execution time (`maximumExecutionTimeSeconds`); infinite: no limit | infinite |
     | `every`, `cost`, `restore`, `grace` | the job's own `RunModel`, in seconds; NaN: value of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
     | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
@@ -61,26 +61,26 @@ class Jobs(GeneratedJobs):
     | any other | available for grouping in `Result.by` | |
 
     The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
-    runtime, the job never ends and a note reports this, but `read` leaves the row out.
+    runtime, the job never ends, and a note reports this. `read` leaves out such rows instead.
 
-    `of` and `simulate` require neither column in rows and DataFrames. Without `submit`, a job is submitted at the
+    `of` and `simulate` accept rows and DataFrames without these columns. Without `submit`, a job is submitted at the
     start. Without `runtime`, a job never ends. Manifests and Workloads have neither column; see `from_manifests`.
 
-    The constructor also accepts other units. Times can be numbers of seconds, texts (`1h30m`, `7d`, Slurm's
-    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities; numbers of
-    cpu are cores. `gpu` is an alias of `nvidia.com/gpu`, `mem` of `memory`, `duration` of `runtime` and `local_queue`
-    of `queue`. The latest time is 2262-04-11T23:47:16Z.
+    The constructor also accepts other units. Times can be numbers of seconds, strings (`1h30m`, `7d`, Slurm's
+    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities. For `cpu`,
+    numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration` for `runtime` and
+    `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
     >>> jobs["runtime"].tolist(), jobs["nvidia.com/gpu"].tolist(), jobs.span
     ([3600.0, 90.0], [1, 8], 60.0)
 
     Attributes:
-        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
-        header: The description of a log in its file, such as the comments of an SWF file.
+        notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
+        header: The description that the file of a log contains, such as the comments in an SWF file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
             this tuple, or -1.
-        quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
+        quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
     __slots__ = ("_read",)
@@ -88,7 +88,7 @@ class Jobs(GeneratedJobs):
     _read: dict[str, Any]
 
     def _column(self, name: str) -> Any:
-        """Return a column in public units, which is converted once."""
+        """Return a column in public units; the conversion takes place only once."""
         if not hasattr(self, "_read"):
             self._read = {}
         known = self._read
@@ -105,20 +105,21 @@ class Jobs(GeneratedJobs):
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
         **options: Unpack[LogOptions],
     ) -> Self:
-        """Read jobs from a file: CSV, Parquet, JSON lines, a log of a real cluster, or Workloads with their status.
+        """Read jobs from a file: CSV, Parquet, JSON lines, a trace of a real cluster, or Workloads with their status.
 
-        `kueuepy.simulation.read.read` lists the formats and their options. The format `workloads`, which YAML and JSON
-        files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have, is that of `from_workloads`.
+        `kueuepy.simulation.read.read` lists the formats and their options. YAML and JSON files, recordings
+        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads` and are read as by
+        `from_workloads`.
 
         Args:
             path: The file; gzip compression of logs is detected.
             format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects it from the name and
                 the header of the file.
-            map: The names of columns in the file, by their names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
             options: Options of the format.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or a row is invalid; the message names file and line.
+            InvalidSpecError: The file cannot be read, or a row is invalid; the message names the file and the line.
             UnsupportedError: The format needs a library that is not installed.
         """
         if format == "workloads" or (format == "auto" and _has_workloads(path)):
@@ -130,18 +131,18 @@ class Jobs(GeneratedJobs):
 
     @classmethod
     def from_workloads(cls, source: Any, *, user: str | None = None) -> Self:
-        """Create jobs from the Workloads of a cluster, as they really ran.
+        """Create jobs from the Workloads of a cluster, as they ran on the cluster.
 
         A finished Workload has the runtime of its last run, from its admission to its end. For a Workload that has not
-        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` ask
-        what to do with these jobs. A Workload that finished without an admission is left out, with a note. Besides the
-        columns of `Jobs`, the table has:
+        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` have
+        arguments that specify how to treat these jobs. A Workload that finished without an admission is left out, with
+        a note. Besides the columns of `Jobs`, the table has:
 
         | column | meaning |
         | --- | --- |
         | `recorded_start` | time of the last admission |
-        | `recorded_wait` | seconds from the creation to the last admission, without earlier runs |
-        | `past_runtime` | seconds that earlier runs lasted before an eviction (`accumulatedPastExecutionTimeSeconds`) |
+        | `recorded_wait` | seconds from the creation to the last admission, excluding earlier runs |
+        | `past_runtime` | total seconds of runs that ended with an eviction (`accumulatedPastExecutionTimeSeconds`) |
         | `evictions`, `evictions REASON` | number of evictions, in total and by reason (`schedulingStats`) |
         | `finish_reason` | reason of the Finished condition, `Deleted`, or `Deactivated`; empty while unfinished |
         | `job`, `user` | kind and name of the job; the value of the label `user` |
@@ -149,7 +150,8 @@ class Jobs(GeneratedJobs):
         Args:
             source: A dump, `cluster:CONTEXT`, a recording (`history.db`), a Cluster, or a list of Workloads or
                 manifests. A recording also contains Workloads that have been deleted.
-            user: The label that names the user of a Workload. A recording has the users of `kueuepy record --users`.
+            user: The label that contains the user of a Workload. A recording contains the users if it was made with
+                `kueuepy record --users`.
 
         Raises:
             InvalidSpecError: The source contains no Workload.
@@ -165,16 +167,17 @@ class Jobs(GeneratedJobs):
         return found
 
     def complete(self, how: Any, seed: int = 0) -> Self:
-        """Return the jobs with complete runtimes: none is `censored`.
+        """Return the jobs with estimates of the full runtimes of unfinished jobs; no job in the result is `censored`.
 
         Args:
-            how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponential time to
-                what they have run so far; its mean is estimated for each queue from finished and unfinished jobs. For a
-                distribution, such as `kueuepy.sim.LogNormal`, runtimes are drawn that exceed what was observed.
+            how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponentially
+                distributed time to the runtime of each unfinished job so far; the mean is estimated for each queue from
+                finished and unfinished jobs. With a distribution, such as `kueuepy.sim.LogNormal`, the runtimes of
+                unfinished jobs are drawn from it so that they exceed the observed runtimes.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
-            InvalidSpecError: `how` is something else, or no job has finished and `how` is `exponential`.
+            InvalidSpecError: `how` has another value, or `how` is `exponential` and no job has finished.
         """
         return self._like(completed(self.exact(), how, seed))
 
@@ -186,7 +189,7 @@ class Jobs(GeneratedJobs):
 
         Args:
             frame: The DataFrame; a polars LazyFrame is collected.
-            map: The names of columns in the DataFrame, by their names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the DataFrame, by the corresponding names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
@@ -208,7 +211,7 @@ class Jobs(GeneratedJobs):
 
         Args:
             table: The table.
-            map: The names of columns in the table, by their names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the table, by the corresponding names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
@@ -221,7 +224,8 @@ class Jobs(GeneratedJobs):
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
         """Create jobs from manifests of jobs and Workloads, in their order.
 
-        Workloads may have several pod sets. A job is submitted at its creation time, or at the start if it has none.
+        Workloads may have several pod sets. A job is submitted at its creation time; without a creation time, the job
+        is submitted at the start.
 
         Args:
             manifests: The result of `kueuepy.load`, or a list of jobs and Workloads.
@@ -248,13 +252,13 @@ class Jobs(GeneratedJobs):
 
     @classmethod
     def concat(cls, tables: Sequence[JobColumns]) -> Self:
-        """Concatenate tables; a table without a column gets the default value of the column.
+        """Concatenate tables; if a table lacks a column, its rows get the default value of the column.
 
         Args:
             tables: The tables, in order.
 
         Raises:
-            InvalidSpecError: A column contains numbers in one table and texts in another.
+            InvalidSpecError: A column contains numbers in one table and strings in another table.
         """
         return cls._like(items.concat(tables))
 
@@ -262,12 +266,12 @@ class Jobs(GeneratedJobs):
         """Return the number of jobs and the mean load of each queue.
 
         Args:
-            cluster: A cluster whose nominal quotas to compare with; optional.
+            cluster: A cluster with whose nominal quotas to compare the load; optional.
 
         Returns:
             One row per queue, with columns `queue`, `jobs`, `part` (fraction of all jobs), and for each resource `mean`
-            (the mean amount in use if no job waits; cores for cpu). With a cluster, also `load`: the mean divided by
-            the nominal quota of the ClusterQueue.
+            (the mean amount in use if no job waited; cores for CPU). With a cluster, a column `load` contains the mean
+            divided by the nominal quota of the ClusterQueue.
         """
         return load.describe(self.exact(), cluster)
 
