@@ -31,10 +31,10 @@ class Tournament {
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return !by_queue_.empty(); }
   // Returns the index of the next head at the current usage, and removes it. Cohort trees, and ClusterQueues
-  // without a cohort, share no quota; Kueue processes them in the random order of a Go map. This order
-  // matters only if trees share nodes of a topology. Here, the next tree is the tree of the first remaining
-  // head. For this purpose, heads that fit come first, and heads are then ordered by queue time and by queue
-  // name.
+  // without a cohort, share no quota with one another. Kueue processes them in the random iteration order of
+  // a Go map. This order matters only if trees share nodes of a topology. Here, the next tree is the tree of
+  // the first remaining head. For this purpose, heads that fit come first, and heads are then ordered by
+  // queue time and by queue name.
   size_t Pop();
 
  private:
