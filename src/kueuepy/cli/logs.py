@@ -36,7 +36,7 @@ Window: TypeAlias = Annotated[
 
 Censored: TypeAlias = Annotated[
     Literal["drop", "exponential"] | None,
-    typer.Option("--censored", help="How to complete the runtimes of jobs that had not finished when recorded."),
+    typer.Option("--censored", help="How to treat jobs that had not finished when the log was recorded."),
 ]
 
 
