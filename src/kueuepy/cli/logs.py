@@ -54,7 +54,7 @@ def read_jobs(
         kind: Its format; `auto` detects it.
         names: Pairs `NAME=COLUMN` that rename columns.
         window: The time window of the submissions, `FROM:TO`; all jobs by default.
-        censored: How to complete the runtimes of jobs that had not finished.
+        censored: How to treat jobs that had not finished when the log was recorded.
 
     Raises:
         InvalidSpecError: Some jobs had not finished, and `censored` is not set.

@@ -1,4 +1,4 @@
-"""`kueuepy rbac`: print the permissions that reading a cluster needs."""
+"""`kueuepy rbac`: print the permissions that are needed to read a cluster."""
 
 from typing import Annotated
 
