@@ -36,7 +36,7 @@ Window: TypeAlias = Annotated[
 
 Censored: TypeAlias = Annotated[
     Literal["drop", "exponential"] | None,
-    typer.Option("--censored", help="How to complete the runtimes of jobs that had not finished when recorded."),
+    typer.Option("--censored", help="How to treat jobs that had not finished when the log was recorded."),
 ]
 
 
@@ -56,7 +56,7 @@ def read_jobs(
         kind: Its format; `auto` detects it.
         names: Pairs `NAME=COLUMN` that rename columns.
         window: The time window of the submissions, `FROM:TO`; all jobs by default.
-        censored: How to complete the runtimes of jobs that had not finished.
+        censored: How to treat jobs that had not finished when the log was recorded.
         option: The name of the argument `censored` in error messages.
 
     Raises:

@@ -55,7 +55,7 @@ _Missing: TypeAlias = Annotated[
     Literal["error", "skip", "wait"],
     typer.Option(
         "--missing",
-        help="Treatment of jobs without an existing LocalQueue: exit with 1, skip them, or let them wait.",
+        help="How to treat jobs whose LocalQueue does not exist: exit with 1, skip them, or let them wait.",
     ),
 ]
 _OnLoop: TypeAlias = Annotated[
@@ -144,7 +144,11 @@ _Edit: TypeAlias = Annotated[
 ]
 _At: TypeAlias = Annotated[
     str | None,
-    typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the simulation, e.g. quota changes."),
+    typer.Option(
+        "--at",
+        metavar="FILE",
+        help="YAML or JSON list of events that happen during the simulation, e.g. quota changes.",
+    ),
 ]
 
 
@@ -180,10 +184,10 @@ def simulate(
 ) -> None:
     """Simulate jobs on a cluster configuration in virtual time.
 
-    Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue.
-    FILE holds the configuration: queues, cohorts, flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a
-    cluster, or manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and
-    the requests of each pod, such as cpu, memory or gpu.
+    Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue. FILE contains the
+    configuration: queues, cohorts and flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a cluster, or
+    manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and the requests
+    of each pod, such as cpu, memory or gpu.
 
     TIME is a number of seconds or a duration such as 90s, 2h30m or 7d. --until, --warmup, --window and the events of
     --at count from the submission of the first job. An event is a mapping such as
