@@ -2,10 +2,8 @@
 
 import shlex
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -14,7 +12,7 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, announce, fail, print_json, say, table, time_left, writing
+from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -211,9 +209,9 @@ def simulate(
         "missing": missing,
     }
     try:
-        with _progress(len(table_)) as tell, warnings.catch_warnings():
+        with counting("jobs done") as show, warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # they are in the result
-            found = run(cluster, table_, progress=tell or False, **options)
+            found = run(cluster, table_, progress=_waiting(show) if show else False, **options)
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
@@ -244,25 +242,9 @@ def _edited(cluster: Cluster, file: str | None) -> Cluster:
     return cluster
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
-    """Yield a function that shows progress on standard error, or `None` if that is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-
-    begin = time.monotonic()
-
-    def show(progress: Progress) -> None:
-        done = f"{progress.done:,} of {total:,} {plural(total, 'job')} done, {progress.waiting:,} waiting or running"
-        left = time_left(time.monotonic() - begin, progress.done, total)
-        sys.stderr.write(f"\r{done}{f', about {left} left' if left else ''}\x1b[K")
-        sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[K")
+def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:
+    """Return a function that shows the progress of a simulation."""
+    return lambda progress: show(progress.done, progress.total, f", {progress.waiting:,} waiting or running")
 
 
 def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:

@@ -365,7 +365,8 @@ class Result(Recorded, Framed):
         Args:
             path: The file to write. Default: no file is written.
             title: The title of the page.
-            explained: The number of whole explanations in the page.
+            explained: The maximum number of whole explanations in the page, both of workloads that are pending at the
+                end and of the longest periods in which a workload was pending before.
 
         Returns:
             The page, which a notebook displays.
@@ -374,10 +375,13 @@ class Result(Recorded, Framed):
             StateError: The file cannot be written, or the runs or the usage were not recorded.
         """
         from kueuepy.pages import Page  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.earlier import explain_earlier  # noqa: PLC0415 - only on use
         from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
 
         scheduler = None if self._run is None else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
+        if self._run is not None:
+            explain_earlier(data, self._run, explained)
         data.notes = list(self.warnings)
         found = Page(data)
         if path is not None:
