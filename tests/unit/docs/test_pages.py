@@ -95,7 +95,20 @@ def test_every_public_name_is_in_the_reference():
 
 @pytest.mark.parametrize(
     "room",
-    ["answers", "errors", "jobs", "lab", "lint", "manifest", "objects", "platform", "platform.live", "replay", "sim", "testing"],
+    [
+        "answers",
+        "errors",
+        "jobs",
+        "lab",
+        "lint",
+        "manifest",
+        "objects",
+        "platform",
+        "platform.live",
+        "replay",
+        "sim",
+        "testing",
+    ],
 )
 def test_every_public_name_of_a_module_is_in_the_reference(room):
     text = _reference()

@@ -106,6 +106,7 @@ class SweepPlots:
             _name_axis(ax.figure.colorbar(points, ax=ax).ax.yaxis, colour)
         _name_axis(ax.xaxis, names[0])
         _name_axis(ax.yaxis, names[1])
+        ax.set_title("Policies by two metrics; lower left is best", loc="left")
         ax.legend()
         return ax
 
@@ -152,6 +153,7 @@ class SweepPlots:
         ax.set_xlabel(_lines(path))
         _name_axis(ax.yaxis, name)
         self._ticks(ax, path)
+        ax.set_title(f"{name} by the value of a field", loc="left")
         ax.legend()
         return ax
 
@@ -187,6 +189,7 @@ class SweepPlots:
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
         _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
+        ax.set_title(f"{name} by the values of two fields", loc="left")
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
@@ -224,7 +227,7 @@ class SweepPlots:
         ticks = [f"{_lines(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
         ax.set_xticks(range(len(names)), ticks, fontsize="small")
         ax.set_yticks([0, 1], ["smallest", "largest"])
-        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False)
+        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, title="One line per policy")
         return ax
 
     def _column(self, name: str) -> Any:
@@ -339,6 +342,7 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
     ax.set_xlabel(_lines(vary))
     _name_axis(ax.yaxis, figure)
+    ax.set_title(f"Values that meet {target}", loc="left")
     ax.legend()
     return ax
 

@@ -208,9 +208,9 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     let line = "";
     for (let i = 0; i < points; i++) line += `${x(i)},${y(nominal[i])} ${x(i + 1)},${y(nominal[i])} `;
-    const side = drawn("text", {transform: "translate(12 110) rotate(-90)", "text-anchor": "middle"});
+    const side = drawn("text", {transform: "translate(20 110) rotate(-90)", "text-anchor": "middle"});
     side.textContent = `Usage (${amountUnit()})`;
-    made.push(side);
+    made.push(Object.assign(drawn("title", {}), {textContent: `Usage (${amountUnit()}) of each ClusterQueue over time`}), side);
     made.push(drawn("polyline", {points: line, fill: "none", stroke: "currentColor", "stroke-dasharray": "4 3"}));
     for (const share of [0, 0.5, 1]) {
       const value = top / 1.05 * share;
@@ -348,7 +348,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       owner = knob.owner;
       cellName = null;
     }
-    if (knob.cell !== cellName && knob.cell) { group.append(element("h3", knob.cell)); cellName = knob.cell; }
+    if (knob.cell !== cellName && knob.cell) { group.append(element("p", knob.cell, {className: "cell"})); cellName = knob.cell; }
     group.append(slider(knob));
   }
   const of = element("label", "Resource: "), at = element("label", "Time: "), moment = element("div");

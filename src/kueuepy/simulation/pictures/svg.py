@@ -446,7 +446,7 @@ def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
         return f'<text x="{layout.left}" y="{layout.top + 20}">No evictions</text>', []
     left, top = layout.left + (60 if layout.legend else 20), layout.top + 42
     wide = (layout.full - left - 10) / max(len(shown.columns), 4)
-    high = (layout.height - 10) / max(len(shown.rows), 4)
+    high = (layout.height - 10) / max(len(shown.rows), 3)
     body = [f'<text x="{left}" y="{top - 24}">Preemptor →</text><text x="4" y="{top - 6}">Victim ↓</text>']
     for column, name in enumerate(shown.columns):
         label = escape(_fitted(name, wide - 4))
