@@ -78,8 +78,8 @@ CHECKS = """
     colours: Object.fromEntries(Object.entries(colours).map(([name, found]) => [name, [...found]])),
     wide: document.documentElement.scrollWidth - innerWidth,
     headings: [...document.querySelectorAll("h1, h2, h3")].map((one) => +one.tagName[1]),
-    unlabelled: [...document.querySelectorAll("svg:not([aria-hidden=true])")].filter((one) => one.getAttribute("role") !== "img"
-      || !one.getAttribute("aria-label") || !one.querySelector("title")).length,
+    unlabelled: [...document.querySelectorAll("svg:not([aria-hidden=true])")].filter((one) =>
+      one.getAttribute("role") !== "img" || !one.getAttribute("aria-label") || !one.querySelector("title")).length,
     headless: [...document.querySelectorAll("table")].filter((one) => !one.querySelector("th[scope=col]")).length,
     visible: [...document.querySelectorAll("svg")].filter((one) => one.checkVisibility()).length,
     cards: [...document.querySelectorAll(".kq-card")].map((one) => one.getAttribute("aria-label")),

@@ -64,7 +64,7 @@ def test_a_sweep_shows_few_columns_with_waits_first(sweep):
 def test_a_front_is_drawn_as_steps_with_units(sweep):
     pytest.importorskip("matplotlib")
     ax = sweep.plot.pareto("wait_mean", "lost_hours")
-    assert ax.get_xlabel() == "wait_mean"
+    assert ax.get_xlabel() == "Mean wait"
     ax.figure.canvas.draw()
     assert any(label.get_text().endswith((" s", " min", " h")) for label in ax.get_xticklabels())
     assert ax.get_ylabel().endswith("(h)")

@@ -198,6 +198,12 @@ def simulate(
     cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
     table_ = read_jobs(jobs, format, map, window, censored)
     table_ = table_ if load is None else table_.scale_load(load)
+    if seed:
+        say(
+            "warning: --seed has no effect: nothing is random in simulations of this command",
+            style="yellow",
+            stderr=True,
+        )
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),
         "clock": Clock(cycle),

@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.colours import colour_of, contrast
 from kueuepy.look.numbers import duration, number
 from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
 from kueuepy.tables import Categorical
 
@@ -357,6 +358,17 @@ def _metric(name: str) -> str:
     return name.partition("(")[0].partition("[")[0]
 
 
+def _in_words(name: str) -> str:
+    """Return the label of an axis: a metric in words, or a path in lines."""
+    metric = _known(name)
+    if not metric:
+        return _lines(name)
+    percent = name.removeprefix("wait_p").partition("(")[0].partition("[")[0]
+    if metric == "wait_p95" and name.startswith("wait_p"):
+        return f"{percent}th percentile of the wait{name[len(f'wait_p{percent}') :]}"
+    return label_of(metric) + name[len(_metric(name)) :]
+
+
 def _value_text(name: str, value: float) -> str:
     """Format a value by the unit of its metric; values of fields have no unit."""
     return figure_text(_known(name), value) if _known(name) else number(value)
@@ -389,4 +401,4 @@ def _name_axis(axis: Any, name: str) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
     else:
         axis.set_major_locator(MaxNLocator("auto", integer=metric in _WHOLE))
-    axis.set_label_text(f"{name} (h)" if unit == "hours" else _lines(name))
+    axis.set_label_text(f"{_in_words(name)} (h)" if unit == "hours" else _in_words(name))
