@@ -21,10 +21,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kueuepy import _home
-from kueuepy.look import notebook
+from kueuepy import sources as _sources
+from kueuepy.look import notebook as _notebook
 
 if TYPE_CHECKING:
     __version__: str
+
+    import os
 
     from kueuepy import answers, errors, jobs, lab, manifest, objects, platform, sim
     from kueuepy._core import Quantity, Question
@@ -141,7 +144,26 @@ def _html(value: object) -> str:
     return html(value)
 
 
-notebook.shown_by(_html)
+def _cluster(context: str) -> _sources.LiveSource:
+    from kueuepy.platform.apiserver import ClusterReader, Connection  # noqa: PLC0415 - only a running cluster needs it
+
+    return ClusterReader(Connection.open(context))
+
+
+def _state(name: str) -> _sources.LiveSource:
+    from kueuepy.platform.history import RecordedState  # noqa: PLC0415 - imports SQLite
+
+    return RecordedState.open(name)
+
+
+def _recording(path: str | os.PathLike[str]) -> _sources.RecordedJobs:
+    from kueuepy.platform.history import Recording  # noqa: PLC0415 - imports SQLite
+
+    return Recording(path)
+
+
+_notebook.shown_by(_html)
+_sources.read_by(_sources.Readers(_cluster, _state, _recording))
 
 
 if not TYPE_CHECKING:

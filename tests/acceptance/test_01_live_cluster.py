@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import yaml
 
-from embedding.dumps import WHEN, admission, admitted, condition, dump, local_queue, outcomes, workload
+from importer.dumps import WHEN, admission, admitted, condition, dump, local_queue, outcomes, workload
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.importer.progress import terminal_bar
 from kueuepy.platform.visibility import cluster_queue_status

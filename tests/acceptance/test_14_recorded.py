@@ -1,7 +1,7 @@
 """The state of a real cluster, simulated with another configuration (SI)."""
 
 import kueuepy as kq
-from embedding.dumps import admitted, dump, workload
+from importer.dumps import admitted, dump, workload
 from kueuepy.platform.importer import import_cluster
 
 

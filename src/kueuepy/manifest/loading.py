@@ -37,8 +37,8 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
 from kueuepy.objects import Configuration, LocalQueue, Object
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
-from kueuepy.platform.apiserver import LiveSource
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
+from kueuepy.sources import LiveSource
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50

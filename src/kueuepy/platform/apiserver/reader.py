@@ -11,6 +11,7 @@ from kueuepy.errors import ApiError
 from kueuepy.platform.apiserver.connection import FORBIDDEN, NOT_FOUND, Connection
 from kueuepy.platform.apiserver.resources import DEPLOYMENTS, KUEUE, MANAGER_CONFIG, OF_TOPOLOGY, RESOURCES
 from kueuepy.profiles import DEVELOPMENT, release_of_image
+from kueuepy.sources import LiveSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,28 +28,6 @@ _MANAGERS = (
 _HINT = "`kueuepy rbac` prints the permissions that reading a cluster needs"
 _GATES = "--feature-gates="
 _FILE = "controller_manager_config.yaml"
-
-
-class LiveSource:
-    """A source of objects other than a file: a running cluster, or a recording of one.
-
-    Attributes:
-        name: The source as the user wrote it, such as `cluster:prod`.
-        release: The release of Kueue, such as `v0.18`; an empty string if it is unknown.
-        notes: Notes on what could not be read, and which defaults are used instead.
-        stamp: The resourceVersion of the list of each kind that has been read.
-        time: The time of reading or, for a recording, of the state, in nanoseconds since the Unix epoch.
-    """
-
-    name: str
-    release: str
-    notes: list[str]
-    stamp: dict[str, str]
-    time: int
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the objects."""
-        raise NotImplementedError
 
 
 class ClusterReader(LiveSource):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Timestamp
 from kueuepy.objects.times import LONGEST, moment_ns
-from kueuepy.platform.apiserver import LiveSource
 from kueuepy.platform.history.schema import connected, unpack
+from kueuepy.sources import LiveSource
 
 if TYPE_CHECKING:
     import os
