@@ -423,7 +423,7 @@ class Scheduler(SchedulerQuestions):
         """Return the number of workloads by status, and the usage of each Cohort and ClusterQueue as a table."""
         from kueuepy.scheduler.shown import sheet_of  # noqa: PLC0415 - only on use
 
-        return repr_text([sheet_of(self)], self)
+        return repr_text([sheet_of(self.usage, self.workloads, repr(self).strip("<>"))], self)
 
     _repr_html_ = repr_html
 

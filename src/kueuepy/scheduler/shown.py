@@ -10,19 +10,19 @@ from kueuepy.explain.words import amount
 from kueuepy.look.notebook import Sheet
 
 if TYPE_CHECKING:
-    from kueuepy.engine.tables import UsageTable
-    from kueuepy.scheduler.scheduler import Scheduler
+    from kueuepy.engine.tables import UsageTable, WorkloadTable
 
 _NAMES = ("Cohort or ClusterQueue", "flavor/resource", "usage", "pending", "admitted")
 
 
-def sheet_of(scheduler: Scheduler) -> Sheet:
+def sheet_of(grid: UsageTable, workloads: WorkloadTable, caption: str) -> Sheet:
     """Return one row for each Cohort or ClusterQueue, flavor and resource, with its usage and its workloads.
 
     Args:
-        scheduler: The Scheduler.
+        grid: The usage.
+        workloads: The workloads.
+        caption: The beginning of the title; the number of workloads by status follows.
     """
-    grid, workloads = scheduler.usage, scheduler.workloads
     usage, quota = grid.array("usage"), grid.array("subtree_quota")
     states = list(workloads["status"])
     numbers = Counter(zip(workloads["cluster_queue"], states, strict=True))
@@ -35,7 +35,7 @@ def sheet_of(scheduler: Scheduler) -> Sheet:
             name = "  " * depth + node.name if place == 0 else ""
             rows.append((name, *_usage(grid, usage[row], quota[row], cell), *(counts if place == 0 else ("", ""))))
     known = ", ".join(f"{count:,} {state.lower()}" for state, count in sorted(Counter(states).items()))
-    return Sheet(_NAMES, rows, f"{repr(scheduler).strip('<>')}{f' ({known})' if known else ''}", source=".usage")
+    return Sheet(_NAMES, rows, f"{caption}{f' ({known})' if known else ''}", source=".usage")
 
 
 def usage_text(resource: str, used: int, own: int) -> str:
