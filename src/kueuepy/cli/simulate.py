@@ -198,12 +198,7 @@ def simulate(
     cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
     table_ = read_jobs(jobs, format, map, window, censored)
     table_ = table_ if load is None else table_.scale_load(load)
-    if seed:
-        say(
-            "warning: --seed has no effect: nothing is random in simulations of this command",
-            style="yellow",
-            stderr=True,
-        )
+    _warn_of_seed(seed)
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),
         "clock": Clock(cycle),
@@ -223,12 +218,7 @@ def simulate(
         raise typer.Exit(ANSWER_IS_NO) from None
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
-    if json:
-        print_json(as_data(found) | ({} if verdicts is None else {"gate": verdicts.to_dicts()}))
-    else:
-        tell_result(found)
-        for verdict in verdicts or ():
-            say(str(verdict), style="" if verdict.passed else "red")
+    _print(found, verdicts, json=json)
     if verdicts is not None and not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
 
@@ -246,6 +236,22 @@ def _edited(cluster: Cluster, file: str | None) -> Cluster:
             cluster = cluster.replace(found, names=False)
     announce(not_modelled(cluster))
     return cluster
+
+
+def _print(found: Result, verdicts: Any, *, json: bool) -> None:
+    """Print a result, and whether it meets the targets, if there are any."""
+    if json:
+        print_json(as_data(found) | ({} if verdicts is None else {"gate": verdicts.to_dicts()}))
+    else:
+        tell_result(found)
+        for verdict in verdicts or ():
+            say(str(verdict), style="" if verdict.passed else "red")
+
+
+def _warn_of_seed(seed: int) -> None:
+    if seed:
+        text = "warning: --seed has no effect: nothing is random in simulations of this command"
+        say(text, style="yellow", stderr=True)
 
 
 def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:

@@ -163,9 +163,7 @@ def sweep(
     given = [pair("--over", text) for text in over]
     space = {path: _values(path, text, sampled=number is not None) for path, text in given}
     policies: Any = space if number is None else sample(space, number)
-    names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
-    if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
-        raise typer.BadParameter("needs --pareto with two metrics", param_hint="'--picture'")
+    names = _metrics(pareto, picture)
     with _workers(dask) as client, counting("simulations done") as show:
         grid = run(
             cluster,
@@ -183,8 +181,7 @@ def sweep(
     if out is not None:
         with writing(out):
             _save(grid, out)
-    if len(grid.errors) == len(grid.policies):
-        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
+    _expect_valid(grid)
     chosen = grid.best(best, where=where)
     front = grid.pareto(minimise=names) if names else grid.means
     if picture is not None:
@@ -206,6 +203,18 @@ def sweep(
             )
     if chosen is None:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _metrics(pareto: str | None, picture: str | None) -> list[str]:
+    names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
+    if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
+        raise typer.BadParameter("needs --pareto with two metrics", param_hint="'--picture'")
+    return names
+
+
+def _expect_valid(grid: Sweep) -> None:
+    if len(grid.errors) == len(grid.policies):
+        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
 
 
 def _values(path: str, text: str, *, sampled: bool) -> Any:
