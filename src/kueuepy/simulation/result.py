@@ -360,14 +360,15 @@ class Result(Recorded, Framed):
     ) -> Page:
         """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
-        The page shows quota, usage, pending workloads and running workloads at every moment. The tables of a result do
-        not record why a workload was pending; the page explains the workloads that are still pending at the end. For
-        other moments, use `result.at(time).explain(name)`.
+        The page shows quota, usage, pending workloads and running workloads at every moment. It explains the workloads
+        that are still pending at the end, and the longest periods in which workloads were pending before. For other
+        moments, use `result.at(time).explain(name)`.
 
         Args:
             path: The file to write. By default, no file is written.
             title: The title of the page.
-            explained: The largest number of workloads for which the page contains a full explanation.
+            explained: The maximum number of whole explanations in the page, both of workloads that are pending at the
+                end and of the longest periods in which a workload was pending before.
 
         Returns:
             The page, which a notebook displays.
@@ -376,10 +377,13 @@ class Result(Recorded, Framed):
             StateError: The file cannot be written, or the runs or the usage were not recorded.
         """
         from kueuepy.pages import Page  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.earlier import explain_earlier  # noqa: PLC0415 - only on use
         from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
 
         scheduler = None if self._run is None else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
+        if self._run is not None:
+            explain_earlier(data, self._run, explained)
         data.notes = list(self.warnings)
         found = Page(data)
         if path is not None:

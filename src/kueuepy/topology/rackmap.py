@@ -209,7 +209,7 @@ class RackMap:
         if resource is not None and resource not in self.resources:
             raise NotFoundError(f'resource: no node has "{resource}"; {suggestion(resource, self.resources)}')
         shown = resource or self.resource
-        title = f"{self.topology} ({self.flavor}): {shown}"
+        title = f"Topology {self.topology}, flavor {self.flavor}: {shown} by workload"
         return draw(self.racks, shown, title=title, remarks=[f"{node}: {why}" for node, why in self.absent.items()])
 
     def _repr_html_(self) -> str:

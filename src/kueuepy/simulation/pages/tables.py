@@ -79,7 +79,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
     kept = kept[:MOST_ROWS]
     right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
     heads = "".join(
-        f'<th scope="col"{" class=kq-n" * side}>{escape(name)}</th>' for name, side in zip(header, right, strict=True)
+        f'<th scope="col"{" class=kq-n" * side}>{escape(name).replace("/", "/<wbr>")}</th>'
+        for name, side in zip(header, right, strict=True)
     )
     body = "".join(f"<tr>{''.join(_cells(row, right))}</tr>\n" for row in kept)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

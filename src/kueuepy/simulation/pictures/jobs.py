@@ -84,7 +84,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
         begin, lost = float(runs["reserved"][row]), float(runs["lost"][row])
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
     number = len(set(runs["job"][kept].tolist()))
-    title = f"First {counted(number, 'job')} with quota" + (f" on {flavor}" if flavor is not None else "")
+    title = f"Runs of the first {counted(number, 'job')} with quota" + (f" on {flavor}" if flavor is not None else "")
     return Bars(title, f"Time after the first submission ({x})", tuple(bars))
 
 
@@ -109,7 +109,7 @@ def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
             begin, end, lost = float(runs["start"][row]), float(ends[row]), float(runs["lost"][row])
             cut, job = runs["outcome"][row] in ("Preempted", "Evicted"), run.name_of(int(runs["job"][row]))
             bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, job, name, place))
-    title = f"Clusters of the first {counted(len(set(runs['job'][kept].tolist())), 'job')}"
+    title = f"Runs on each worker of the first {counted(len(set(runs['job'][kept].tolist())), 'job')}"
     return Bars(title, f"Time after the first submission ({x})", tuple(bars))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy.errors.libraries import imported
 from kueuepy.look.colours import ALL, DARK_THEME, LIGHT_THEME, Theme, colour_of, contrast, luminance
 from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.shown import Bars, Lines, Matrix, Stack
+from kueuepy.simulation.pictures.shown import LANES, Bars, Lines, Matrix, Stack
 
 if TYPE_CHECKING:
     from kueuepy.simulation.pictures.shown import Bar, Line, Shown
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HATCH = "////"
 _PALE = 0.5
+_TICKS = 8
 _MIDDLE = 0.18
 """Luminance above which a background counts as light: as far from black as from white, by contrast."""
 _MARKS = {"admissions": (0.0, 0.03), "evictions": (0.96, 1.0)}
@@ -197,6 +198,11 @@ def _ink() -> Any:
 
 
 def _name(ax: Any, x: str, y: str) -> None:
+    from matplotlib.ticker import AutoLocator, MaxNLocator  # noqa: PLC0415 - only on use
+
+    for axis in (ax.xaxis, ax.yaxis):
+        if isinstance(axis.get_major_locator(), AutoLocator):  # its steps include 2.5, as in 17.5 GPUs
+            axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     for side in ("top", "right"):
@@ -222,6 +228,7 @@ def _lines(shown: Lines, ax: Any) -> None:
         else:
             ax.step(line.x, line.y, where="post", label=line.name, **style)
     _scale(shown, ax)
+    ax.margins(x=0)
     _name(ax, shown.x, shown.y)
     for mark in shown.marks:
         low, high = _MARKS[mark.name]
@@ -290,14 +297,15 @@ def _bars(shown: Bars, ax: Any) -> None:
     _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
-    _name(ax, shown.x, "Runs at the same time")
+    ax.set_yticks([])  # the number of a lane means nothing
+    _name(ax, shown.x, LANES)
     _legend(ax)
 
 
 @_draw.register
 def _matrix(shown: Matrix, ax: Any) -> None:
-    ax.set_xlabel("Preemptor")
-    ax.set_ylabel("Victim")
+    ax.set_xlabel("ClusterQueue of the preemptor")
+    ax.set_ylabel("ClusterQueue of the victim")
     if not shown.rows:
         ax.text(0.5, 0.5, "No evictions", ha="center", va="center", transform=ax.transAxes)
         ax.set_xticks([])
@@ -307,7 +315,7 @@ def _matrix(shown: Matrix, ax: Any) -> None:
 
     shades = LinearSegmentedColormap.from_list("evictions", [paper_of(ax), theme_of(ax).heat])
     image = ax.imshow(shown.counts, cmap=shades, aspect="auto", vmin=0)
-    ax.figure.colorbar(image, ax=ax, label="Evictions")
+    ax.figure.colorbar(image, ax=ax, label="Number of evictions")
     ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=20, ha="right")
     ax.set_yticks(range(len(shown.rows)), shown.rows)
     for (row, column), count in np.ndenumerate(shown.counts):

@@ -102,6 +102,10 @@ class Bar(msgspec.Struct, frozen=True):
     colour: int
 
 
+LANES = "Runs, one lane each"
+"""The label of the vertical axis of a Gantt chart, which has no ticks: the order of the lanes means nothing."""
+
+
 class Bars(msgspec.Struct, frozen=True):
     """Data for a Gantt chart: runs of jobs in lanes."""
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from kueuepy.look.colours import ALL, LIGHT_THEME, class_of, colour_of, picture_style
 from kueuepy.simulation.pictures.shown import (
+    LANES,
     Bar,
     Bars,
     Ends,
@@ -126,7 +127,9 @@ class _Frame:
         exact = np.log10(values) if self.logs[1] else np.asarray(values, float)
         return np.round(self.layout.top + self.layout.height * (1 - (exact - low) / ((high - low) or 1)), 1)
 
-    def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = (), *, shares: bool = False) -> str:
+    def axes(
+        self, x: str, y: str, ticks: Sequence[tuple[float, str]] = (), *, shares: bool = False, scaled: bool = True
+    ) -> str:
         left, top, width, height = self.layout.left, self.layout.top, self.layout.width, self.layout.height
         bottom = top + height
         body = [f'<path d="M{left} {top}V{bottom}H{left + width}" fill="none" stroke="currentColor"/>']
@@ -135,7 +138,7 @@ class _Frame:
             for row, line in enumerate(text.split("\n")):
                 label = f'<text x="{place:g}" y="{bottom + 16 + 13 * row}" text-anchor="middle">{escape(line)}</text>'
                 body.append(label)
-        for at, text in self._ticks(1, shares=shares):
+        for at, text in self._ticks(1, shares=shares) if scaled else ():
             place = float(self.down(at))
             body.append(f'<path d="M{left - 4} {place:g}h4" stroke="currentColor"/>')
             body.append(f'<text x="{left - 7}" y="{place + 4:g}" text-anchor="end">{escape(text)}</text>')
@@ -421,7 +424,7 @@ def _bars(shown: Bars, layout: Layout) -> tuple[str, _Legend]:
     )
     if any(bar.cut for bar in shown.bars):
         legend += [Key("evicted", "", "line"), Key("lost progress", "kq-others", "hatch")]
-    return pattern + "".join(body) + frame.axes(shown.x, "Runs at the same time"), legend
+    return pattern + "".join(body) + frame.axes(shown.x, LANES, scaled=False), legend
 
 
 def _bar(bar: Bar, frame: _Frame, height: float, prefix: str) -> str:
@@ -443,7 +446,7 @@ def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
         return f'<text x="{layout.left}" y="{layout.top + 20}">No evictions</text>', []
     left, top = layout.left + (60 if layout.legend else 20), layout.top + 42
     wide = (layout.full - left - 10) / max(len(shown.columns), 4)
-    high = (layout.height - 10) / max(len(shown.rows), 4)
+    high = (layout.height - 10) / max(len(shown.rows), 3)
     body = [f'<text x="{left}" y="{top - 24}">Preemptor →</text><text x="4" y="{top - 6}">Victim ↓</text>']
     for column, name in enumerate(shown.columns):
         label = escape(_fitted(name, wide - 4))
