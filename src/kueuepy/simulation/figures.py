@@ -103,8 +103,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)
             and 1 (all shares are equal). The share of a ClusterQueue is its largest fraction of all nominal quota of a
             resource, divided by its fair sharing weight. `None` if no job held quota.
-        blocked_share: Mean over time of used quota divided by entitled quota, over ClusterQueues while jobs wait there;
-            `None` if no job waits. For example, 1.22 means that the queues used 122 % of their entitlement. The
+        blocked_share: Time-weighted mean of used quota divided by entitled quota, over the ClusterQueues in which jobs
+            wait; `None` if no job waits. For example, 1.22 means that the queues used 122 % of their entitlement. The
             entitled quota of a ClusterQueue is its nominal quota plus its weighted share of the nominal quota of its
             cohorts.
         evictions: Number of evictions.

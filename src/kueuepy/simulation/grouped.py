@@ -99,7 +99,7 @@ class Groups:
         return found
 
     def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the values with a 0 before each group, and the positions of the zeros.
+        """Return the values with a 0 inserted before each group, and the positions of the zeros.
 
         `reduceat` adds the first value of a group to the sum of its other values. With a leading 0, it returns the same
         result as `numpy.sum`, and an empty group has a value.

@@ -44,7 +44,8 @@ class Teller:
         """Choose how to report progress.
 
         Args:
-            progress: A function to call; `True` for a tqdm bar; `None` for a tqdm bar in notebooks and terminals only.
+            progress: A function that is called with the progress, `True` for a tqdm bar, or `None` for a tqdm bar only
+                in notebooks and terminals.
             total: The total amount of work.
             unit: The unit of work, for the progress bar.
         """

@@ -92,7 +92,7 @@ class Result(Recorded, Framed):
         warmup: Length of the warm-up in seconds; metrics exclude it.
         settings: The arguments of the simulation; a dict if the result was loaded from files.
         stats: The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
-        wall: The CPU time of `simulate` in seconds, under `cpu_s`.
+        wall: A dict that contains the CPU time of `simulate` in seconds, under the key `cpu_s`.
     """
 
     _tables: ClassVar[tuple[str, ...]] = TABLES

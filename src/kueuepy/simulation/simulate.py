@@ -321,8 +321,8 @@ def simulate(
     """Simulate jobs on a cluster in virtual time.
 
     Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At each point in
-    time, jobs finish first. Then changes and state changes of admission checks take effect, and then jobs arrive.
-    Scheduling cycles follow until a cycle changes nothing. The same input always gives an identical result.
+    time, jobs finish first. Then planned changes and new states of admission checks take effect, and finally jobs
+    arrive. Scheduling cycles follow until a cycle changes nothing. The same input always gives an identical result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
