@@ -23,16 +23,22 @@ bool Borrows(const Head& head, const Share& share) {
 
 Tournament::Tournament(State& state, const std::vector<Head>& heads)
     : state_(state), heads_(heads), standings_(heads.size()) {
-  for (size_t i = 0; i < heads.size(); ++i) by_queue_[state.forest().Name(heads[i].queue)] = i;
-  for (const auto& [name, index] : by_queue_) order_.push_back(index);
+  head_of_.assign(static_cast<size_t>(state.forest().size()), kNobody);
+  for (size_t i = 0; i < heads.size(); ++i) head_of_[static_cast<size_t>(heads[i].queue)] = i;
+  for (size_t i = 0; i < heads.size(); ++i) {
+    if (IsLeft(i)) by_name_.push_back(i);
+  }
+  const auto precedes = [&](size_t a, size_t b) {
+    return state.forest().Name(heads[a].queue) < state.forest().Name(heads[b].queue);
+  };
+  if (!std::is_sorted(by_name_.begin(), by_name_.end(), precedes))
+    std::sort(by_name_.begin(), by_name_.end(), precedes);
+  remaining_ = by_name_.size();
+  order_ = by_name_;
   std::stable_sort(order_.begin(), order_.end(), [&heads](size_t a, size_t b) {
     if (heads[a].fits != heads[b].fits) return heads[a].fits;
     return heads[a].queue_time < heads[b].queue_time;
   });
-}
-
-bool Tournament::IsLeft(size_t index) const {
-  return by_queue_.count(state_.forest().Name(heads_[index].queue)) > 0;
 }
 
 size_t Tournament::Pop() {
@@ -44,14 +50,31 @@ size_t Tournament::Pop() {
     ComputeShares(root);
     winner = RunTournament(root);
   }
-  by_queue_.erase(state_.forest().Name(heads_[winner].queue));
+  head_of_[static_cast<size_t>(heads_[winner].queue)] = kNobody;
+  --remaining_;
   return winner;
 }
 
 void Tournament::ComputeShares(NodeId root) {
-  for (const auto& [name, index] : by_queue_) {
-    if (state_.forest().Root(heads_[index].queue) == root) ComputeSharesOf(index);
+  for (size_t index : by_name_) {
+    if (state_.forest().Root(heads_[index].queue) == root && IsLeft(index)) ComputeSharesOf(index);
   }
+}
+
+bool Tournament::UpdateSeen(const Head& head, AncestorShares& standing) const {
+  const Forest& forest = state_.forest();
+  const int columns = state_.quota.flavor_resources();
+  bool changed = standing.at.empty();
+  size_t at = 0;
+  for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
+    if (standing.seen.size() == at) standing.seen.resize(at + static_cast<size_t>(columns));
+    for (FlavorResourceId fr = 0; fr < columns; ++fr, ++at) {
+      const Amount used = state_.quota.Usage(node, fr);
+      changed = changed || used != standing.seen[at];
+      standing.seen[at] = used;
+    }
+  }
+  return changed;
 }
 
 void Tournament::ComputeSharesOf(size_t index) {
@@ -60,11 +83,12 @@ void Tournament::ComputeSharesOf(size_t index) {
   // Kueue subtracts the usage again, which does not restore saturated values. Undoing is faster and gives the
   // same result if nothing saturates.
   const bool saturates = Saturates(head);
+  AncestorShares& standing = standings_[index];
+  if (!UpdateSeen(head, standing) && !saturates) return;
   std::optional<Trial> trial;
   if (!saturates) trial.emplace(state_);
   const absl::Span<const FlavorResourceAmount> usage(head.usage, head.usage_size);
   for (const FlavorResourceAmount& entry : usage) state_.quota.Add(head.queue, entry.fr, entry.amount);
-  AncestorShares& standing = standings_[index];
   standing.at.clear();
   for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
     standing.at.emplace_back(forest.Parent(node), DominantResourceShare(state_, node));
@@ -87,8 +111,7 @@ size_t Tournament::RunTournament(NodeId cohort) const {
   };
   for (NodeId child : forest.ChildCohorts(cohort)) consider(RunTournament(child));
   for (NodeId child : forest.ChildQueues(cohort)) {
-    const auto entry = by_queue_.find(forest.Name(child));
-    if (entry != by_queue_.end()) consider(entry->second);
+    consider(head_of_[static_cast<size_t>(child)]);
   }
   return best;
 }
