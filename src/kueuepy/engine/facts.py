@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
-from kueuepy.decisions import FlavorMode, PendingReason, PreemptionReason
+from kueuepy.engine.decisions import FlavorMode, PendingReason, PreemptionReason
 from kueuepy.objects.status import CheckState
 
 if TYPE_CHECKING:

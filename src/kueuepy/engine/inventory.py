@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from kueuepy._core import Engine
 
-# Equal to `_core.EVENT_KINDS` and the table in `kueuepy.visibility.Event`, which a test verifies.
+# Equal to `_core.EVENT_KINDS` and the table in `kueuepy.platform.visibility.Event`, which a test verifies.
 EventKind: TypeAlias = Literal[
     "Created",
     "QuotaReserved",
@@ -33,7 +33,7 @@ ConsumedView: TypeAlias = tuple[float, int, dict[str, str]]
 PendingView: TypeAlias = tuple[str, str, str, int, int, int]
 """Namespace, name, LocalQueue, priority, creation time, position in the LocalQueue."""
 EventView: TypeAlias = tuple[int, int, EventKind, str, str, str, str, str, str, str, str, str, str, int, int | None]
-"""The fields of `kueuepy.visibility.Event`."""
+"""The fields of `kueuepy.platform.visibility.Event`."""
 
 
 class ClusterQueueView(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
-from kueuepy.notebook import MOST_ROWS, Sheet
+from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
 from kueuepy.tables.columns import own_units
 

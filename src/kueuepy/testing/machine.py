@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kueuepy.decisions import Admitted
+from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
