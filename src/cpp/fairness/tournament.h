@@ -3,8 +3,10 @@
 #ifndef KUEUE_FAIRNESS_TOURNAMENT_H_
 #define KUEUE_FAIRNESS_TOURNAMENT_H_
 
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "fairness/share.h"
 #include "quota/quota.h"
 #include "state/state.h"
@@ -29,41 +31,55 @@ class Tournament {
   // must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return remaining_ > 0; }
-  // Returns the index of the next head at the current usage, and removes it. Cohort trees, and ClusterQueues
-  // without a cohort, share no quota; Kueue processes them in the random order of a Go map. This order
-  // matters only if trees share nodes of a topology. Here, the next tree is the tree of the first remaining
-  // head. For this purpose, heads that fit come first, and heads are then ordered by queue time and by queue
-  // name.
+  // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller
+  // may only add usage to the queue of the head returned last, and at most the usage of that head. Cohort
+  // trees, and ClusterQueues without a cohort, share no quota; Kueue processes them in the random order of a
+  // Go map. This order matters only if trees share nodes of a topology. Here, the next tree is the tree of
+  // the first remaining head. For this purpose, heads that fit come first, and heads are then ordered by
+  // queue time and by queue name.
   size_t Pop();
 
  private:
-  // Shares of the nodes on the path from the queue of one head to the root, each stored with its parent.
-  struct AncestorShares {
-    std::vector<std::pair<NodeId, Share>> at;
-    // Usage of these nodes when the shares were computed, by node and flavor resource. The shares depend on
-    // no other usage.
-    std::vector<Amount> seen;
+  // The best head below a child of a cohort, with the share of that child as if the head were admitted.
+  struct Contender {
+    size_t head;
+    NodeId child;
+    Share share;
+    bool borrows;  // The head requests a flavor resource that the child borrows.
   };
-  bool IsLeft(size_t index) const { return head_of_[static_cast<size_t>(heads_[index].queue)] == index; }
-  void ComputeShares(NodeId root);
-  // Computes the shares as if the head were admitted, unless they are known for the current usage.
-  void ComputeSharesOf(size_t index);
-  // Stores the current usage of the nodes whose shares are computed. Returns whether it has changed.
-  bool UpdateSeen(const Head& head, AncestorShares& standing) const;
-  // Returns whether admitting the head would make the usage of a node exceed the range of Amount.
-  bool Saturates(const Head& head) const;
-  size_t RunTournament(NodeId cohort) const;
-  bool Less(size_t a, size_t b, NodeId cohort) const;
-  const Share& ShareAt(size_t head, NodeId cohort) const;
+  // The contenders of the children of a cohort, as a heap with the best contender at the front.
+  using Bracket = std::vector<Contender>;
+  struct Tree {
+    std::vector<size_t> heads;
+    bool is_built = false;
+    bool may_saturate = false;
+    NodeId last =
+        kNoId;  // Queue of the head returned last. The brackets above it are updated at the next Pop().
+  };
+
+  size_t PopFrom(NodeId root);
+  void Build(NodeId root, Tree& tree);
+  // Updates the brackets above the queue of a head that was removed.
+  void Replace(NodeId queue);
+  void Enter(size_t head, NodeId child);
+  void RemoveFirst(Bracket& bracket);
+  Share ShareWith(size_t head, NodeId node);
+  // Stores the shares of all nodes above the queue of a head as if the head were admitted.
+  void ComputeShares(size_t head);
+  // Returns whether the usage of a node may exceed the range of Amount when heads of the tree are admitted.
+  bool MaySaturate(const Tree& tree) const;
+  bool IsBefore(const Contender& a, const Contender& b) const;
 
   State& state_;
   const std::vector<Head>& heads_;
-  std::vector<size_t> head_of_;  // By node: index of the remaining head; kNobody if there is none.
-  std::vector<size_t> by_name_;  // Indexes of all heads, by queue name.
-  std::vector<size_t> order_;    // Indexes of all heads, in the order in which trees are selected.
+  std::vector<bool> is_left_;  // By head.
   size_t remaining_ = 0;
-  size_t next_ = 0;  // No head before this position of `order_` remains.
-  std::vector<AncestorShares> standings_;
+  std::vector<size_t> order_;  // Indexes of all heads, in the order in which trees are selected.
+  size_t next_ = 0;            // No head before this position of `order_` remains.
+  absl::flat_hash_map<NodeId, Tree> trees_;
+  absl::flat_hash_map<NodeId, Bracket> brackets_;
+  // Only in trees that may saturate: by head, the shares of the nodes above its queue.
+  std::vector<std::vector<std::pair<NodeId, Share>>> computed_;
 };
 
 }  // namespace kueue

@@ -34,6 +34,7 @@ from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
+from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
@@ -211,9 +212,7 @@ def simulate(
         "missing": missing,
     }
     try:
-        with _progress(len(table_)) as tell, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # they are in the result
-            found = run(cluster, table_, progress=tell or False, **options)
+        found = _run(cluster, table_, options)
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
@@ -227,6 +226,15 @@ def simulate(
             say(str(verdict), style="" if verdict.passed else "red")
     if verdicts is not None and not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
+    """Simulate jobs, show the progress, and report the parts that are not modelled, also those that events add."""
+    with _progress(len(jobs)) as tell, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # they are in the result
+        found = run(cluster, jobs, progress=tell or False, **options)
+    announce(found.not_modelled)
+    return found
 
 
 def _edited(cluster: Cluster, file: str | None) -> Cluster:
