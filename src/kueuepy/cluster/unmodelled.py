@@ -24,7 +24,7 @@ class Unmodelled(NamedTuple):
     Attributes:
         obj: The object; `None` for the Configuration.
         path: The path of the field.
-        message: The value, and its effect in Kueue.
+        message: A description of the value and of its effect in Kueue.
     """
 
     obj: ClusterQueue | Cohort | None

@@ -1,21 +1,21 @@
-"""The tables of a recording, which any SQLite client can read while it is written.
+"""The tables of a recording. Any SQLite client can read them while the recording is being written.
 
-Times are integers of nanoseconds since the Unix epoch. Columns `body` and `state` contain JSON, compressed with zlib.
+Times are integers, in nanoseconds since the Unix epoch. Columns `body` and `state` contain JSON, compressed with zlib.
 
 | table | content |
 | --- | --- |
 | `meta` | the version of this schema, the source, the release of Kueue, and how names are anonymised |
 | `objects` | each version of each configuration object; `body` is NULL if the object was deleted |
-| `nodes` | the same for Nodes |
+| `nodes` | each version of each Node, in the same form |
 | `workloads` | one row per Workload, with the hash of its pod sets and the time of its deletion |
-| `pod_sets` | pod sets by their hash, because most Workloads share them |
+| `pod_sets` | pod sets by their hash, because many Workloads have the same pod sets |
 | `transitions` | one row per event of a Workload; the last row of each write contains its state after that write |
-| `gaps` | periods in which intermediate states may be missing |
+| `gaps` | periods in which intermediate states might be missing |
 | `watches` | the resourceVersion up to which each kind has been recorded |
 
 The column `what` of `transitions` is one of `Submitted`, `QuotaReserved`, `Admitted`, `Evicted`, `Released` (the quota
-of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` and `Changed` (any other change that may
-influence decisions). `reason` is the reason of the condition.
+of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` and `Changed` (any other change that
+might influence decisions). `reason` is the reason of the condition.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return the value of compressed JSON."""
+    """Return the value that compressed JSON encodes."""
     return msgspec.json.decode(zlib.decompress(data))
 
 
