@@ -127,7 +127,6 @@ class RefusalView(TypedDict):
         "ReplacedSliceFlavor",
         "TopologyRequired",
         "TopologyUnsupported",
-        "InvalidSelector",
         "TopologyUnknown",
         "TopologyLevelMissing",
         "Placement",
