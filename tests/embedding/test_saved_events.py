@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy import _core
-from kueuepy.engine.inventory import EventKind
+from kueuepy.engine.records import EventKind
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
 from kueuepy.objects.times import EPOCH

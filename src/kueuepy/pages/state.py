@@ -9,10 +9,8 @@ import msgspec
 import numpy as np
 
 from kueuepy._core import Tables, pod_requests
-from kueuepy.engine.inventory import cluster_queues
 from kueuepy.engine.nodes import Node, depth_first
 from kueuepy.engine.tables import queue_table, workload_table
-from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import KueueError
 from kueuepy.look.colours import places
 from kueuepy.objects import SECOND
@@ -96,7 +94,7 @@ class _State:
         return found
 
     def _tree(self) -> list[NodeData]:
-        inactive = {queue.name: queue.message for queue in cluster_queues(self._engine) if queue.why_inactive}
+        inactive = {queue.name: queue.message for queue in self._engine.cluster_queue_status() if queue.why_inactive}
         made = []
         for row, _ in self._order:
             node = self._nodes[row]
@@ -173,7 +171,7 @@ class _State:
         self, number: int, key: str, messages: Mapping[str, str], created: int
     ) -> tuple[str, tuple[int, dict[str, int]], int]:
         """Return the reason or the flavors of a workload, its pods and requests, and the time of its creation."""
-        admission = admission_of(self._engine, number)
+        admission = self._engine.admission(number)
         if admission is None:
             return messages.get(key, ""), self._requested(self._scheduler.workload(key)), created
         flavors: dict[str, None] = {}
