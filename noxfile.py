@@ -108,8 +108,8 @@ def tsan(session: nox.Session) -> None:
     session.run("ctest", "--preset", "tsan", env=options, external=True)
     environment |= _preload("libtsan.so") | options
     race = str(ROOT / "build" / "tsan" / "race.so")
-    session.run("gcc", "-fsanitize=thread", "-shared", "-fPIC", "tests/embedding/race.c", "-o", race, external=True)
-    session.run("python", "tests/embedding/race.py", race, env=environment, success_codes=[66], silent=True)
+    session.run("gcc", "-fsanitize=thread", "-shared", "-fPIC", "tests/session/race.c", "-o", race, external=True)
+    session.run("python", "tests/session/race.py", race, env=environment, success_codes=[66], silent=True)
     # ThreadSanitizer reports on standard error, which pytest would capture.
     session.run("python", "-m", "pytest", "-m", "threads", "--capture=no", *session.posargs, env=environment)
 

@@ -6,7 +6,7 @@ Each step sets the quota of all queues.
 from callgrind import measure
 from time_rl import EPISODE, INTERVAL, game
 
-from kueuepy.rl import QuotaEnv
+from kueuepy.lab.rl import QuotaEnv
 
 
 def body():

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

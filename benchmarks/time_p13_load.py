@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 from timing import middle, say_load, sort, taking
 
-from kueuepy.importer import import_cluster
+from kueuepy.platform.importer import import_cluster
 
 QUEUES, ROUNDS, SAMPLE = 1_000, 3, 100
 WHEN = "2026-08-01T10:{:02}:{:02}Z"

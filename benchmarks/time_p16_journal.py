@@ -14,7 +14,7 @@ from shapes import PREEMPTION, job
 from timing import middle, say_load, sort, taking
 
 from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 COHORTS, QUEUES, EACH = 10, 100, 5
 MODES = ("none", "process", "power")

@@ -13,7 +13,7 @@ import numpy as np
 from timing import Took, middle, say_load, sort, taking
 
 import kueuepy as kq
-from kueuepy.rl import QuotaEnv, vector
+from kueuepy.lab.rl import QuotaEnv, vector
 
 GPU = "nvidia.com/gpu"
 QUEUES = 10

@@ -45,3 +45,25 @@ def own_kinds(monkeypatch):
     """Remove the kinds of jobs that a test registers."""
     monkeypatch.setattr(registry, "_types", dict(registry._types))
     monkeypatch.setattr(jobkinds, "_jobs", dict(jobkinds._jobs))
+
+
+@pytest.fixture
+def seeds_file():
+    """A file with two teams."""
+    return Path(__file__).parents[1] / "examples/seeds/002/two-teams.yaml"
+
+
+@pytest.fixture
+def team():
+    """Two teams in one cohort: 9 and 12 cpu."""
+    from teams import two_teams  # noqa: PLC0415 - found through the path above
+
+    return two_teams()
+
+
+@pytest.fixture
+def fair():
+    """Two queues without quota, and a third with 8 cpu, under fair sharing."""
+    from teams import fair_teams  # noqa: PLC0415 - found through the path above
+
+    return fair_teams()

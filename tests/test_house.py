@@ -201,6 +201,7 @@ def test_no_file_imports_from_the_package_root():
 
 
 ARROWS = {name: imports(path) for name, path in MODULES.items() if name not in ENTRANCES}
+WINGS = {"platform": rooms("apiserver"), "lab": rooms("exploration")}
 
 
 def room_of(module: str) -> str:
@@ -214,10 +215,51 @@ def test_every_file_of_the_package_is_in_a_declared_component():
 @pytest.mark.parametrize("room", rooms("errors"))
 def test_a_component_of_the_package_uses_only_earlier_components_and_the_core(room):
     order = rooms("errors")
-    later = set(order[order.index(room) + 1 :]) | ENTRANCES
+    later = set(order[order.index(room) + 1 :])
     used = {(name, other) for name, others in ARROWS.items() if room_of(name) == room for other in others}
-    assert used or room in {"errors", "version", "look", "loopback", "notebook", "testing"}
-    assert {(name, other) for name, other in used if room_of(other) in later} == set()
+    assert used or room in {"errors", "sources"}
+    assert {(name, other) for name, other in used if room_of(other) in later or other in ENTRANCES} == set()
+
+
+@pytest.mark.parametrize(("wing", "room"), [(wing, room) for wing, order in WINGS.items() for room in order])
+def test_a_component_of_a_wing_uses_only_earlier_components_of_it(wing, room):
+    order = WINGS[wing]
+    later = {f"{wing}.{other}" for other in order[order.index(room) + 1 :]}
+    files = {name: others for name, others in ARROWS.items() if f"{name}.".startswith(f"{wing}.{room}.")}
+    assert files
+    used = {(name, other) for name, others in files.items() for other in others}
+    assert {(name, other) for name, other in used if ".".join(other.split(".")[:2]) in later} == set()
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_every_folder_of_a_wing_is_a_declared_component(wing):
+    assert {path.name for path in (PACKAGE / wing).iterdir() if path.is_dir()} - {"__pycache__"} == set(WINGS[wing])
+
+
+WITHOUT_WINGS = """
+import importlib, sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(("kueuepy.lab", "kueuepy.platform")):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+import kueuepy as kq
+cluster = kq.load("examples/seeds/000/team-ab.yaml")
+jobs = kq.Jobs({"queue": ["default/team-a-cq"], "submit": [0], "runtime": [60], "cpu": [1]})
+result = kq.simulate(cluster, jobs)
+assert result.kpis.finished == 1
+assert "team-a-cq" in result.page().html
+"""
+
+
+def test_the_package_works_without_the_wings():
+    parts = {"cli", *WINGS, "__main__", "_home", "sim"}
+    names = [f"kueuepy.{name}" for name in sorted(MODULES) if name and room_of(name) not in parts]
+    script = [sys.executable, "-c", WITHOUT_WINGS, *names]
+    done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
 
 
 def test_no_two_files_of_the_package_use_each_other():
@@ -328,8 +370,8 @@ def test_reading_a_result_off_an_error_message_is_detected(code):
 
 
 LIBRARIES = {
-    "src/kueuepy/journal/lock.py",  # sqlite3, before Python 3.11
-    "src/kueuepy/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
+    "src/kueuepy/platform/journal/lock.py",  # sqlite3, before Python 3.11
+    "src/kueuepy/platform/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
     "src/kueuepy/objects/readable.py",  # msgspec
 }
 """Where the message of a library is read that tells nothing otherwise."""

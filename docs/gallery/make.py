@@ -225,7 +225,7 @@ def shoot(pages: dict[str, dict[str, str]], folder: Path) -> None:
 @contextlib.contextmanager
 def playground(examples: Examples) -> Iterator[str]:
     """Serve the playground, and yield its address."""
-    from kueuepy.play import Playground, Server  # noqa: PLC0415 - only on use
+    from kueuepy.lab.play import Playground, Server  # noqa: PLC0415 - only on use
 
     server = Server(Playground(examples.cluster, examples.jobs), 0)
     thread = threading.Thread(target=server.serve, daemon=True)

@@ -22,10 +22,10 @@ from starlette.routing import Route
 
 import kueuepy as kq
 from kueuepy.errors import DuplicateError, KueueError, NotFoundError, StateError
-from kueuepy.journal import Journal
 from kueuepy.manifest import to_dict
-from kueuepy.metrics import Watch
-from kueuepy.visibility import pending_workloads
+from kueuepy.platform.journal import Journal
+from kueuepy.platform.metrics import Watch
+from kueuepy.platform.visibility import pending_workloads
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from kueuepy.journal import OnChange
+    from kueuepy.platform.journal import OnChange
 
 _STATUS = (
     (NotFoundError, 404),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kueuepy import Scheduler
-    from kueuepy.journal import Journal
+    from kueuepy.platform.journal import Journal
 
 _PATIENCE = 1.0  # seconds after which the Scheduler's time advances without a call
 _ENOUGH = 10_000  # calls after which the journal is compacted

@@ -12,7 +12,7 @@ loaded when it is first used.
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
 | `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |
-| `kueuepy.live` | recorded histories of a cluster, to compare its decisions with those of kueuepy |
+| `kueuepy.platform.live` | recorded histories of a cluster, to compare its decisions with those of kueuepy |
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 
@@ -20,22 +20,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kueuepy import _home, notebook
+from kueuepy import _home
+from kueuepy import sources as _sources
+from kueuepy.look import notebook as _notebook
 
 if TYPE_CHECKING:
     __version__: str
 
-    from kueuepy import answers, errors, jobs, lab, live, manifest, objects, platform, sim
+    import os
+
+    from kueuepy import answers, errors, jobs, lab, manifest, objects, platform, sim
     from kueuepy._core import Quantity, Question
     from kueuepy.cluster import Cluster, dump, load
-    from kueuepy.decisions import Admitted, Decision, Pending, Preempting
     from kueuepy.engine.cycle import Cycle, Settled
+    from kueuepy.engine.decisions import Admitted, Decision, Pending, Preempting
     from kueuepy.errors import KueueError
     from kueuepy.explain import Explanation
-    from kueuepy.exploration.grid import Sweep
-    from kueuepy.exploration.plan import Plan, plan
-    from kueuepy.exploration.sweep import sweep
     from kueuepy.fleet import Fleet, FleetScheduler
+    from kueuepy.lab.exploration.grid import Sweep
+    from kueuepy.lab.exploration.plan import Plan, plan
+    from kueuepy.lab.exploration.sweep import sweep
     from kueuepy.objects import (
         AdmissionCheck,
         ClusterQueue,
@@ -59,7 +63,9 @@ if TYPE_CHECKING:
         Workload,
         WorkloadPriorityClass,
     )
-    from kueuepy.pages import page
+    from kueuepy.platform import live
+    from kueuepy.platform.site import page
+    from kueuepy.platform.visibility.fidelity import fidelity
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.comparison import Comparison, compare
     from kueuepy.simulation.report import report
@@ -67,7 +73,6 @@ if TYPE_CHECKING:
     from kueuepy.simulation.simulate import Simulation, simulate
     from kueuepy.simulation.stored import load_result
     from kueuepy.simulation.table import Jobs
-    from kueuepy.visibility.fidelity import fidelity
 
 __all__ = [
     "AdmissionCheck",
@@ -134,12 +139,31 @@ __all__ = [
 
 
 def _html(value: object) -> str:
-    from kueuepy.display.html import html  # noqa: PLC0415 - only a notebook asks
+    from kueuepy.pages.html import html  # noqa: PLC0415 - only a notebook asks
 
     return html(value)
 
 
-notebook.shown_by(_html)
+def _cluster(context: str) -> _sources.LiveSource:
+    from kueuepy.platform.apiserver import ClusterReader, Connection  # noqa: PLC0415 - only a running cluster needs it
+
+    return ClusterReader(Connection.open(context))
+
+
+def _state(name: str) -> _sources.LiveSource:
+    from kueuepy.platform.history import RecordedState  # noqa: PLC0415 - imports SQLite
+
+    return RecordedState.open(name)
+
+
+def _recording(path: str | os.PathLike[str]) -> _sources.RecordedJobs:
+    from kueuepy.platform.history import Recording  # noqa: PLC0415 - imports SQLite
+
+    return Recording(path)
+
+
+_notebook.shown_by(_html)
+_sources.read_by(_sources.Readers(_cluster, _state, _recording))
 
 
 if not TYPE_CHECKING:
@@ -148,7 +172,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         """Return the version, or load a public name and keep it."""
         if name == "__version__":
-            from kueuepy.version import installed  # noqa: PLC0415 - reads the metadata of the package
+            from kueuepy.profiles.version import installed  # noqa: PLC0415 - reads the metadata of the package
 
             return installed()
         return _load(name)

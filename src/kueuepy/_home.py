@@ -14,20 +14,19 @@ HOME = {
     "kueuepy": {
         "kueuepy._core": "Quantity Question",
         "kueuepy.cluster": "Cluster dump load",
-        "kueuepy.decisions": "Admitted Decision Pending Preempting",
+        "kueuepy.engine.decisions": "Admitted Decision Pending Preempting",
         "kueuepy.engine.cycle": "Cycle Settled",
         "kueuepy.errors": "KueueError",
         "kueuepy.explain": "Explanation",
-        "kueuepy.exploration.grid": "Sweep",
-        "kueuepy.exploration.plan": "Plan plan",
-        "kueuepy.exploration.sweep": "sweep",
+        "kueuepy.lab.exploration.grid": "Sweep",
+        "kueuepy.lab.exploration.plan": "Plan plan",
+        "kueuepy.lab.exploration.sweep": "sweep",
         "kueuepy.fleet": "Fleet FleetScheduler",
         "kueuepy.objects": (
             "AdmissionCheck ClusterQueue Cohort Configuration FairSharing FairSharingConfig FlavorQuotas "
             "LocalQueue Namespace Node PodSet Preemption Quota ResourceFlavor ResourceGroup ResourceQuota "
             "Taint Toleration Topology Workload WorkloadPriorityClass"
         ),
-        "kueuepy.pages": "page",
         "kueuepy.scheduler": "Scheduler",
         "kueuepy.simulation.comparison": "Comparison compare",
         "kueuepy.simulation.report": "report",
@@ -35,50 +34,51 @@ HOME = {
         "kueuepy.simulation.stored": "load_result",
         "kueuepy.simulation.simulate": "Simulation simulate",
         "kueuepy.simulation.table": "Jobs",
-        "kueuepy.visibility.fidelity": "fidelity",
+        "kueuepy.platform.site": "page",
+        "kueuepy.platform.visibility.fidelity": "fidelity",
     },
     "kueuepy.answers": {
-        "kueuepy.decisions": "FlavorAttempt Target",
+        "kueuepy.engine.decisions": "FlavorAttempt Target",
         "kueuepy.engine.cycle": "Loop",
         "kueuepy.engine.tables": "QueueTable QuotaTable ShareTable UsageTable WorkloadTable",
         "kueuepy.explain": "Cause RootCause",
         "kueuepy.pages": "Page",
         "kueuepy.topology": "Rack RackMap",
-        "kueuepy.whatif": "Answers Change Difference Outcome",
+        "kueuepy.explain.whatif": "Answers Change Difference Outcome",
     },
     "kueuepy.lab": {
-        "kueuepy.exploration.arrivals": "Arrivals",
-        "kueuepy.exploration.calibration": "Calibration calibrate",
-        "kueuepy.exploration.cycles": "CycleCost cycle_cost",
-        "kueuepy.exploration.delays": "DelayMatrix delay_matrix",
-        "kueuepy.exploration.estimate": "Eta Risk eta risk",
-        "kueuepy.exploration.gate": "PolicyCheck PolicyVerdict check_policy",
-        "kueuepy.exploration.grid": "SelectedPolicy",
-        "kueuepy.exploration.limits": "QuotaLimits limits",
-        "kueuepy.exploration.safety": "Safety safety",
-        "kueuepy.exploration.search": "Search search",
-        "kueuepy.exploration.shrink": "Shrink shrink",
-        "kueuepy.exploration.space": "Uniform sample",
-        "kueuepy.exploration.starvation": "Starvation starvation",
-        "kueuepy.exploration.sweep": "SweepProgress",
-        "kueuepy.exploration.victims": "VictimSets victim_sets",
-        "kueuepy.exploration.waits": "estimated_waits",
+        "kueuepy.lab.exploration.arrivals": "Arrivals",
+        "kueuepy.lab.exploration.calibration": "Calibration calibrate",
+        "kueuepy.lab.exploration.cycles": "CycleCost cycle_cost",
+        "kueuepy.lab.exploration.delays": "DelayMatrix delay_matrix",
+        "kueuepy.lab.exploration.estimate": "Eta Risk eta risk",
+        "kueuepy.lab.exploration.gate": "PolicyCheck PolicyVerdict check_policy",
+        "kueuepy.lab.exploration.grid": "SelectedPolicy",
+        "kueuepy.lab.exploration.limits": "QuotaLimits limits",
+        "kueuepy.lab.exploration.safety": "Safety safety",
+        "kueuepy.lab.exploration.search": "Search search",
+        "kueuepy.lab.exploration.shrink": "Shrink shrink",
+        "kueuepy.lab.exploration.space": "Uniform sample",
+        "kueuepy.lab.exploration.starvation": "Starvation starvation",
+        "kueuepy.lab.exploration.sweep": "SweepProgress",
+        "kueuepy.lab.exploration.victims": "VictimSets victim_sets",
+        "kueuepy.lab.exploration.waits": "estimated_waits",
         "kueuepy.topology": "Fragmentation fragmentation",
-        "kueuepy.upgrade": "Upgrade compare_versions",
-        "kueuepy.whatif": "workloads_over_quota",
+        "kueuepy.lab.upgrade": "Upgrade compare_versions",
+        "kueuepy.explain.whatif": "workloads_over_quota",
     },
     "kueuepy.platform": {
-        "kueuepy.importer": "Import import_cluster",
-        "kueuepy.journal": "Journal JournaledScheduler",
-        "kueuepy.metrics": "Watch",
-        "kueuepy.visibility": (
+        "kueuepy.platform.importer": "Import import_cluster",
+        "kueuepy.platform.journal": "Journal JournaledScheduler",
+        "kueuepy.platform.metrics": "Watch",
+        "kueuepy.platform.visibility": (
             "ClusterQueueStatus CohortStatus EventTable Fidelity LocalQueueStatus PendingWorkload "
             "PendingWorkloadsSummary SchedulerEvent cluster_queue_status cohort_status local_queue_status "
             "pending_workloads state_dump"
         ),
     },
     "kueuepy.sim": {
-        "kueuepy.exploration.statistics": "Estimate PairedDifference",
+        "kueuepy.lab.exploration.statistics": "Estimate PairedDifference",
         "kueuepy.fleet": "AllAtOnce Connect Disconnect External Incremental",
         "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
         "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
@@ -92,10 +92,10 @@ HOME = {
     },
 }
 """By facade and module, the names that the facade offers from that module."""
-_MODULES = ("answers", "errors", "jobs", "lab", "live", "manifest", "objects", "platform", "sim")
+_MODULES = ("answers", "errors", "jobs", "lab", "manifest", "objects", "platform", "sim")
 ROOMS = {
-    "kueuepy": {name: f"kueuepy.{name}" for name in _MODULES},
-    "kueuepy.lab": {"play": "kueuepy.play", "rl": "kueuepy.rl"},
+    "kueuepy": {name: f"kueuepy.{name}" for name in _MODULES} | {"live": "kueuepy.platform.live"},
+    "kueuepy.lab": {"play": "kueuepy.lab.play", "rl": "kueuepy.lab.rl"},
 }
 """By facade, the modules that it offers, and their names."""
 _EAGER = ("kueuepy.objects", "kueuepy.errors")

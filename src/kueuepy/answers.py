@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from kueuepy import _home
 
 if TYPE_CHECKING:
-    from kueuepy.decisions import FlavorAttempt, Target
     from kueuepy.engine.cycle import Loop
+    from kueuepy.engine.decisions import FlavorAttempt, Target
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.explain import Cause, RootCause
+    from kueuepy.explain.whatif import Answers, Change, Difference, Outcome
     from kueuepy.pages import Page
     from kueuepy.topology import Rack, RackMap
-    from kueuepy.whatif import Answers, Change, Difference, Outcome
 else:
     __getattr__, __dir__ = _home.facade(__name__)
 

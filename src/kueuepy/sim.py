@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from kueuepy import _home
 
 if TYPE_CHECKING:
-    from kueuepy.exploration.statistics import Estimate, PairedDifference
     from kueuepy.fleet import AllAtOnce, Connect, Disconnect, External, Incremental
+    from kueuepy.lab.exploration.statistics import Estimate, PairedDifference
     from kueuepy.session.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
     from kueuepy.simulation.distributions import (
         Constant,

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import yaml
 
-from embedding.dumps import WHEN, admission, admitted, condition, dump, local_queue, outcomes, workload
-from kueuepy.importer import import_cluster
-from kueuepy.importer.progress import terminal_bar
-from kueuepy.visibility import cluster_queue_status
+from importer.dumps import WHEN, admission, admitted, condition, dump, local_queue, outcomes, workload
+from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.importer.progress import terminal_bar
+from kueuepy.platform.visibility import cluster_queue_status
 
 
 def test_OBJ_28_the_status_in_a_dump_is_the_starting_state():

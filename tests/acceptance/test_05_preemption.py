@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kueuepy as kq
-from kueuepy.metrics import Watch
+from kueuepy.platform.metrics import Watch
 
 DEFAULT = kq.ResourceFlavor("default")
 ANY = kq.Preemption(reclaim_within_cohort="Any")

@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.visibility import cluster_queue_status
+from kueuepy.platform.visibility import cluster_queue_status
 
 DEFAULT = kq.ResourceFlavor("default")
 CONTROLLER = "example.com/checks"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy.metrics import Watch
+from kueuepy.platform.metrics import Watch
 
 DEFAULT = kq.ResourceFlavor("default")
 

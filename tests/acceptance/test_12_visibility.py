@@ -7,8 +7,14 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import NotFoundError
-from kueuepy.metrics import Watch
-from kueuepy.visibility import cluster_queue_status, cohort_status, local_queue_status, pending_workloads, state_dump
+from kueuepy.platform.metrics import Watch
+from kueuepy.platform.visibility import (
+    cluster_queue_status,
+    cohort_status,
+    local_queue_status,
+    pending_workloads,
+    state_dump,
+)
 from saved import from_bytes, to_bytes
 
 DEFAULT = kq.ResourceFlavor("default")

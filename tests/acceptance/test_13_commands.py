@@ -1,4 +1,4 @@
-"""Commands by id; `tests/unit/cli` contains the other tests (CL)."""
+"""Commands by id; `tests/cli` contains the other tests (CL)."""
 
 from pathlib import Path
 

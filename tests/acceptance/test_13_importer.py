@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import kueuepy as kq
-from embedding.dumps import dump, local_queue, outcomes, pod
+from importer.dumps import dump, local_queue, outcomes, pod
 from kueuepy.cli import main
-from kueuepy.importer import by_label, import_cluster
-from kueuepy.visibility import cluster_queue_status
+from kueuepy.platform.importer import by_label, import_cluster
+from kueuepy.platform.visibility import cluster_queue_status
 
 LIVE = Path(__file__).parents[2] / "examples" / "live"
 

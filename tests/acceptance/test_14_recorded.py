@@ -1,8 +1,8 @@
 """The state of a real cluster, simulated with another configuration (SI)."""
 
 import kueuepy as kq
-from embedding.dumps import admitted, dump, workload
-from kueuepy.importer import import_cluster
+from importer.dumps import admitted, dump, workload
+from kueuepy.platform.importer import import_cluster
 
 
 def _dump(*queues):

@@ -9,7 +9,7 @@ import pytest
 import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import InvalidSpecError, UnsupportedError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from kueuepy.session.saved import VERSION
 from saved import from_bytes, to_bytes
 

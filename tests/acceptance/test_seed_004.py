@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy.visibility import local_queue_status
+from kueuepy.platform.visibility import local_queue_status
 
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds" / "004"
 TOLERANT = {"tolerations": [kq.Toleration("spot", "Exists", effect="NoSchedule")]}

@@ -8,9 +8,10 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.look import numbers
-from kueuepy.loopback import Server
-from kueuepy.pages import Page, PageSite, SchedulerFeed
+from kueuepy.look.loopback import Server
+from kueuepy.pages import Page
 from kueuepy.pages.document import script_of_page
+from kueuepy.platform.site import PageSite, SchedulerFeed
 
 WEEK = Path(__file__).parents[2] / "examples" / "week"
 HOSTILE = "</script><img src=x onerror=alert(1)><b onclick=alert(2)>\u202e{name}__proto__"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy.play import Playground, Server
+from kueuepy.lab.play import Playground, Server
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 WEEK = Path(__file__).parents[2] / "examples" / "week"

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from fuzz.calls import answering, chosen_at, step
 from fuzz.objects import cluster
 from kueuepy import Cluster, Scheduler
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
 if TYPE_CHECKING:

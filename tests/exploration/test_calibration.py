@@ -7,7 +7,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import GPU
-from kueuepy.exploration.remaining import Runtimes
+from kueuepy.lab.exploration.remaining import Runtimes
 from kueuepy.simulation import generate
 
 LOGS = Path(__file__).parents[2] / "examples" / "logs"

@@ -6,7 +6,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import RECLAIM, arrivals
-from kueuepy.exploration.gate import PolicyCheck, PolicyVerdict, read_promises
+from kueuepy.lab.exploration.gate import PolicyCheck, PolicyVerdict, read_promises
 
 
 @pytest.fixture

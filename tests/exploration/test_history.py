@@ -13,11 +13,11 @@ import kueuepy as kq
 from exploration.conftest import GPU
 from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
-from kueuepy.exploration.arrivals import Arrivals
-from kueuepy.exploration.remaining import Runtimes
-from kueuepy.exploration.survival import KaplanMeier
-from kueuepy.history import RecordingWriter
+from kueuepy.lab.exploration.arrivals import Arrivals
+from kueuepy.lab.exploration.remaining import Runtimes
+from kueuepy.lab.exploration.survival import KaplanMeier
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.history import RecordingWriter
 from kueuepy.simulation import generate
 from live.server import events
 

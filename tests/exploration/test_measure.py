@@ -4,7 +4,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import CELL, GPU, RECLAIM, arrivals
-from kueuepy.exploration.measure import measure, number, promise, promises
+from kueuepy.lab.exploration.measure import measure, number, promise, promises
 
 
 @pytest.fixture

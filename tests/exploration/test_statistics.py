@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from kueuepy.exploration.statistics import estimate
+from kueuepy.lab.exploration.statistics import estimate
 from kueuepy.simulation.student import student
 
 

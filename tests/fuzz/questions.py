@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fuzz.objects import job, some_object, workload
-from kueuepy.decisions import Admitted
+from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InternalError, KueueError
 
 if TYPE_CHECKING:

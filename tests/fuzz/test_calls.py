@@ -15,7 +15,7 @@ from fuzz.objects import cluster
 from fuzz.steps import repeat, run
 from fuzz.world import World
 from kueuepy import Scheduler
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 SEEDS = range(2)
 

@@ -10,7 +10,7 @@ from fuzz.calls import Call, answering, chosen_at, next_call
 from fuzz.objects import cluster
 from fuzz.questions import ask
 from kueuepy.errors import StateError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from saved import from_bytes, to_bytes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from kueuepy.journal.scheduler import JournaledScheduler
+    from kueuepy.platform.journal.scheduler import JournaledScheduler
 
 
 class World:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kueuepy import Cluster, Scheduler
-from kueuepy.decisions import Admitted, Preempting
+from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.objects import PodSet, Workload
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kueuepy import Cluster, ClusterQueue, Cohort, PodSet, Scheduler
-from kueuepy.decisions import Admitted, Preempting
+from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.objects import FlavorQuotas, ResourceGroup, ResourceQuota
 from kueuepy.testing.strategies import FLAVORS, RESOURCES
 from rules import rules

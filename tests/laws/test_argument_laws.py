@@ -20,13 +20,15 @@ from hypothesis import strategies as st
 
 import kueuepy as kq
 from kueuepy.errors import InternalError, KueueError
-from kueuepy.journal import Journal
+from kueuepy.platform.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROW = {"name": "z", "queue": "q", "cpu": 1, "submit": 0, "duration": 5}
-MODULES = ("jobs", "manifest", "objects", "journal", "importer", "metrics", "visibility", "lint", "replay")
+PLATFORM = {name: f"platform.{name}" for name in ("journal", "importer", "metrics", "visibility")}
+MODULES = {name: name for name in ("jobs", "manifest", "objects")} | PLATFORM | {"lint": "lint", "replay": "replay"}
+"""By its name in `EXCEPT`, each module with public functions beside the facade."""
 EXCEPT = {
     "jobs.BaseJob": "is derived from",
     "jobs.PathJob": "is derived from",
@@ -108,7 +110,7 @@ def names() -> Iterator[str]:
     """Return every public function, class and method."""
     seen: set[int] = set()
     for module in ("", *MODULES):
-        home = importlib.import_module(f"kueuepy.{module}".strip("."))
+        home = importlib.import_module(f"kueuepy.{MODULES.get(module, module)}".strip("."))
         for name in sorted(home.__all__):
             found = getattr(home, name)
             path = f"{module}.{name}".strip(".")
@@ -143,7 +145,11 @@ def found(path: str) -> Any:
         member = inspect.getattr_static(value, name, None) if is_class else None
         if is_class and not isinstance(member, classmethod | staticmethod):
             value = MADE[value.__name__]()
-        value = importlib.import_module(f"kueuepy.{name}") if value is kq and name in MODULES else getattr(value, name)
+        value = (
+            importlib.import_module(f"kueuepy.{MODULES[name]}")
+            if value is kq and name in MODULES
+            else getattr(value, name)
+        )
     return value
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
-from kueuepy.decisions import Admitted
+from kueuepy.engine.decisions import Admitted
 from kueuepy.testing import clusters, workloads
 from laws.runs import CELLS, admissions, nodes, settled
 

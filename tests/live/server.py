@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from kueuepy.apiserver.resources import RESOURCES
+from kueuepy.platform.apiserver.resources import RESOURCES
 
 DATA = Path(__file__).parent / "data"
 KUEUE = "/apis/kueue.x-k8s.io"

@@ -13,8 +13,9 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.live.comparison import UNEXPLAINED, kendall_tau
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.history import RecordingWriter
+from kueuepy.platform.live.comparison import UNEXPLAINED, kendall_tau
 from live.server import events
 
 DATA = Path(__file__).parent / "data"
@@ -180,7 +181,7 @@ def test_a_gap_of_the_recording_is_named_as_the_cause(tmp_path):
     history.submit(11, "b")
     history.admit(70, "b", until=80)
     path = tmp_path / "h.db"
-    writer = kq.history.RecordingWriter(path)
+    writer = RecordingWriter(path)
     for event in history.events:
         writer.event(event["kind"], event["type"] == "DELETED", event["object"], parse_time(event["received"]))
     writer._db.execute(

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 import kueuepy as kq
-from kueuepy.apiserver import ClusterReader, Connection
 from kueuepy.cli import main
 from kueuepy.cli.kubectl import main as kubectl
 from kueuepy.errors import ApiError, UnsupportedError
-from kueuepy.importer import import_cluster
+from kueuepy.platform.apiserver import ClusterReader, Connection
+from kueuepy.platform.importer import import_cluster
 from live.server import TOKEN, Answer, events, recorded
 
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"

@@ -12,7 +12,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
-from kueuepy.history import RecordingWriter
+from kueuepy.platform.history import RecordingWriter
 from live.server import events
 
 T0 = "2026-11-20T10:{:02}:{:02}Z"

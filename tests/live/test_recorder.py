@@ -18,14 +18,14 @@ import time
 import pytest
 
 import kueuepy as kq
-from kueuepy.apiserver import ClusterReader, Connection
 from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
-from kueuepy.history import Anonymiser, RecordedState, Recording, RecordingWriter
-from kueuepy.importer import import_cluster
-from kueuepy.live.recorder import Recorder, record
-from kueuepy.live.recording import read_events
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.apiserver import ClusterReader, Connection
+from kueuepy.platform.history import Anonymiser, RecordedState, Recording, RecordingWriter
+from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.live.recorder import Recorder, record
+from kueuepy.platform.live.recording import read_events
 from live.server import Store, events
 
 START = ("discovery-kueue", "discovery-kueue-v1beta1", "discovery-kueue-v1beta2", "list-deployment-of-kueue")
@@ -175,7 +175,7 @@ class Zygote:
     CODE = """
 import os, signal, sys
 import kubernetes.client, kubernetes.config, urllib3
-from kueuepy.live.recorder import record
+from kueuepy.platform.live.recorder import record
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for path in sys.stdin:
     if (child := os.fork()) == 0:

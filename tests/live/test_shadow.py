@@ -13,13 +13,13 @@ from urllib.request import urlopen
 import pytest
 
 import kueuepy as kq
-from kueuepy.apiserver import RESOURCES
 from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
-from kueuepy.live.shadow import Shadow
-from kueuepy.live.watching import Message
-from kueuepy.metrics.serving import MetricsServer
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.apiserver import RESOURCES
+from kueuepy.platform.live.shadow import Shadow
+from kueuepy.platform.live.watching import Message
+from kueuepy.platform.metrics.serving import MetricsServer
 from live.server import Store, events
 from live.test_closed import CONFIGURATION, workload
 from live.test_recorder import START

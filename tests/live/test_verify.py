@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.live.closed import verify_closed
-from kueuepy.live.recording import changes, read_events
-from kueuepy.live.verify import verify
+from kueuepy.platform.live.closed import verify_closed
+from kueuepy.platform.live.recording import changes, read_events
+from kueuepy.platform.live.verify import verify
 from live.test_closed import History, workload
 
 DATA = Path(__file__).parent / "data"

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy import loopback
 from kueuepy.cluster.patch import patched
 from kueuepy.lab import play
+from kueuepy.lab.play import Playground, Server, answers
+from kueuepy.look import loopback
 from kueuepy.look.colours import colour_of
 from kueuepy.manifest.text.reading import read
-from kueuepy.play import Playground, Server, answers
 from kueuepy.simulation.pictures.names import colours
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # warnings of runs are read from their results
@@ -444,6 +444,6 @@ def test_the_widget_equals_the_page_and_loads_no_external_resources(widget, serv
 
 def test_without_anywidget_the_error_names_the_extra(week, monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    monkeypatch.delitem(sys.modules, "kueuepy.play.traits", raising=False)
+    monkeypatch.delitem(sys.modules, "kueuepy.lab.play.traits", raising=False)
     with pytest.raises(kq.errors.UnsupportedError, match=r"kueuepy\[widget\]"):
         play.widget(*week)

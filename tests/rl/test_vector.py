@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
 from kueuepy.lab import rl  # noqa: E402
-from kueuepy.rl import QuotaEnv, QuotaVectorEnv  # noqa: E402
+from kueuepy.lab.rl import QuotaEnv, QuotaVectorEnv  # noqa: E402
 from kueuepy.simulation import generate  # noqa: E402
 
 GPU = "nvidia.com/gpu"

@@ -10,8 +10,8 @@ import pytest
 import kueuepy as kq
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
+from kueuepy.platform.visibility import cluster_queue_status
 from kueuepy.simulation.model import MOST_MOMENTS
-from kueuepy.visibility import cluster_queue_status
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 4, "memory": "4Gi"}}))
 

@@ -68,7 +68,7 @@ def test_a_copy_of_a_comparison_is_equal(copied):
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_copying_or_pickling_an_environment_raises_an_error(copied):
-    rl = pytest.importorskip("kueuepy.rl")
+    rl = pytest.importorskip("kueuepy.lab.rl")
     path = "ClusterQueue/a:quota[f/cpu].nominalQuota"
     for env in (rl.QuotaEnv(CLUSTER, kq.Jobs.of(JOBS), [path]), rl.vector(2, CLUSTER, kq.Jobs.of(JOBS), [path])):
         with pytest.raises(UnsupportedError, match="create another one with the same arguments"):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kueuepy as kq
-from kueuepy.exploration.measure import measure, number, promises
+from kueuepy.lab.exploration.measure import measure, number, promises
 from kueuepy.simulation.generate import rate_of
 from kueuepy.simulation.model import clock_time, moment
 from kueuepy.simulation.spans import parse_moment, parse_span, span

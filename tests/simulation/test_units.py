@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.notebook import repr_text
+from kueuepy.look.notebook import repr_text
 from kueuepy.tables import Columns
 
 GIVEN = {

@@ -31,7 +31,7 @@ from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_COMMAND_LINE, WRONG_INPUT, exit_code, fail, start_command
 from kueuepy.errors import KueueError
-from kueuepy.version import describe
+from kueuepy.profiles.version import describe
 
 app = typer.Typer(
     name="kueuepy",

@@ -10,7 +10,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.profiles import DEVELOPMENT
-from kueuepy.version import describe
+from kueuepy.profiles.version import describe
 
 PLAIN_COMMANDS = ("replay", "perf")
 """Commands that work without the extra `cli`."""

@@ -10,11 +10,11 @@ from kueuepy.cli.options import paths, read
 from kueuepy.cli.output import announce, as_data, progress, say, table
 from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
-from kueuepy.decisions import Admitted, Decision, Preempting
+from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
-from kueuepy.importer import import_cluster
+from kueuepy.explain.whatif import Outcome
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
@@ -22,10 +22,10 @@ from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.sources import is_live, live_parts, opened
 from kueuepy.objects import LocalQueue, Workload
+from kueuepy.platform.importer import import_cluster
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
-from kueuepy.whatif import Outcome
 
 _PROBLEMS = 5
 """The number of objects that could not be imported which are listed."""

@@ -11,10 +11,10 @@ from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, O
 from kueuepy.cli.output import print_json, progress, say, table, writing
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
-from kueuepy.exploration.arrivals import Arrivals
-from kueuepy.exploration.delays import delay_matrix as delays_between
-from kueuepy.exploration.estimate import eta as when_admitted
-from kueuepy.exploration.estimate import risk as risk_of_eviction
+from kueuepy.lab.exploration.arrivals import Arrivals
+from kueuepy.lab.exploration.delays import delay_matrix as delays_between
+from kueuepy.lab.exploration.estimate import eta as when_admitted
+from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
 from kueuepy.objects import SECOND
 from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.spans import parse_span, span

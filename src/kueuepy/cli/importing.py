@@ -10,10 +10,10 @@ from kueuepy.cli.options import Json, KueueVersion, Rows, examples, paths
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, say, table, writing
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
-from kueuepy.importer import import_cluster
-from kueuepy.importer.pods import rules_of
 from kueuepy.manifest import Limits
 from kueuepy.manifest.text.sources import is_live, items
+from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.importer.pods import rules_of
 
 EXAMPLES = examples(
     "kueuepy import examples/live/dump.yaml --rules examples/live/rules.yaml",

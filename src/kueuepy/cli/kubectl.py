@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from kueuepy.apiserver.connection import kubeconfig_path
 from kueuepy.cli import main as kueuepy
 from kueuepy.cli.streams import guarded
 from kueuepy.errors import ApiError, KueueError
 from kueuepy.errors.libraries import imported
 from kueuepy.manifest.text.sources import CLUSTER, is_live
+from kueuepy.platform.apiserver.connection import kubeconfig_path
 
 _ON_CLUSTER = frozenset(
     "check convert delays eta explain import mcp plan record risk run simulate sweep whatif".split()  # noqa: SIM905

@@ -11,11 +11,11 @@ from kueuepy.cli.interrupts import until_interrupted
 from kueuepy.cli.options import Files, KueueVersion, Lenient, StopAfter, Users, examples, seconds_of
 from kueuepy.cli.output import say
 from kueuepy.errors import ApiError
-from kueuepy.exploration.waits import estimated_waits, wait_series
-from kueuepy.metrics import Watch
-from kueuepy.metrics.serving import MetricsServer
-from kueuepy.metrics.text import OwnSeries, Series, exposition
+from kueuepy.lab.exploration.waits import estimated_waits, wait_series
 from kueuepy.objects import SECOND
+from kueuepy.platform.metrics import Watch
+from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.text import OwnSeries, Series, exposition
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 

@@ -14,14 +14,15 @@ from kueuepy.cli.output import progress, say, writing
 from kueuepy.cli.serving import Browser, Port, serve_page
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
-from kueuepy.history import Recording
-from kueuepy.loopback import Server
+from kueuepy.look.loopback import Server
 from kueuepy.manifest.text.sources import is_live
-from kueuepy.pages import FixedFeed, Page, PageSite, RecordingFeed, SchedulerFeed
+from kueuepy.pages import Page
 from kueuepy.pages.data import PageData
-from kueuepy.pages.making import is_whole_recording
-from kueuepy.pages.recorded import recorded_data
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.platform.history import Recording
+from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
+from kueuepy.platform.site.making import is_whole_recording
+from kueuepy.platform.site.recorded import recorded_data
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.stored import load_result
 

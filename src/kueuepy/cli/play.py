@@ -9,7 +9,7 @@ from kueuepy.cli.logs import Format, Window, read_jobs
 from kueuepy.cli.options import KueueVersion, Lenient, examples, read_cluster
 from kueuepy.cli.serving import Browser, Port, serve_page
 from kueuepy.errors.words import counted, plural
-from kueuepy.play import Playground, Server
+from kueuepy.lab.play import Playground, Server
 
 EXAMPLES = examples(
     "kueuepy play examples/week/teams.yaml examples/week/jobs.csv",

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 import yaml
 
-from kueuepy.apiserver.resources import rbac as manifests
 from kueuepy.cli.options import Json, examples
 from kueuepy.cli.output import print_json
+from kueuepy.platform.apiserver.resources import rbac as manifests
 
 EXAMPLES = examples("kueuepy rbac", "kueuepy rbac --user alice@example.com | kubectl apply -f -")
 

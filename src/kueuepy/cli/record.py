@@ -11,10 +11,10 @@ from kueuepy.cli.options import StopAfter, Users, context_of, examples, seconds_
 from kueuepy.cli.output import say
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
-from kueuepy.live.recorder import Recorder
-from kueuepy.live.recorder import record as record_cluster
 from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import SECOND
+from kueuepy.platform.live.recorder import Recorder
+from kueuepy.platform.live.recorder import record as record_cluster
 from kueuepy.simulation.spans import span
 
 EXAMPLES = examples(

@@ -9,8 +9,8 @@ from kueuepy._core import Quantity
 from kueuepy.cli.describe import describe, plain, rows_table, start
 from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Rows, examples
 from kueuepy.cli.output import print_json, progress, say
-from kueuepy.decisions import Pending
 from kueuepy.engine.cycle import Settled
+from kueuepy.engine.decisions import Pending
 from kueuepy.errors.words import counted, verb
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of

@@ -8,7 +8,7 @@ import typer
 
 from kueuepy.cli.output import say
 from kueuepy.errors import InvalidSpecError
-from kueuepy.loopback import Server
+from kueuepy.look.loopback import Server
 
 Port = Annotated[
     int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on; 0 selects a free port.")

@@ -11,10 +11,10 @@ from kueuepy.cli.interrupts import until_interrupted
 from kueuepy.cli.options import AtLeast, Latency, StopAfter, context_of, examples, seconds_of
 from kueuepy.cli.output import ANSWER_IS_NO, say
 from kueuepy.errors.words import counted
-from kueuepy.live.agreement import Difference
-from kueuepy.live.shadow import Shadow
-from kueuepy.metrics.serving import MetricsServer
 from kueuepy.objects import SECOND
+from kueuepy.platform.live.agreement import Difference
+from kueuepy.platform.live.shadow import Shadow
+from kueuepy.platform.metrics.serving import MetricsServer
 from kueuepy.simulation.spans import span
 
 EXAMPLES = examples(

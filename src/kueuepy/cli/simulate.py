@@ -21,8 +21,8 @@ from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
-from kueuepy.exploration.gate import check_policy as hold
-from kueuepy.exploration.gate import read_promises
+from kueuepy.lab.exploration.gate import check_policy as hold
+from kueuepy.lab.exploration.gate import read_promises
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items

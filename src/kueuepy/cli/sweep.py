@@ -17,10 +17,10 @@ from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, w
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
-from kueuepy.exploration.grid import Sweep
-from kueuepy.exploration.plan import plan as make_plan
-from kueuepy.exploration.space import Uniform, sample
-from kueuepy.exploration.sweep import sweep as run
+from kueuepy.lab.exploration.grid import Sweep
+from kueuepy.lab.exploration.plan import plan as make_plan
+from kueuepy.lab.exploration.space import Uniform, sample
+from kueuepy.lab.exploration.sweep import sweep as run
 from kueuepy.simulation.catalogue import figure_text, is_shown
 from kueuepy.simulation.table import Jobs
 

@@ -9,13 +9,14 @@ from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
 from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.early import OLDEST, is_early
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors.problems import ManifestError
 from kueuepy.errors.words import counted
+from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
-from kueuepy.upgrade import OLDEST, Upgrade, compare_versions, is_early
 
 _FROM = "First release, such as the installed one (v0.1 to v0.20-devel)."
 EXAMPLES = examples(

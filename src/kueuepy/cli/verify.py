@@ -7,10 +7,10 @@ import typer
 
 from kueuepy.cli.options import AtLeast, Json, Latency, examples
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, say
-from kueuepy.live.agreement import Agreement
-from kueuepy.live.closed import verify_closed
-from kueuepy.live.comparison import ClosedAgreement
-from kueuepy.live.verify import verify as verify_recording
+from kueuepy.platform.live.agreement import Agreement
+from kueuepy.platform.live.closed import verify_closed
+from kueuepy.platform.live.comparison import ClosedAgreement
+from kueuepy.platform.live.verify import verify as verify_recording
 
 EXAMPLES = examples(
     "kueuepy verify tests/live/data/cohort.jsonl.gz",

@@ -13,16 +13,16 @@ from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenie
 from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
-from kueuepy.decisions import Admitted, Preempting
+from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import counted
+from kueuepy.explain.whatif import Edit, objects_of, workloads_over_quota
 from kueuepy.jobs import Submission
 from kueuepy.manifest import check, load
 from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.reading import Item
 from kueuepy.scheduler import Scheduler
-from kueuepy.whatif import Edit, objects_of, workloads_over_quota
 
 EXAMPLES = examples(
     "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml",

@@ -11,11 +11,11 @@ from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import counted
+from kueuepy.look.notebook import repr_html
 from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
-from kueuepy.notebook import repr_html
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,

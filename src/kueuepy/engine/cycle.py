@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, cast, overload
 
 import msgspec
 
-from kueuepy.decisions import Admitted, Decision, Pending, Preempting
 from kueuepy.engine.decided import from_record
+from kueuepy.engine.decisions import Admitted, Decision, Pending, Preempting
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.notebook import repr_html
+from kueuepy.look.notebook import repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable

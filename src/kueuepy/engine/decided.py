@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
-from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
+from kueuepy.engine.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
 from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
 
 if TYPE_CHECKING:

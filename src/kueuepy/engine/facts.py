@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from kueuepy.decisions import PreemptionReason
+    from kueuepy.engine.decisions import PreemptionReason
     from kueuepy.engine.places import PlaceFactsView
 
 Amount: TypeAlias = int | None

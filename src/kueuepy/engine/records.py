@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from kueuepy.decisions import FlavorMode, PendingReason, PreemptionReason
+    from kueuepy.engine.decisions import FlavorMode, PendingReason, PreemptionReason
     from kueuepy.objects.status import CheckState
 
-# Equal to `_core.EVENT_KINDS` and the table in `kueuepy.visibility.SchedulerEvent`, which a test verifies.
+# Equal to `_core.EVENT_KINDS` and the table in `kueuepy.platform.visibility.SchedulerEvent`, which a test verifies.
 EventKind: TypeAlias = Literal[
     "Created",
     "QuotaReserved",
@@ -125,7 +125,7 @@ class AdmissionView(NamedTuple):
 
 
 class AttemptView(NamedTuple):
-    """The fields of a `kueuepy.decisions.FlavorAttempt`."""
+    """The fields of a `kueuepy.engine.decisions.FlavorAttempt`."""
 
     pod_set: int
     flavor: str
@@ -135,7 +135,7 @@ class AttemptView(NamedTuple):
 
 
 class TargetView(NamedTuple):
-    """The fields of a `kueuepy.decisions.Target`."""
+    """The fields of a `kueuepy.engine.decisions.Target`."""
 
     workload: str
     reason: PreemptionReason
@@ -167,7 +167,7 @@ class CycleView(NamedTuple):
 
 
 class EventView(NamedTuple):
-    """The fields of a `kueuepy.visibility.SchedulerEvent`."""
+    """The fields of a `kueuepy.platform.visibility.SchedulerEvent`."""
 
     time: int
     cycle: int

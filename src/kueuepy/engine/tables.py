@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors import NotFoundError
-from kueuepy.notebook import MOST_ROWS, Sheet
+from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
 from kueuepy.tables.columns import own_units
 

@@ -15,7 +15,7 @@ from kueuepy.explain.places import place_cause
 from kueuepy.explain.remedies import remedies
 
 if TYPE_CHECKING:
-    from kueuepy.decisions import Admitted
+    from kueuepy.engine.decisions import Admitted
     from kueuepy.engine.facts import (
         CandidateView,
         CellView,

@@ -14,13 +14,13 @@ from kueuepy.explain.causes import history_causes, holding_causes, waiting_cause
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
 from kueuepy.explain.places import held_places
 from kueuepy.explain.roots import holding_root, waiting_root
-from kueuepy.notebook import repr_html
+from kueuepy.look.notebook import repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kueuepy._core import Engine
-    from kueuepy.decisions import Admitted
+    from kueuepy.engine.decisions import Admitted
     from kueuepy.engine.facts import FactsView
     from kueuepy.engine.records import ConditionView
     from kueuepy.objects import Workload

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
 
 from msgspec import Meta
 
-from kueuepy.decisions import PreemptionReason  # noqa: TC001 - msgspec resolves it
+from kueuepy.engine.decisions import PreemptionReason  # noqa: TC001 - msgspec resolves it
 from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
 from kueuepy.engine.places import DomainView, PlaceFailureView
 from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec resolves it

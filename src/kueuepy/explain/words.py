@@ -14,7 +14,7 @@ from kueuepy.explain import placewords
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kueuepy.decisions import FlavorAttempt
+    from kueuepy.engine.decisions import FlavorAttempt
     from kueuepy.engine.facts import (
         Amount,
         CandidateView,

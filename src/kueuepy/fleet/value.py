@@ -17,7 +17,7 @@ from kueuepy.fleet.automation import CONTROLLER, automated
 from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
 from kueuepy.fleet.edit import MANAGER, check_path, sorted_edits
 from kueuepy.fleet.manager import manager_of
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects.times import Seconds, duration_ns
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet, repr_html
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

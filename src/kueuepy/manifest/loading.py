@@ -4,7 +4,6 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
-from kueuepy.apiserver import LiveSource
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
@@ -39,6 +38,7 @@ from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
 from kueuepy.objects import Configuration, LocalQueue, Object
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
+from kueuepy.sources import LiveSource
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50

@@ -33,8 +33,8 @@ from kueuepy.pages.data import (
     per_unit,
     units_of,
 )
+from kueuepy.profiles.version import describe
 from kueuepy.session.session import session_of
-from kueuepy.version import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Engine, Question
     from kueuepy.cluster import Cluster
-    from kueuepy.decisions import Decision
+    from kueuepy.engine.decisions import Decision
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.explain import Explanation
+    from kueuepy.explain.whatif import Answers
     from kueuepy.objects import Configuration, Workload
     from kueuepy.session.state import SchedulerState
     from kueuepy.topology import RackMap
-    from kueuepy.whatif import Answers
 
 
 @cache
 def _ask_one() -> Callable[[SchedulerState, Any], Decision]:
     """Return the function, loaded on its first use; an import statement in each call takes longer than the answer."""
-    from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
+    from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
 
     return ask_one
 
@@ -195,7 +195,7 @@ class SchedulerQuestions:
             InvalidSpecError: An item is not valid.
             NotFoundError: There is no workload with one of the keys.
         """
-        from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
+        from kueuepy.explain.whatif import ask  # noqa: PLC0415 - only on use
 
         with self._lock:
             return ask(self._state, items)
@@ -213,7 +213,7 @@ class SchedulerQuestions:
             InvalidSpecError: The item is not valid, or it stands for several workloads.
             NotFoundError: There is no such workload.
         """
-        from kueuepy.whatif import question  # noqa: PLC0415 - only on use
+        from kueuepy.explain.whatif import question  # noqa: PLC0415 - only on use
 
         with self._lock:
             return question(self._state, item)
@@ -237,7 +237,7 @@ class SchedulerQuestions:
             InvalidSpecError: The item is not valid, or it stands for several workloads.
             NotFoundError: The workload's queue or the pod set does not exist.
         """
-        from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
+        from kueuepy.explain.whatif import largest_count  # noqa: PLC0415 - only on use
 
         with self._lock:
             return largest_count(self._state, item, pod_set=pod_set, preempting=preempting)

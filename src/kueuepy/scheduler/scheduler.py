@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.notebook import repr_html
+from kueuepy.look.notebook import repr_html
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler.questions import SchedulerQuestions
 from kueuepy.session import calls, cycles, objects, workloads
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy.engine.cycle import Cycle, Settled
+    from kueuepy.explain.whatif import Difference, Edit
     from kueuepy.objects import Configuration
     from kueuepy.objects.status import CheckState, FinishReason
     from kueuepy.objects.times import Duration, Moment
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState
     from kueuepy.session.submission import Keys
-    from kueuepy.whatif import Difference, Edit
 
 
 S = TypeVar("S", bound="Scheduler")
@@ -142,7 +142,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: An object or a change is not valid.
         """
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
-        from kueuepy.whatif import objects_of  # noqa: PLC0415
+        from kueuepy.explain.whatif import objects_of  # noqa: PLC0415
 
         with self._lock:
             there = objects_of(self)
@@ -368,7 +368,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: A path does not match any object or field.
             InvalidSpecError: An edit is not valid.
         """
-        from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
+        from kueuepy.explain.whatif import difference  # noqa: PLC0415 - only on use
 
         with self._lock:
             return difference(self, edits)

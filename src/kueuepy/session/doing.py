@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kueuepy.decisions import Admitted
 from kueuepy.engine.cycle import Cycle
+from kueuepy.engine.decisions import Admitted
 from kueuepy.objects import Workload
 from kueuepy.session import calls
 from kueuepy.session.settling import settle

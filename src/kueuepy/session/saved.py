@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from kueuepy._core import Engine
-from kueuepy.decisions import Admitted
+from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import Configuration, Object, Workload

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from kueuepy.decisions import Admitted
+    from kueuepy.engine.decisions import Admitted
     from kueuepy.objects import Workload
 
 K = TypeVar("K")

@@ -9,7 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.notebook import repr_text
+from kueuepy.look.notebook import repr_text
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, name_of_row, read_column
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from kueuepy.notebook import Sheet
+    from kueuepy.look.notebook import Sheet
     from kueuepy.objects import Workload
     from kueuepy.simulation.columns import Note
     from kueuepy.simulation.distributions import Distribution

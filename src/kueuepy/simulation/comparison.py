@@ -15,7 +15,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
-from kueuepy.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.model import SimulateSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.notebook import MOST_ROWS, Sheet
+from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
 from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS

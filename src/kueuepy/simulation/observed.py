@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from kueuepy.history import Recording
 from kueuepy.manifest import collector, load
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND, Workload
@@ -16,6 +15,7 @@ from kueuepy.objects.times import parse_time
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.items import of_workloads
 from kueuepy.simulation.lifetimes import Lifetime, lifetime_in, lifetime_of
+from kueuepy.sources import readers
 from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
     from kueuepy.simulation.base import JobColumns
+    from kueuepy.sources import RecordedJobs
 
 _NEVER_RAN = "finished without an admission; left out"
 _UNFINISHED = "not finished; runtime is the time run so far"
@@ -94,7 +95,7 @@ def of_observed(source: Any, user: str | None = None) -> JobColumns:
 def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
     """Return the Workloads of a source, and the time of the source in nanoseconds since the Unix epoch."""
     if isinstance(source, str | os.PathLike) and is_recording(os.fspath(source)) and "@" not in os.fspath(source):
-        recording = Recording(source)
+        recording = readers().recording(source)
         return list(_of_recording(recording)), recording.end
     workloads = getattr(source, "workloads", None)
     if isinstance(workloads, tuple):  # a Cluster or a Manifest
@@ -128,7 +129,7 @@ def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:
         return load(source, strict=False, pick=pick)
 
 
-def _of_recording(recording: Recording) -> Iterator[Observed]:
+def _of_recording(recording: RecordedJobs) -> Iterator[Observed]:
     """Yield all Workloads of a recording; of several with one name, the later ones get the beginning of their UID."""
     documents, others = [], {}
     for doc, deleted, user in recording.workloads():

@@ -24,12 +24,12 @@ from kueuepy.pages.data import (
     looks,
 )
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.profiles.version import describe
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.series import series_of
 from kueuepy.tables.columns import exact
-from kueuepy.version import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
-from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.objects import SECOND
 from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.session.session import session_of

@@ -9,7 +9,7 @@ from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import counted
-from kueuepy.notebook import MOST_ROWS, Sheet, repr_html
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kueuepy.decisions import Admitted
+from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of

@@ -12,7 +12,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from kueuepy.cli.agents.tools import TOOLS
 from kueuepy.errors import InternalError, KueueError, NotFoundError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.problems import suggestion
-from kueuepy.version import installed
+from kueuepy.profiles.version import installed
 
 _INSTRUCTIONS = (
     "Exact admission decisions of Kueue for one cluster, read-only: why a workload waits, what a change of quota would "

@@ -11,13 +11,13 @@ from kueuepy.cli.agents.source import Source
 from kueuepy.cli.describe import describe, ended, find
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
+from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lint import lint
 from kueuepy.manifest import load
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.catalogue import columns_shown, unit_text
 from kueuepy.simulation.simulate import simulate as run
-from kueuepy.whatif import Edit, edited, workloads_over_quota
 
 _HOLDING = ("Admitted", "QuotaReserved", "Evicted")
 

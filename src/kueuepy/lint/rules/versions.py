@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.early import EARLY, as_then, early_rules
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.upgrade.early import EARLY, as_then, early_rules
 
 
 @rule("L29", "note", "The object uses an early API version; releases with that version may interpret it differently.")

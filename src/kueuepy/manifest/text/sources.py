@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
-from kueuepy.apiserver import ClusterReader, Connection, LiveSource
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import LimitError, ManifestError, Problem
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.text import Text
+from kueuepy.sources import LiveSource, readers
 
 One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any] | LiveSource
 Source: TypeAlias = One | Iterable[One]
@@ -84,10 +84,8 @@ def opened(source: Any) -> Any:
         return source
     name = os.fspath(source)
     if name.startswith(CLUSTER):
-        return ClusterReader(Connection.open(name.removeprefix(CLUSTER)))
-    from kueuepy.history import RecordedState  # noqa: PLC0415 - SQLite is imported where it is needed
-
-    return RecordedState.open(name)
+        return readers().cluster(name.removeprefix(CLUSTER))
+    return readers().state(name)
 
 
 def live_parts(source: Any) -> list[LiveSource]:

@@ -11,13 +11,13 @@ import numpy as np
 from kueuepy.errors import StateError
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.numbers import duration
+from kueuepy.profiles.version import describe, installed
 from kueuepy.simulation.catalogue import columns_shown
 from kueuepy.simulation.labels import label_of, value_text
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, paragraph, table
 from kueuepy.simulation.pictures.catalogue import PICTURES, data_alike
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.svg import NARROW, WIDE, svg
-from kueuepy.version import describe, installed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

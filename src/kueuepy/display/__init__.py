@@ -1,1 +1,0 @@
-"""HTML views of objects and results for notebooks."""

@@ -1,0 +1,410 @@
+"""What-if questions: decisions about hypothetical workloads, and comparisons with and without changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, overload
+
+import msgspec
+
+from kueuepy._core import Answers as CoreAnswers
+from kueuepy._core import Engine, Question
+from kueuepy.cluster.edit import edited_all
+from kueuepy.cluster.patch import patched
+from kueuepy.engine.decided import from_record
+from kueuepy.engine.decisions import Decision, Pending
+from kueuepy.engine.records import NO_CONDITION
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.problems import shown
+from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.session.session import session_of
+from kueuepy.session.submission import question_of_row
+from kueuepy.session.workloads import valid_submissions
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.session.session import Session
+    from kueuepy.session.state import SchedulerState
+
+Edit: TypeAlias = "Object | Configuration | Mapping[str, Any] | Callable[[Any], object]"
+"""An edit: an object to apply, a Configuration to use, or a function that changes the Scheduler passed to it.
+
+A mapping with a `kind` is a partial manifest, which is merged as `kubectl apply` does. Any other mapping contains
+values by path, as `Cluster.edit_all` accepts them.
+"""
+
+
+# --- a workload ------------------------------------------------------------------------------------------------------
+
+
+@checked_methods
+class Answers(Sequence[Decision]):
+    """The decisions about many workloads, each considered alone. A decision object is created when it is accessed.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> scheduler.try_admit_many([{"name": f"job-{n}", "queue": "team", "cpu": n} for n in (1, 9)]).verdicts
+        ('Admitted', 'Pending')
+    """
+
+    __slots__ = ("_answered", "_not_modelled")
+
+    def __init__(self, answered: CoreAnswers, not_modelled: tuple[str, ...] = ()) -> None:
+        """Create Answers from the engine's records, and the parts of the input that kueuepy does not model."""
+        self._answered, self._not_modelled = answered, not_modelled
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
+    def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
+        """Return one decision, or a tuple of decisions for a slice."""
+        places = range(len(self))[index]
+        return self._made(places) if isinstance(places, int) else tuple(map(self._made, places))
+
+    def _made(self, place: int) -> Decision:
+        return from_record(self._answered[place], self._not_modelled)
+
+    def __len__(self) -> int:
+        """Return the number of decisions."""
+        return len(self._answered)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """`Admitted`, `Preempting` or `Pending` for each workload, without creating decision objects."""
+        return tuple(self._answered.verdict(place) for place in range(len(self)))
+
+    def __repr__(self) -> str:
+        """Return the number of decisions of each kind."""
+        return f"<Answers: {dict(Counter(self.verdicts))}>"
+
+
+def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
+    """Return the decision that a cycle would make about each item alone.
+
+    Raises:
+        InvalidSpecError: `items` is not an iterable of items, or an item is not valid.
+    """
+    if isinstance(items, Question):
+        raise InvalidSpecError("try_admit_many: is one Question; give a list of them, or use try_admit")
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes):
+        raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, Questions, jobs or rows")
+    subjects = [subject for item in items for subject in _subjects(state, item)]
+    return Answers(state.engine.ask(subjects), state.not_modelled)
+
+
+def ask_one(state: SchedulerState, item: Any) -> Decision:
+    """Return the decision that a cycle would make about one item alone."""
+    return from_record(state.engine.ask_one(one(_subjects(state, item))), state.not_modelled)
+
+
+def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload | int]:
+    """Return the workloads of an item for the engine. A job can have several workloads."""
+    if isinstance(item, Question):
+        return (item,)
+    if isinstance(item, str):
+        return (state.id_of(item),)
+    row = question_of_row(item, state.covered) if type(item) is dict else None
+    return _workloads(state, item) if row is None else (row,)
+
+
+def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
+    return [one.workload for one in valid_submissions(state, [item], keep_status=True)]
+
+
+def question(state: SchedulerState, item: Any) -> Question:
+    """Return the parsed workload of an item."""
+    if isinstance(item, Question):
+        return item
+    if isinstance(item, str):
+        return Question(state.workload(item))
+    row = question_of_row(item, state.covered) if type(item) is dict else None
+    return Question(one(_workloads(state, item))) if row is None else row
+
+
+def one(found: Sequence[Any]) -> Any:
+    """Return the only item of a sequence.
+
+    Raises:
+        InvalidSpecError: The sequence does not contain exactly one item.
+    """
+    if len(found) != 1:
+        raise InvalidSpecError(f"try_admit: these are {len(found)} workloads; it must be one: use try_admit_many")
+    return found[0]
+
+
+def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
+    """Return a number of pods that would be admitted, although one pod more would not be."""
+    if isinstance(item, Question):
+        if pod_set is not None:
+            raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
+        return _largest(state, item, 0, preempting=preempting)
+    workload = state.workload(item) if isinstance(item, str) else None
+    workload = workload or one(_workloads(state, item))
+    names = [known.name for known in workload.pod_sets]
+    if pod_set is not None and pod_set not in names:
+        raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
+    index = 0 if pod_set is None else names.index(pod_set)
+    return _largest(state, Question(workload), index, preempting=preempting)
+
+
+def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting: bool) -> int:
+    """Return the number of pods.
+
+    Raises:
+        NotFoundError: The number is 0 because the workload's queue does not exist.
+    """
+    count = state.engine.largest_count(asked, pod_set, preempting)
+    if count == 0:
+        answer = from_record(state.engine.ask_one(asked))
+        if isinstance(answer, Pending) and not answer.cluster_queue:
+            raise NotFoundError(f'Workload "{asked.key}": {answer.message}; it must name a queue that is there')
+    return count
+
+
+# --- an edit ---------------------------------------------------------------------------------------------------------
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The outcome for one workload.
+
+    Attributes:
+        status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
+            holds quota), `Finished`, or `Gone` if the workload was deleted.
+        flavors: The flavor of each resource by pod set; empty without quota.
+        reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
+
+    Example:
+        >>> Outcome("Pending", reason="WaitingForQuota").flavors
+        {}
+    """
+
+    status: str
+    flavors: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    reason: str = ""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A workload whose outcome differs.
+
+    Attributes:
+        workload: The key of the workload.
+        before: The outcome without the edits.
+        after: The outcome with the edits.
+
+    Example:
+        >>> Change("default/job", Outcome("Pending"), Outcome("Admitted")).after.status
+        'Admitted'
+    """
+
+    workload: str
+    before: Outcome
+    after: Outcome
+
+
+class Runs(Protocol):
+    """The part of a Scheduler that this module uses."""
+
+    _session: Session
+
+    @property
+    def cluster(self) -> Cluster:
+        """The declared objects, without Workloads."""
+
+    @property
+    def configuration(self) -> Configuration:
+        """Kueue's Configuration."""
+
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """The parts of the input that kueuepy does not model."""
+
+    def workload(self, key: str) -> Workload:
+        """Return the Workload with a key."""
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of all workloads."""
+
+    def apply(self, *objects: Object) -> None:
+        """Create or change objects."""
+
+    def settle(self) -> object:
+        """Run cycles until nothing changes."""
+
+    def with_configuration(self, configuration: Configuration) -> Self:
+        """Return a copy with another Configuration."""
+
+
+R = TypeVar("R", bound=Runs)
+
+
+@checked_methods
+@dataclass(frozen=True)
+class Difference(Generic[R]):
+    """The workloads whose outcome with edits differs from the outcome without them, after both sides have settled.
+
+    A pickle contains both Schedulers as `save` writes them, without functions that answer admission checks.
+
+    Attributes:
+        changes: The workloads whose outcome differs, in the order of submission.
+        before: The settled Scheduler without the edits.
+        after: The settled Scheduler with the edits.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 6})
+        >>> scheduler.whatif({"ClusterQueue/team:quota[f/cpu].nominalQuota": 8}).admitted
+        ('default/job',)
+    """
+
+    changes: tuple[Change, ...]
+    before: R
+    after: R
+
+    @property
+    def admitted(self) -> tuple[str, ...]:
+        """The keys of the workloads that have quota only with the edits."""
+        return tuple(c.workload for c in self.changes if c.after.flavors and not c.before.flavors)
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The keys of the workloads that have quota only without the edits."""
+        return tuple(c.workload for c in self.changes if c.before.flavors and not c.after.flavors)
+
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """Parts of the input that kueuepy does not model and that could change a decision."""
+        sides = (self.before, self.after)
+        return tuple(dict.fromkeys(text for side in sides for text in side.not_modelled))
+
+    def __len__(self) -> int:
+        """Return the number of workloads whose outcome differs."""
+        return len(self.changes)
+
+    def __str__(self) -> str:
+        """Return one line per change, after the parts of the input that kueuepy does not model."""
+        said = [f"not modelled: {text}" for text in self.not_modelled]
+        lines = [f"{c.workload}: {_describe(c.before)} → {_describe(c.after)}" for c in self.changes]
+        return "\n".join([*said, *(lines or ["nothing changes"])])
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return a table with one row per change."""
+        rows = [(c.workload, _describe(c.before), _describe(c.after)) for c in self.changes]
+        return (Sheet(("workload", "before", "after"), rows),)
+
+    _repr_html_ = repr_html
+
+
+def _describe(outcome: Outcome) -> str:
+    flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
+    return f"{outcome.status} ({', '.join(flavors) or outcome.reason})" if flavors or outcome.reason else outcome.status
+
+
+def outcome(engine: Engine, key: str) -> Outcome:
+    """Return the current outcome for a workload."""
+    found = engine.find(key)
+    if found < 0:
+        return Outcome("Gone")
+    conditions, admission = engine.conditions(found), engine.admission(found)
+    holds = {name for name, condition in conditions.items() if condition.is_true}
+    if "Finished" in holds:
+        return Outcome("Finished")
+    if admission is None:
+        return Outcome("Pending", reason=conditions.get("QuotaReserved", NO_CONDITION).reason)
+    status = next((name for name in ("Evicted", "Admitted") if name in holds), "QuotaReserved")
+    flavors = {one.name: {r: flavor for r, (flavor, _) in one.resources.items()} for one in admission.pod_sets}
+    return Outcome(status, flavors)
+
+
+def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
+    """Compare the settled states with and without edits."""
+    before, after = scheduler.fork(), scheduler.fork()
+    for edit in edits:
+        after = edited(after, edit)
+    before.settle()
+    after.settle()
+    keys = dict.fromkeys((*before.keys(), *after.keys()))
+    pairs = [(key, outcome(session_of(before).engine, key), outcome(session_of(after).engine, key)) for key in keys]
+    return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
+
+
+def edited(scheduler: R, edit: Edit) -> R:
+    """Return the Scheduler after an edit: a new one if the Configuration changes, otherwise the same one.
+
+    Raises:
+        InvalidSpecError: The edit is not valid.
+    """
+    if isinstance(edit, Configuration):
+        return scheduler.with_configuration(edit)
+    if isinstance(edit, Object):
+        scheduler.apply(edit)
+    elif isinstance(edit, Mapping):
+        return _edited_by(scheduler, edit)
+    elif callable(edit):
+        edit(scheduler)
+    else:
+        raise InvalidSpecError(
+            f"whatif: {shown(edit)} is no edit; it must be an object, a Configuration, a manifest of the fields to "
+            "change, values by path, or a function"
+        )
+    return scheduler
+
+
+def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
+    """Return the Scheduler after a partial manifest or values by path are applied."""
+    objects = objects_of(scheduler)
+    if "kind" in edit:
+        scheduler.apply(patched(objects, edit).object)
+        return scheduler
+    changed, configuration = edited_all(objects, scheduler.configuration, edit)
+    found = scheduler.with_configuration(configuration) if configuration else scheduler
+    found.apply(*changed)
+    return found
+
+
+def objects_of(scheduler: Runs) -> list[Object]:
+    """Return the declared objects, and the Workloads with their current status."""
+    return [*scheduler.cluster.objects(), *map(scheduler.workload, scheduler.keys())]
+
+
+@checked
+def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
+    """Return the workloads that would have to be removed for every queue to be within its quota after edits.
+
+    Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
+    (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
+    workloads of queues that borrow, then workloads with lower priority, then workloads with a later quota reservation.
+    No workload of the result could be kept.
+
+    Args:
+        scheduler: The Scheduler, which does not change.
+        edits: The edits, as `Scheduler.whatif` accepts them. Default: none.
+
+    Returns:
+        The keys of the workloads, in the order in which to drain them.
+
+    Raises:
+        InvalidSpecError: An edit is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+        >>> _ = scheduler.submit({"name": "job", "queue": "team", "cpu": 4}), scheduler.settle()
+        >>> workloads_over_quota(scheduler, {"ClusterQueue/team:quota[f/cpu].nominalQuota": 2})
+        ('default/job',)
+    """
+    trial = scheduler.fork()
+    for edit in edits:
+        trial = edited(trial, edit)
+    return tuple(session_of(trial).engine.must_leave())

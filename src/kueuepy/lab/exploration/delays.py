@@ -1,0 +1,207 @@
+"""Measure how much the jobs of each group delay the jobs of other groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.guesses import guessed
+from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.words import counted
+from kueuepy.lab.exploration.runs import NOTHING, in_order
+from kueuepy.lab.exploration.sweep import setup_of
+from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.numbers import number
+from kueuepy.simulation.model import RunSettings
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
+from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import categorical
+from kueuepy.tables.framed import Framed
+
+if TYPE_CHECKING:
+    import threading
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.table import Jobs
+
+_HOUR = 3600
+_MOST = 1000
+"""The maximum number of groups. Each group needs two simulations."""
+
+
+@guessed(table="frame", matrix_frame="frame")
+@checked_methods
+class DelayMatrix(Framed):
+    """How much the jobs of each group delay the jobs of other groups. `delay_matrix` creates it.
+
+    A waiting time is the total time without quota, in seconds, averaged over the jobs of a group.
+
+    Attributes:
+        by: The column that defines the groups.
+        groups: The names of the groups.
+        jobs: The number of jobs of each group.
+        waits: The mean waiting time of each group when all jobs are present.
+        matrix: An array of groups by groups. The value in row r and column c is the mean waiting time of c with all
+            jobs present, minus that without the jobs of r. The value is negative if r shortens the waits of c. The
+            diagonal is NaN.
+        alone: For each group, the mean waiting time with all jobs present, minus that with only its own jobs.
+        total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
+            matrix[r, c]` over the other groups c.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import delay_matrix
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "user": user, "submit": 0, "runtime": "1h", "cpu": 1} for user in ("ann", "bob")]
+        >>> delay_matrix(cluster, jobs, by="user").total_hours.tolist()
+        [1.0, 0.0]
+    """
+
+    def __init__(self, by: str, groups: tuple[str, ...], waits: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
+        """Create a DelayMatrix from sums of waiting times.
+
+        Args:
+            by: The column that defines the groups.
+            groups: The names of the groups.
+            waits: An array with one row per simulation and one column per group: first the simulation with all jobs,
+                then one simulation without each group, then one with each group alone.
+            counts: The number of jobs of each group.
+        """
+        n = len(groups)
+        self.by, self.groups, self.jobs = by, groups, counts
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = waits / counts
+        self.waits = means[0]
+        self.matrix = means[0] - means[1 : n + 1]
+        np.fill_diagonal(self.matrix, np.nan)
+        self.alone = means[0] - np.diagonal(means[n + 1 :])
+        self.total_hours = np.nansum(self.matrix * counts, axis=1) / _HOUR
+
+    @property
+    def frame(self) -> Columns:
+        """One row per group that is left out, one column per group that is delayed, and `total_hours`.
+
+        The last row, `all others`, compares with a simulation in which only the column's own jobs are present.
+        """
+        names = [*self.groups, "all others"]
+        columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
+        total = np.append(self.total_hours, np.nan)
+        first = categorical(names)
+        return Columns({"left_out": first, **columns, "total_hours": total})
+
+    def to_table(self) -> Columns:
+        """Return `frame`."""
+        return self.frame
+
+    def __repr__(self) -> str:
+        """Return the group that delays the others most."""
+        worst = int(self.total_hours.argmax())
+        most = f"{self.groups[worst]} costs the others most, {number(float(self.total_hours[worst]))} hours of waiting"
+        return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
+
+    def __str__(self) -> str:
+        """Return the group that delays the others most, and the matrix with units."""
+        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Return the matrix in readable units: by how much the group of a row delays the group of a column."""
+        names = self.frame.names
+        rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
+        head = [name if name in ("left_out", "total_hours") else f"wait of {name}" for name in names]
+        return (Sheet(head, rows, "added wait per job on average; total_hours is summed over the jobs of others"),)
+
+    _repr_html_ = repr_html
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value != value:  # noqa: PLR0124 - NaN
+        return ""
+    if name == "total_hours":
+        return f"{number(value)} h"
+    return span_text(value) if value >= 0 else f"-{span_text(-value)}"
+
+
+@checked
+@spelled_out(RunSettings)
+def delay_matrix(
+    cluster: Cluster,
+    jobs: Any,
+    by: str = "cluster_queue",
+    *,
+    threads: int | None = None,
+    **settings: Unpack[RunSettings],
+) -> DelayMatrix:
+    """Measure how much the jobs of each group delay the jobs of the other groups.
+
+    The function simulates all jobs, then all jobs without each group, then each group alone. Unlike a share at one
+    moment, the result shows causes: a queue with a small share can delay others if its jobs arrive at a bad time.
+
+    The effects do not add up. For example, two groups may delay a third one together although neither does so alone.
+
+    Args:
+        cluster: The cluster.
+        jobs: A `Jobs`, rows, data frames or manifests.
+        by: The column that defines the groups: `cluster_queue`, or a column of jobs such as `queue` or `user`. Default:
+            `cluster_queue`.
+        threads: The number of simulations to run in parallel. Default: the number of available cores.
+        settings: Further arguments of `simulate`.
+
+    Returns:
+        The matrix of delays between the groups.
+
+    Raises:
+        NotFoundError: There is no such column.
+        InvalidSpecError: There are no jobs, or more than 1,000 groups.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> queues = [ClusterQueue.of(name, {"h100": {"nvidia.com/gpu": 1}}, cohort_name="all") for name in ("a", "b")]
+        >>> first = {"queue": "a", "submit": 0, "runtime": 600, "gpu": 2}
+        >>> second = {"queue": "b", "submit": 60, "runtime": 1, "gpu": 1}
+        >>> found = delay_matrix(Cluster(ResourceFlavor("h100"), *queues), [first, second])
+        >>> found.matrix.tolist()
+        [[nan, 540.0], [0.0, nan]]
+    """
+    setup = setup_of(cluster, jobs, settings)
+    table = setup.jobs_of(0)
+    groups = _groups(cluster, table, by)
+    n = len(groups.names)
+    if not 1 <= n <= _MOST:
+        raise InvalidSpecError(f'delays: "{by}" makes {n} groups; there must be 1 to {_MOST:,}')
+    options = {name: getattr(setup.settings, name) for name in setup.settings.__struct_fields__ if name != "record"}
+
+    def waits(chosen: NDArray[np.bool_], stop: threading.Event) -> Any:
+        if not chosen.any() or stop.is_set():
+            return np.zeros(n)
+        run = Simulation(cluster, table.where(chosen), record=NOTHING, **options)
+        run.run()
+        return np.bincount(groups.codes[chosen], run.result().jobs["waited"], minlength=n)
+
+    masks = [np.ones(len(table), bool)]
+    masks += [groups.codes != code for code in range(n)]
+    masks += [groups.codes == code for code in range(n)]
+    sums = np.array(in_order(waits, masks, threads))
+    return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
+
+
+def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
+    """Return the names of the groups that contain at least one job, and the index of each job's group among them."""
+    column = jobs["queue" if by == "cluster_queue" else by]
+    if by == "cluster_queue":
+        leads = {queue.key: queue.cluster_queue for queue in cluster.local_queues}
+        texts = np.array([leads.get(name, name) for name in column.names], object)[column.codes]
+    elif isinstance(column, Categorical):
+        texts = np.array([*map(str, column.names), "none"], object)[column.codes]
+    else:
+        texts = np.array([str(value) for value in column.tolist()], object)
+    names, codes = np.unique(texts.astype(str), return_inverse=True)
+    return Categorical(codes.astype(np.int32), [str(name) for name in names])

@@ -1,0 +1,380 @@
+"""Estimate when a workload gets quota, and whether it is evicted, from many simulated futures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.words import counted
+from kueuepy.lab.exploration.remaining import Living, Runtimes
+from kueuepy.lab.exploration.runs import NOTHING, in_order
+from kueuepy.lab.exploration.statistics import wilson
+from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
+from kueuepy.simulation.measures import percentile
+from kueuepy.simulation.model import Recording, RunSettings, moment
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
+from kueuepy.tables.framed import Framed, table_of
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.tables import Columns
+
+_FIRST_LOOK = 3600 * SECOND
+_RUNNING = 2
+_PERCENTS = (5, 10, 50, 90, 95)
+_MEDIAN = 50
+_CLOSED = "assumes that no new job arrives: pass future= for an interval, or calibrate on a log"
+
+
+class Eta(msgspec.Struct, Framed, frozen=True):
+    """The time until a workload gets quota, estimated from simulated futures. `eta` creates it.
+
+    All times are in seconds from now. A percentile is infinite if it lies beyond the horizon.
+
+    Attributes:
+        workload: The key of the workload.
+        p5: The 5th percentile; with `p95`, the 90% prediction interval.
+        p10: The 10th percentile.
+        p50: The median.
+        p90: The 90th percentile.
+        p95: The 95th percentile.
+        seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
+        horizon: The simulated time span.
+        coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
+            not measured (see `calibrate`).
+        closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
+            every percentile is then too early, and the interval too narrow.
+        level: The level of the intervals to which `coverage` refers.
+
+    Example:
+        >>> Eta("default/job", 0.0, 60.0, 300.0, 600.0, 600.0, (60.0, 300.0, 600.0), 3600.0).by("5m")
+        0.6666666666666666
+    """
+
+    workload: str
+    p5: float
+    p10: float
+    p50: float
+    p90: float
+    p95: float
+    seconds: tuple[float, ...]
+    horizon: float
+    coverage: float | None = None
+    closed: bool = False
+    level: float = 0.9
+
+    def by(self, when: Any) -> float:
+        """Return the fraction of futures in which the workload has quota at a given time.
+
+        Args:
+            when: The time from now, as seconds or a string such as `"2h"`.
+        """
+        end = moment("by", when) / SECOND
+        return sum(seconds <= end for seconds in self.seconds) / len(self.seconds)
+
+    def __str__(self) -> str:
+        """Return the estimate as a sentence."""
+        late = sum(map(math.isinf, self.seconds))
+        more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
+        half = f"{self.workload}: quota in {span_text(self.p50)} (median)"
+        if self._is_vague:
+            return f"{half}{more}; {_CLOSED}"
+        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80% interval){more}{self._trust()}"
+
+    @property
+    def _is_vague(self) -> bool:
+        """Whether the percentiles are too unreliable to be printed."""
+        return self.closed and self.coverage is None and self.p95 > 0
+
+    def to_table(self) -> Columns:
+        """Return one row per future: its number, and the `seconds` until the workload gets quota."""
+        return table_of(("future", "seconds"), enumerate(map(float, self.seconds)))
+
+    def _trust(self) -> str:
+        if self.coverage is None:
+            return ""
+        return f"; of a log, {self.coverage:.0%} were within their {100 * self.level:.0f} % interval"
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return a table of the percentiles."""
+        rows = [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
+        return (Sheet(("percentile", "quota in"), rows, _CLOSED if self._is_vague else ""),)
+
+    _repr_html_ = repr_html
+
+
+class Risk(msgspec.Struct, Framed, frozen=True):
+    """The probability that a workload is evicted, estimated from simulated futures. `risk` creates it.
+
+    Attributes:
+        workload: The key of the workload.
+        probability: The fraction of futures in which the workload is evicted.
+        low: The lower end of the 95% confidence interval of the probability (Wilson score).
+        high: The upper end of the interval.
+        rules: For each preemption rule or eviction reason, the fraction of futures in which it is the first to evict
+            the workload.
+        futures: The number of futures.
+        within: The simulated time span, in seconds from now.
+        closed: Whether the futures contain no new jobs because `future` was not given. New jobs could preempt the
+            workload.
+
+    Example:
+        >>> Risk("default/job", 0.25, 0.1, 0.5, {"InClusterQueue": 0.25}, 20, 3600.0).probability
+        0.25
+    """
+
+    workload: str
+    probability: float
+    low: float
+    high: float
+    rules: dict[str, float]
+    futures: int
+    within: float
+    closed: bool = False
+
+    def to_table(self) -> Columns:
+        """Return one row per rule that evicts the workload first: `rule` and its `probability`."""
+        return table_of(("rule", "probability"), self.rules.items())
+
+    def __str__(self) -> str:
+        """Return the estimate as a sentence."""
+        by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
+        often = f"{self.probability:.0%} of {counted(self.futures, 'future')} ({self.low:.0%} to {self.high:.0%})"
+        assumed = "; assumes that no new job arrives" if self.closed else ""
+        return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return a table with the probability of an eviction, in total and by preemption rule."""
+        rows = [("evicted", f"{self.probability:.1%}"), *((rule, f"{p:.1%}") for rule, p in self.rules.items())]
+        return (Sheet(("what", "part of the futures"), rows),)
+
+    _repr_html_ = repr_html
+
+
+class _Futures:
+    def __init__(
+        self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings, *, users: str = ""
+    ) -> None:
+        self._scheduler = scheduler.fork()
+        if isinstance(item, str):
+            self.key = session_of(self._scheduler).engine.key(session_of(self._scheduler).state.id_of(item))
+        else:
+            keys = self._scheduler.submit(item)
+            if len(keys) != 1:
+                raise InvalidSpecError(f"{item!r} is {len(keys)} workloads; it must be one")
+            (self.key,) = keys
+        self.living = Living(self._scheduler, users)
+        if self.key not in self.living.rows:
+            raise StateError(f'Workload "{self.key}": has finished')
+        self._runtimes = None if runtimes is None else Runtimes(runtimes)
+        self._future, self._settings = future, settings
+        self.row = self.living.rows[self.key]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all futures are identical because nothing in them is random."""
+        return self._runtimes is None and not callable(self._future) and not self._settings.get("delays")
+
+    def run(self, seed: int, record: Recording) -> Simulation:
+        """Return the simulation of one future, before its first event."""
+        table = self.living.and_coming(self._runtimes, self._future, seed)
+        return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
+
+
+class FutureSettings(RunSettings, total=False):
+    """Keyword arguments of `eta` that describe the future, in addition to those of `simulate`.
+
+    Attributes:
+        future: Jobs that will arrive, or a function that makes them from a seed.
+        horizon: The end of each simulated future, as a duration from now.
+        users: The label of workloads that names their user, for a log of runtimes with a column `user`.
+    """
+
+    future: Any
+    horizon: Any
+    users: str
+
+
+class EtaSettings(FutureSettings, total=False):
+    """All keyword arguments of `eta`.
+
+    Attributes:
+        n: The number of simulated futures.
+        seed: Seed of the random number generator.
+        threads: The number of futures to simulate in parallel; by default one for each core.
+    """
+
+    n: int
+    seed: int
+    threads: int | None
+
+
+@checked
+@spelled_out(RunSettings)
+def eta(
+    scheduler: Scheduler,
+    workload: Any,
+    runtimes: Any,
+    *,
+    future: Any = None,
+    n: int = 200,
+    seed: int = 0,
+    horizon: Any = "30d",
+    threads: int | None = None,
+    users: str = "",
+    **settings: Unpack[RunSettings],
+) -> Eta:
+    """Estimate when a workload gets quota.
+
+    Each of `n` simulated futures draws the remaining runtimes of running workloads (given how long they have already
+    run) and the runtimes of pending workloads. Kueue's rules determine the rest.
+
+    Args:
+        scheduler: The current state, which does not change.
+        workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
+        runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
+            all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
+            of a log count with the time that they have run (Kaplan-Meier).
+        future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` counts
+            from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The printed
+            result then shows no interval.
+        n: The number of futures. Default: 200.
+        seed: The seed of the first future. Default: 0.
+        horizon: The time span to simulate. Default: 30 days.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
+        users: The label of workloads that names their user. If the log has a column `user`, and 20 or more finished
+            jobs of the queue have the same user, the runtimes of this user are drawn. Default: none.
+        settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
+
+    Returns:
+        The percentiles of the time until the workload gets quota; 0 if it has quota already.
+
+    Raises:
+        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        StateError: The workload has finished.
+        InvalidSpecError: An argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}})))
+        >>> for name in ("first", "second"):
+        ...     _ = scheduler.submit({"name": name, "queue": "team", "cpu": 1}), scheduler.settle()
+        >>> eta(scheduler, "second", "10m", n=5).p50
+        600.0
+    """
+    if n < 1:
+        raise InvalidSpecError(f"eta: n {n}; it must be 1 or more")
+    futures = _Futures(scheduler, workload, runtimes, future, settings, users=users)
+    end = moment("eta: horizon", horizon)
+    if futures.living.has_quota(futures.key):
+        return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
+
+    def look(number: int, stop: threading.Event) -> float:
+        run, until = futures.run(number, NOTHING), min(_FIRST_LOOK, end)
+        while not stop.is_set():
+            run.run(until / SECOND)
+            if run.states[futures.row] >= _RUNNING:
+                started = float(run.result().jobs["first_start"][futures.row])
+                return math.inf if math.isnan(started) else started
+            if until >= end:
+                break
+            until = min(2 * until, end)
+        return math.inf
+
+    seconds = in_order(look, range(seed, seed + n), threads)
+    return _eta_of(futures.key, seconds, end, closed=future is None)
+
+
+def _eta_of(key: str, seconds: Sequence[float], end: int, *, closed: bool) -> Eta:
+    ordered = np.sort(seconds)
+    p5, p10, p50, p90, p95 = (percentile(ordered, percent) for percent in _PERCENTS)
+    return Eta(key, p5, p10, p50, p90, p95, tuple(seconds), end / SECOND, closed=closed)
+
+
+@checked
+@spelled_out(RunSettings)
+def risk(
+    scheduler: Scheduler,
+    workload: Any,
+    *,
+    within: Any = "24h",
+    future: Any = None,
+    runtimes: Any = None,
+    n: int = 200,
+    seed: int = 0,
+    threads: int | None = None,
+    **settings: Unpack[RunSettings],
+) -> Risk:
+    """Estimate the probability that a workload is evicted, and by which rule.
+
+    Args:
+        scheduler: The current state, which does not change.
+        workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
+        within: The time span to simulate. Default: 24 hours.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
+            none.
+        runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
+        n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
+        seed: The seed of the first future. Default: 0.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
+        settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
+
+    Returns:
+        The probability, its confidence interval, and the rules.
+
+    Raises:
+        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        StateError: The workload has finished.
+        InvalidSpecError: An argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
+        >>> rules = Preemption(within_cluster_queue="LowerPriority")
+        >>> queue = ClusterQueue.of("team", {"f": {"cpu": 1}}, preemption=rules)
+        >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue))
+        >>> _ = scheduler.submit({"name": "low", "queue": "team", "cpu": 1}), scheduler.settle()
+        >>> urgent = {"name": "high", "queue": "team", "cpu": 1, "priority": 1, "submit": 60, "runtime": "1h"}
+        >>> risk(scheduler, "low", future=[urgent]).rules
+        {'InClusterQueue': 1.0}
+    """
+    if n < 1:
+        raise InvalidSpecError(f"risk: n {n}; it must be 1 or more")
+    futures = _Futures(scheduler, workload, runtimes, future, settings)
+    end = moment("risk: within", within)
+
+    def look(number: int, _: threading.Event) -> str | None:
+        run = futures.run(number, Recording(decisions=True, runs=False, usage=False))
+        run.run(end / SECOND)
+        return _first_eviction(run.result().decisions, futures.row)
+
+    total = 1 if futures.is_certain else n
+    found = [rule for rule in in_order(look, range(seed, seed + total), threads) if rule is not None]
+    low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
+    rules = {rule: found.count(rule) / total for rule in sorted(set(found))}
+    return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND, closed=future is None)
+
+
+def _first_eviction(decisions: Any, row: int) -> str | None:
+    """Return the preemption rule of a job's first eviction, or the eviction's reason if no rule caused it."""
+    kind = decisions["kind"]
+    rows: NDArray[np.int64] = np.flatnonzero(
+        (decisions["job"] == row) & (kind.codes == list(kind.names).index("Evicted"))
+    )
+    if not len(rows):
+        return None
+    return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]])

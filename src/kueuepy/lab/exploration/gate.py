@@ -1,0 +1,256 @@
+"""Check a simulation result against performance targets from a file, for example in CI."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import yaml
+
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.lab.exploration.measure import Promise, promise
+from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.tables.framed import Framed, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.simulation.result import Result
+    from kueuepy.tables import Columns
+
+
+class PolicyVerdict(NamedTuple):
+    """The result of one target.
+
+    Attributes:
+        line: The target as it was written, such as `wait_p95(team-a) <= 30m`.
+        value: The value of the metric; `None` if it is undefined because no job is counted. An undefined metric does
+            not meet the target.
+        passed: Whether the target is met.
+        place: The file and line of the target, such as `promises.yaml:3`.
+        why: The author's comment on the target.
+
+    Example:
+        >>> print(PolicyVerdict("loops == 0", 0.0, True))
+        kept: loops == 0: it is 0
+    """
+
+    line: str
+    value: float | None
+    passed: bool
+    place: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        """Return the verdict in one line."""
+        found = "no job counts" if self.value is None else f"it is {self.value:.6g}"
+        place = f"{self.place}: " if self.place else ""
+        why = f" ({self.why})" if self.why else ""
+        return f"{place}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
+
+
+@checked_methods
+class PolicyCheck(Sequence[PolicyVerdict], Framed):
+    """The verdicts on all targets, in their order. `check_policy` creates it.
+
+    Example:
+        >>> found = PolicyCheck([PolicyVerdict("loops == 0", 0.0, True), PolicyVerdict("evictions <= 5", 9.0, False)])
+        >>> found.passed, [verdict.line for verdict in found.failed]
+        (False, ['evictions <= 5'])
+    """
+
+    __slots__ = ("_verdicts",)
+
+    def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
+        """Create a PolicyCheck from verdicts."""
+        self._verdicts = tuple(verdicts)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all targets are met."""
+        return all(verdict.passed for verdict in self._verdicts)
+
+    @property
+    def failed(self) -> tuple[PolicyVerdict, ...]:
+        """The verdicts on the targets that are not met."""
+        return tuple(verdict for verdict in self._verdicts if not verdict.passed)
+
+    @overload
+    def __getitem__(self, index: int) -> PolicyVerdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PolicyVerdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> PolicyVerdict | tuple[PolicyVerdict, ...]:
+        """Return one verdict, or a tuple of verdicts for a slice."""
+        return self._verdicts[index]
+
+    def __len__(self) -> int:
+        """Return the number of targets."""
+        return len(self._verdicts)
+
+    def __repr__(self) -> str:
+        """Return the number of targets that are met."""
+        kept = len(self) - len(self.failed)
+        return f"<Gate: {'passed' if self.passed else 'not passed'}, {kept} of {len(self)} promises kept>"
+
+    def __str__(self) -> str:
+        """Return one line per target."""
+        return "\n".join(map(str, self._verdicts))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the verdicts as dicts that can be written as JSON."""
+        return [verdict._asdict() for verdict in self._verdicts]
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table, for example for a comment on a pull request. Targets that are not met come first."""
+        rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
+        for v in sorted(self._verdicts, key=lambda verdict: verdict.passed):
+            value = "no job counts" if v.value is None else f"{v.value:.6g}"
+            cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
+            rows.append(f"| {' | '.join(cells)} |")
+        return "\n".join(rows)
+
+    def to_table(self) -> Columns:
+        """Return one row per target: `line`, `value`, `passed`, `place` and `why`."""
+        return table_of(PolicyVerdict._fields, self._verdicts)
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return a table with one row per target."""
+        rows = [(v.line, "" if v.value is None else f"{v.value:.6g}", "yes" if v.passed else "no", v.why) for v in self]
+        return (Sheet(("promise", "is", "kept", "why"), rows),)
+
+    _repr_html_ = repr_html
+
+
+def _as_cell(text: str) -> str:
+    return html.escape(" ".join(text.split())).replace("|", "&#124;")
+
+
+def _as_code(text: str) -> str:
+    """Return text as code in a Markdown table cell.
+
+    Special characters are escaped if the text could end the code span.
+    """
+    line = " ".join(text.split())
+    if not set(line) & set("`|\\"):
+        return f"`{line}`"
+    return f"<code>{''.join(one if one.isalnum() or one == ' ' else f'&#{ord(one)};' for one in line)}</code>"
+
+
+class Written(NamedTuple):
+    """A target in a file: the parsed target, its file and line, and the author's comment."""
+
+    promise: Promise
+    place: str
+    why: str
+
+
+@checked
+def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> PolicyCheck:
+    """Check whether a simulation result meets performance targets.
+
+    Args:
+        result: The result of a simulation.
+        promises: The targets as strings such as `wait_p95(team-a)[priority >= 100] <= 30m`; the result of
+            `read_promises`; or the path of a YAML file with a list of targets. Each item of the file is a string, or a
+            mapping with `promise` and an optional comment `why`.
+
+    Returns:
+        The verdict on each target.
+
+    Raises:
+        InvalidSpecError: There are no targets, or the file cannot be read or is malformed; the message names file and
+            line.
+        NotFoundError: A target names a metric, queue or resource that does not exist.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+        >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+        >>> print(check_policy(simulate(cluster, rows), ["wait_p95(team) <= 30m", "loops == 0"]))
+        BROKEN: wait_p95(team) <= 30m: it is 3480
+        kept: loops == 0: it is 0
+    """
+    written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
+    if not written:
+        raise InvalidSpecError("gate: no promise; give one at least")
+    return PolicyCheck(_verdict(result, item) for item in written)
+
+
+def _verdict(result: Result, written: Written) -> PolicyVerdict:
+    try:
+        value = written.promise.measure.of(result)
+    except KueueError as error:
+        raise type(error)(f"{written.place}: {error}" if written.place else str(error)) from None
+    return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
+
+
+def texts(promises: Iterable[str | Written]) -> list[Written]:
+    """Parse targets; items that `read_promises` has parsed are returned unchanged."""
+    return [text if isinstance(text, Written) else Written(promise(text), "", "") for text in promises]
+
+
+def read_promises(path: str | PathLike[str]) -> list[Written]:
+    """Read the targets of a YAML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The targets with their file and line.
+
+    Raises:
+        InvalidSpecError: The file cannot be read or is malformed; the message names file and line.
+        NotFoundError: A target names a metric that does not exist.
+    """
+    document = _document(path)
+    if not isinstance(document, yaml.SequenceNode) or not document.value:
+        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
+    return [_written(str(path), node) for node in document.value]
+
+
+def _document(path: str | PathLike[str]) -> yaml.Node | None:
+    try:
+        return yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InvalidSpecError(f"{path}: is no UTF-8: {error.reason} at byte {error.start}") from None
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InvalidSpecError(f"{path}{line}: is no YAML: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise InvalidSpecError(f"{path}: is no YAML: {what}") from None
+
+
+def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
+    """Return the fields `promise` and `why` of a mapping, and reject any other field."""
+    names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is no text" for key, _ in node.value]
+    fields = dict(zip(names, (value for _, value in node.value), strict=True))
+    if set(fields) - {"promise", "why"} or "promise" not in fields:
+        found = ", ".join(map(str, fields)) or "no field"
+        raise InvalidSpecError(f"{place}: has {found}; it must have promise, and may have why")
+    if len(fields) < len(names):
+        raise InvalidSpecError(f"{place}: has {', '.join(names)}; it must have each field once")
+    if "why" in fields and not isinstance(fields["why"], yaml.ScalarNode):
+        raise InvalidSpecError(f"{place}: why is no text; it must be one")
+    return fields
+
+
+def _written(path: str, node: yaml.Node) -> Written:
+    place = f"{path}:{node.start_mark.line + 1}"
+    why = ""
+    if isinstance(node, yaml.MappingNode):
+        fields = _fields(place, node)
+        why = fields["why"].value if "why" in fields else ""
+        node = fields["promise"]
+    if not isinstance(node, yaml.ScalarNode):
+        raise InvalidSpecError(f"{place}: is no text; it must be such as wait_p95(team-a) <= 30m")
+    try:
+        return Written(promise(node.value), place, why)
+    except KueueError as error:
+        raise type(error)(f"{place}: {error}") from None

@@ -1,0 +1,394 @@
+"""Metrics and targets in text form, such as `wait_p95(team-a)[priority >= 100] <= 30m`."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+import msgspec
+import numpy as np
+
+from kueuepy.engine.decisions.kinds import PreemptionReason
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import nearest, shown
+from kueuepy.objects import SECOND
+from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
+from kueuepy.simulation.figures import Kpis
+from kueuepy.simulation.measures import job_figures, percentile
+from kueuepy.simulation.spans import parse_span
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.result import Result
+
+_WORD = re.compile(r"\w+")
+_SIGN = re.compile(r"[<>=!]")
+_OP = re.compile(r"<=|>=|==|!=|<|>")
+_AND = re.compile(r"(?<=\s)and(?=\s)")
+_PERCENTILE = re.compile(r"(first_)?wait_p(\d{1,2}|100)")
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_HOUR = 3600
+
+
+def figures_of(result: Result) -> dict[str, float]:
+    """Return all metrics of a simulation by name.
+
+    Every simulation has the same names: a metric by resource has one name per flavor and resource, and `preemptions`
+    has one per rule. Simulations of a fleet also have the metrics of dispatching.
+    """
+    found: dict[str, float] = {}
+    cells = sorted(result.totals["nominal"])
+    parts_of: dict[str, Sequence[str]] = {
+        "preemptions": get_args(PreemptionReason),
+        "won": getattr(result, "clusters", ()),
+        "manager_idle": sorted({cell.partition("/")[2] for cell in cells}),
+    }
+    for name in result.kpis.__struct_fields__:
+        value = getattr(result.kpis, name)
+        if isinstance(value, dict):
+            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, cells)}
+        elif name != "cost":
+            found[name] = math.nan if value is None else float(value)
+    return found
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A condition on a column of the jobs, such as `priority >= 100` or `user == alice`.
+
+    Attributes:
+        column: The name of the column.
+        op: One of `<`, `<=`, `>`, `>=`, `==`, `!=`.
+        value: The value to compare with, as text.
+    """
+
+    column: str
+    op: str
+    value: str
+
+    def mask(self, result: Result) -> NDArray[np.bool_]:
+        """Return a boolean array with one value per job: whether the job satisfies the condition.
+
+        Raises:
+            InvalidSpecError: The column is numeric, and the value is not a number.
+        """
+        column, compare = result.jobs[self.column], _OPERATORS[self.op]
+        if isinstance(column, Categorical):
+            known = np.array([compare(str(name), self.value) for name in column.names] + [self.op == "!="], bool)
+            return np.asarray(known[column.codes])
+        if column.dtype == object:
+            return np.array([compare(str(value), self.value) for value in column.tolist()], bool)
+        if column.dtype == bool:
+            return np.asarray(compare(column, self.value.lower() in ("true", "1")))
+        return np.asarray(compare(column, number(self.value, f'"[{self.column} {self.op} {self.value}]"')))
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """A metric of a simulation, optionally restricted to some jobs, a queue, or a flavor and resource.
+
+    Attributes:
+        figure: The name of a metric of `Kpis`, or `wait_pN` or `first_wait_pN` for any percentile N from 0 to 100.
+        group: The restrictions: a ClusterQueue, a LocalQueue (`namespace/name`), `column=value` of the jobs,
+            `flavor/resource` for a metric by resource, or a rule for `preemptions`.
+        conditions: Conditions that the counted jobs must satisfy.
+    """
+
+    figure: str
+    group: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the text form."""
+        group = f"({', '.join(self.group)})" if self.group else ""
+        inner = " and ".join(f"{c.column} {c.op} {c.value}" for c in self.conditions)
+        return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
+
+    def of(self, result: Result) -> float | None:
+        """Return the value of the metric for a simulation; `None` if it is undefined because no job is counted.
+
+        Raises:
+            NotFoundError: There is no such metric, queue or resource.
+            InvalidSpecError: The metric does not support the restrictions.
+        """
+        parts = _Parts.of(self, result)
+        if _is_of_jobs(self.figure):
+            return _of_jobs(self.figure, result, parts.mask(result, self.conditions))
+        if self.conditions or parts.of_jobs:
+            known = ", ".join(name for name, figure in FIGURES.items() if figure.of_jobs)
+            raise InvalidSpecError(f'"{self}": {self.figure} is not a figure of single jobs; those are {known}')
+        if parts.queue is not None:
+            return _of_queue(self, result, parts)
+        return _of_run(self, result, parts)
+
+
+class Promise(msgspec.Struct, frozen=True):
+    """A target: a metric and the bound that it must satisfy.
+
+    Attributes:
+        measure: The metric.
+        op: One of `<`, `<=`, `>`, `>=`, `==`, `!=`.
+        value: The bound, in the unit of the metric.
+        text: The target as it was written.
+    """
+
+    measure: Measure
+    op: str
+    value: float
+    text: str
+
+    def holds(self, value: float | None) -> bool:
+        """Return whether a value meets the target; `None` and NaN do not."""
+        return value is not None and not math.isnan(value) and bool(_OPERATORS[self.op](value, self.value))
+
+
+class _Parts(msgspec.Struct, frozen=True):
+    queue: str | None = None
+    cell: str | None = None
+    of_jobs: tuple[Condition, ...] = ()
+
+    @staticmethod
+    def of(measure: Measure, result: Result) -> _Parts:
+        queue = cell = None
+        of_jobs = []
+        cells, queues = set(result.totals["nominal"]), set(result.trees)
+        locals_ = set(map(str, result.jobs["queue"].names))
+        for part in measure.group:
+            column, equals, value = part.partition("=")
+            if equals:
+                of_jobs.append(Condition(column.strip(), "==", value.strip(" =")))
+            elif part in queues:
+                queue = part
+            elif part in cells or measure.figure == "preemptions":
+                cell = part
+            elif part in locals_:
+                of_jobs.append(Condition("queue", "==", part))
+            else:
+                raise NotFoundError(f'"{measure}": {_near("queue or flavor/resource", part, cells | queues | locals_)}')
+        return _Parts(queue, cell, tuple(of_jobs))
+
+    def mask(self, result: Result, conditions: Iterable[Condition]) -> NDArray[np.bool_]:
+        own = (Condition("cluster_queue", "==", self.queue),) if self.queue is not None else ()
+        found = np.array(result.jobs["counted"])
+        for condition in (*own, *self.of_jobs, *conditions):
+            found &= condition.mask(result)
+        return found
+
+
+def _near(what: str, name: str, known: set[str]) -> str:
+    close = nearest(name, known)
+    hint = f'did you mean "{close}"?' if close else f"there are {', '.join(sorted(known))}"
+    return f"{shown(name)} names no {what}; {hint}"
+
+
+def _is_of_jobs(figure: str) -> bool:
+    """Return whether a metric can be computed for any subset of the jobs."""
+    return (figure in FIGURES and FIGURES[figure].of_jobs) or _PERCENTILE.fullmatch(figure) is not None
+
+
+def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | None:
+    """Return a metric for a subset of the jobs; of an empty subset, only counts are defined."""
+    known = FIGURES.get(figure)
+    if not mask.any() and (known is None or known.source != "count"):
+        return None
+    if known is not None:
+        value = job_figures(result, mask)[figure]
+        return None if value is None else float(value)
+    first, _, part = figure.rpartition("_p")
+    waits = result.jobs["waited" if first == "wait" else "first_wait"][mask]
+    waits = np.sort(waits[~np.isnan(waits)])
+    return percentile(waits, int(part)) if len(waits) else None
+
+
+def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
+    table = result.queues
+    place = table["cluster_queue"].names.index(parts.queue)
+    names = [name for name in table.names if name.partition(" ")[0] == measure.figure]
+    chosen = [name for name in names if parts.cell is None or name == f"{measure.figure} {parts.cell}"]
+    if not chosen and measure.figure in Kpis.__struct_fields__ and names:
+        return 0.0
+    if len(chosen) != 1:
+        known = sorted({name.partition(" ")[0] for name in table.names[1:]})
+        which = f"of which resource: {', '.join(names)}" if chosen else f"a queue has {', '.join(known)}"
+        raise InvalidSpecError(f'"{measure}": {which}')
+    value = float(table[chosen[0]][place])
+    return None if math.isnan(value) else value
+
+
+def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
+    known = result.kpis.__struct_fields__
+    if measure.figure not in known:
+        raise NotFoundError(f'"{measure}": {_near("metric", measure.figure, set(known))}')
+    value = getattr(result.kpis, measure.figure)
+    if not isinstance(value, dict):
+        if parts.cell is not None:
+            raise InvalidSpecError(f'"{measure}": {measure.figure} is not by resource')
+        return None if value is None else float(value)
+    if parts.cell is not None:
+        return float(value.get(parts.cell, 0))
+    if measure.figure == "preemptions":
+        return float(sum(value.values()))
+    cells = sorted(result.totals["nominal"])
+    if len(cells) != 1:
+        raise InvalidSpecError(f'"{measure}": of which resource: {", ".join(cells)}')
+    return float(value.get(cells[0], 0))
+
+
+def number(text: str, where: str, figure: str = "wait_mean") -> float:
+    """Parse a number such as `0.8`, `80%` or `30m`. Durations are converted to the unit of the metric.
+
+    Args:
+        text: The text.
+        where: The place of the text, for error messages.
+        figure: The name of the metric. Default: `wait_mean`, whose unit is seconds.
+
+    Raises:
+        InvalidSpecError: The text is not a number, or it is a duration and the metric is not a time.
+
+    Example:
+        >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
+        (0.8, 5400.0, 1.5)
+    """
+    try:
+        value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isnan(value):
+        return value
+    found = parse_span(text)
+    hours = unit_of(figure) == "hours"
+    if found is None or not (hours or unit_of(figure) == "span" or _PERCENTILE.fullmatch(figure)):
+        allowed = "a number, a percentage, or a time such as 30m" if found is None else "a number: it is no time"
+        raise InvalidSpecError(f"{where}: {shown(text)}; it must be {allowed}")
+    return found / SECOND / (_HOUR if hours else 1)
+
+
+# The text can be untrusted: each step reads its part once, from left to right, so the time is linear.
+
+
+class _Written(NamedTuple):
+    """The parts of `figure(group)[filter] op value`; `None` for a part that is absent."""
+
+    figure: str
+    group: str | None
+    filter: str | None
+    comparison: tuple[str, str] | None
+
+
+def _split(text: str) -> _Written | None:
+    """Return the parts of a text, or `None` if it is malformed."""
+    rest = text.strip()
+    word = _WORD.match(rest)
+    if word is None:
+        return None
+    rest = rest[word.end() :].lstrip()
+    inner: list[str | None] = []
+    for opening, closing in ("()", "[]"):
+        inside = None
+        if rest.startswith(opening):
+            inside, closed, rest = rest[1:].partition(closing)
+            rest = rest.lstrip()
+            if not closed or opening in inside:
+                return None
+        inner.append(inside)
+    comparison = _comparison(rest) if rest else None
+    return None if rest and comparison is None else _Written(word[0], inner[0], inner[1], comparison)
+
+
+def _comparison(text: str) -> tuple[str, str] | None:
+    """Return the operator at the start of a text and the value after it; `None` if either is missing."""
+    found = _OP.match(text)
+    value = text[found.end() :].strip() if found else ""
+    return (found[0], value) if found and value else None
+
+
+def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
+    """Return the conditions in brackets, which are separated by `and` or commas."""
+    made = []
+    for part in (one.strip() for clause in inside.split(",") for one in _AND.split(clause)):
+        sign = _SIGN.search(part)
+        column = part[: sign.start()].strip() if sign else ""
+        comparison = _comparison(part[sign.start() :]) if sign else None
+        if not column or comparison is None:
+            raise InvalidSpecError(f"{shown(text)}: [{shown(part)[1:-1]}]; it must be such as [priority >= 100]")
+        made.append(Condition(column, *comparison))
+    return tuple(made)
+
+
+def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
+    """Return the metric in a text, with the operator and the value that follow the metric, if any."""
+    found = _split(text)
+    if found is None:
+        raise InvalidSpecError(
+            f"{shown(text)}: is not a metric; it must be such as wait_p95(team-a)[priority >= 100] <= 30m"
+        )
+    known = {*Kpis.__struct_fields__, *FLEET_FIGURES}
+    if found.figure not in known and not _PERCENTILE.fullmatch(found.figure):
+        raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, known)}")
+    group = tuple(part.strip() for part in (found.group or "").split(",") if part.strip())
+    return Measure(found.figure, group, _conditions(text, found.filter) if found.filter else ()), found.comparison
+
+
+def measure(text: str) -> Measure:
+    """Parse a metric.
+
+    Args:
+        text: The text, such as `wait_p95(team-a)[priority >= 100]`.
+
+    Raises:
+        InvalidSpecError: The text is malformed.
+        NotFoundError: There is no metric of this name.
+
+    Example:
+        >>> str(measure("wait_p95( team-a )[priority>=100]"))
+        'wait_p95(team-a)[priority >= 100]'
+    """
+    found, comparison = _parsed(text)
+    if comparison is not None:
+        raise InvalidSpecError(f"{shown(text)}: a figure alone is asked for here, without {' '.join(comparison)}")
+    return found
+
+
+def promise(text: str) -> Promise:
+    """Parse a target.
+
+    Args:
+        text: The text, such as `wait_p95(team-a) <= 30m`.
+
+    Raises:
+        InvalidSpecError: The text is malformed.
+        NotFoundError: There is no metric of this name.
+
+    Example:
+        >>> promise("utilisation(h100/nvidia.com/gpu) >= 80%").value
+        0.8
+    """
+    found, comparison = _parsed(text)
+    if comparison is None:
+        raise InvalidSpecError(f"{shown(text)}: there is no comparison; it must be such as {found} <= 30m")
+    op, value = comparison
+    return Promise(found, op, number(value, shown(text), found.figure), text.strip())
+
+
+def promises(text: str) -> tuple[Promise, ...]:
+    """Parse targets that are joined by `and`, such as `evictions <= 200 and jain > 0.8`."""
+    parts, begin, depth, read = [], 0, 0, 0
+    for found in _AND.finditer(text):
+        between = text[read : found.start()]
+        depth += between.count("[") - between.count("]")
+        read = found.end()
+        if depth <= 0:  # inside brackets, `and` joins conditions of one target
+            parts.append(text[begin : found.start()])
+            begin = read
+    return tuple(promise(part) for part in (*parts, text[begin:]))

@@ -1,0 +1,388 @@
+"""Plots of sweeps and plans with matplotlib."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.look.colours import colour_of, contrast
+from kueuepy.look.numbers import duration, number
+from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from kueuepy.lab.exploration.statistics import Estimate
+    from kueuepy.tables import Columns
+
+
+_MOST_TICKS, _MOST_TILES = 6, 144
+_WHOLE = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")
+"""Metrics that count things."""
+_TIME_STEPS = (
+    *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
+    *(60 * count for count in (1, 2, 5, 10, 15, 30)),
+    *(3600 * count for count in (1, 2, 3, 6, 12)),
+    *(86400 * count for count in (1, 2, 5, 10)),
+)
+
+
+class Grid(Protocol):
+    """The part of a `Sweep` that plots use."""
+
+    @property
+    def policies(self) -> Sequence[dict[str, Any]]:
+        """The values by path of each policy."""
+
+    @property
+    def means(self) -> Columns:
+        """One row per policy."""
+
+    @property
+    def errors(self) -> dict[int, str]:
+        """The error of each policy that is not valid."""
+
+    def named(self, figure: str) -> str:
+        """Return the name of a metric's column."""
+
+    def pareto(self, minimise: Sequence[str]) -> Columns:
+        """Return the Pareto-optimal policies."""
+
+    def interval(self, policy: int, figure: str) -> Estimate:
+        """Return a mean and its confidence interval."""
+
+
+@checked_methods
+class SweepPlots:
+    """The plots of a sweep. Each method draws on `ax` or, if `ax` is not given, on new Axes."""
+
+    def __init__(self, grid: Grid) -> None:
+        """Create the plots of a sweep."""
+        self._grid = grid
+
+    def pareto(self, x: str, y: str, colour: str | None = None, *, ax: Any = None) -> Any:
+        """Draw a scatter plot of the policies by the means of two metrics, both to be minimised.
+
+        A line connects the Pareto-optimal policies.
+
+        Args:
+            x: The metric on the horizontal axis.
+            y: The metric on the vertical axis.
+            colour: A metric or a path that determines the colour of the points. Default: one colour.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            NotFoundError: There is no such metric or path.
+            UnsupportedError: matplotlib is not installed.
+        """
+        ax = axes_of(ax)
+        means, names = self._grid.means, (self._grid.named(x), self._grid.named(y))
+        front = self._grid.pareto(minimise=names)
+        shade = None if colour is None else self._numbers(colour)
+        dark = is_dark(ax)
+        own = {"color": colour_of(0, dark=dark)} if shade is None else {"c": shade, "cmap": "cividis"}
+        points = ax.scatter(
+            means[names[0]], means[names[1]], edgecolors=theme_of(ax).ink, linewidths=0.6, label="policies", **own
+        )
+        # A step line: between two policies of the front, only the one to the left is known to be attainable.
+        right, up = front[names[0]], front[names[1]]
+        ordered = np.lexsort((up, right))
+        style = {"color": colour_of(1, dark=dark), "marker": "o", "fillstyle": "none", "markersize": 9}
+        ax.step(right[ordered], up[ordered], where="post", label="no policy is better in both", **style)
+        for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
+            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize=8)
+        if colour is not None:
+            _name_axis(ax.figure.colorbar(points, ax=ax).ax.yaxis, colour)
+        _name_axis(ax.xaxis, names[0])
+        _name_axis(ax.yaxis, names[1])
+        ax.legend()
+        return ax
+
+    def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
+        """Plot a metric against the values of a path.
+
+        The line shows the mean over all policies with a value. The points show single policies with their 95%
+        confidence intervals over the seeds.
+
+        Args:
+            path: The path.
+            figure: The metric.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            NotFoundError: There is no such metric or path.
+            UnsupportedError: matplotlib is not installed.
+        """
+        values = self._numbers(path)
+        name = self._grid.named(figure)
+        ax = axes_of(ax)
+        dark = is_dark(ax)
+        known = [place for place in range(len(values)) if place not in self._grid.errors]
+        found = [self._grid.interval(place, name) for place in known]
+        ax.errorbar(
+            values[known],
+            [one.mean for one in found],
+            yerr=[np.nan_to_num(one.high - one.mean) for one in found],
+            fmt="o",
+            alpha=0.7,
+            color=colour_of(0, dark=dark),
+            label="one policy, with its 95% confidence interval",
+        )
+        there = np.unique(values[known])
+        ax.plot(
+            there,
+            [np.mean([o.mean for o, v in zip(found, values[known], strict=True) if v == at]) for at in there],
+            color=colour_of(1, dark=dark),
+            label="mean of the policies with this value",
+        )
+        ax.set_xlabel(_lines(path))
+        _name_axis(ax.yaxis, name)
+        self._ticks(ax, path)
+        ax.legend()
+        return ax
+
+    def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
+        """Plot a heat map of a metric against the values of two paths.
+
+        Each tile shows the mean over all policies that have both values.
+
+        Args:
+            right: The path on the horizontal axis.
+            up: The path on the vertical axis.
+            figure: The metric.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            NotFoundError: There is no such metric or path.
+            InvalidSpecError: Both paths are the same.
+            UnsupportedError: matplotlib is not installed.
+        """
+        if right == up:
+            raise InvalidSpecError(f'heat: "{right}" twice; give two paths')
+        texts = [_labels(self._column(path)) for path in (right, up)]
+        name = self._grid.named(figure)
+        sides = [_ordered(labels) for labels in texts]
+        ax = axes_of(ax)
+        tiles = _mean_by_cell(self._grid.means[name], texts, sides)
+        image = ax.imshow(tiles, origin="lower", aspect="auto", cmap="cividis")
+        _write_values(ax, image, tiles, name)
+        ax.set(xlabel=_lines(right), ylabel=_lines(up))
+        ax.set_xticks(range(len(sides[0])), sides[0])
+        ax.set_yticks(range(len(sides[1])), sides[1])
+        _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
+        return ax
+
+    def parallel(self, *figures: str, ax: Any = None) -> Any:
+        """Plot each policy as a line through its values and metrics, each scaled from its minimum to its maximum.
+
+        Args:
+            figures: The metrics.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            NotFoundError: There is no such metric.
+            InvalidSpecError: No metric is given.
+            UnsupportedError: matplotlib is not installed.
+        """
+        if not figures:
+            raise InvalidSpecError("parallel: no figure; give one at least")
+        paths = list(dict.fromkeys(path for policy in self._grid.policies for path in policy))
+        names = [*paths, *map(self._grid.named, figures)]
+        columns = [self._numbers(name) for name in names]
+        ax = axes_of(ax)
+        scaled = np.array([_scaled(column) for column in columns])
+        for place in range(len(self._grid.policies)):
+            ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
+        from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
+
+        last = names[-1]
+        ends = zip((0.0, 1.0), ("smallest", "largest"), _ends(names[-1], self._column(names[-1])), strict=True)
+        keys = [
+            Line2D([], [], color=_shade(part), label=f"policies with the {word} {last} ({text})")
+            for part, word, text in ends
+        ]
+        ticks = [f"{_lines(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
+        ax.set_xticks(range(len(names)), ticks, fontsize="small")
+        ax.set_yticks([0, 1], ["smallest", "largest"])
+        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False)
+        return ax
+
+    def _column(self, name: str) -> Any:
+        if name in {path for policy in self._grid.policies for path in policy}:
+            return self._grid.means[name]
+        try:
+            return self._grid.means[self._grid.named(name)]
+        except NotFoundError:
+            raise NotFoundError(f'sweep: "{name}" is neither a path nor a figure of it') from None
+
+    def _numbers(self, name: str) -> Any:
+        """Return the values of a path or a metric as numbers; texts are numbered in sorted order."""
+        column = self._column(name)
+        if not isinstance(column, Categorical):
+            return np.asarray(column, np.float64)
+        labels = _labels(column)
+        order = _ordered(labels)
+        return np.array([order.index(label) for label in labels], np.float64)
+
+    def _ticks(self, ax: Any, path: str) -> None:
+        column = self._column(path)
+        if isinstance(column, Categorical):
+            order = _ordered(_labels(column))
+            ax.set_xticks(range(len(order)), order)
+
+
+def _labels(column: Any) -> list[str]:
+    if isinstance(column, Categorical):
+        return ["none" if column[row] is None else str(column[row]) for row in range(len(column))]
+    return [f"{value:g}" for value in column]
+
+
+def _ordered(labels: list[str]) -> list[str]:
+    def number(label: str) -> tuple[int, float, str]:
+        try:
+            return (0, float(label), "")
+        except ValueError:
+            return (1, 0.0, label)
+
+    return sorted(set(labels), key=number)
+
+
+def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[Sequence[str]]) -> NDArray[Any]:
+    """Return the mean of the values for each pair of labels; NaN for a pair without values."""
+    found = np.full((len(sides[1]), len(sides[0])), np.nan)
+    for row, high in enumerate(sides[1]):
+        for column, wide in enumerate(sides[0]):
+            own = [value for value, *pair in zip(values, *labels, strict=True) if pair == [wide, high]]
+            if there := [value for value in own if not np.isnan(value)]:
+                found[row, column] = np.mean(there)
+    return found
+
+
+def _ends(name: str, column: Any) -> tuple[str, str]:
+    """Return the minimum and maximum of a column as text with units."""
+    if isinstance(column, Categorical):
+        ordered = _ordered(_labels(column))
+        return ordered[0], ordered[-1]
+    return _value_text(name, float(np.nanmin(column))), _value_text(name, float(np.nanmax(column)))
+
+
+def _scaled(values: Any) -> Any:
+    low, high = np.nanmin(values), np.nanmax(values)
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+
+
+def _shade(part: float) -> tuple[float, float, float]:
+    """Return a colour between blue (0, the smallest value) and orange (1, the largest value)."""
+    part = 0.5 if np.isnan(part) else part
+    return (0.84 * part + 0.25 * (1 - part), 0.55 * (1 - part) + 0.37 * part, 0.85 * (1 - part))
+
+
+def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
+    """Write the value of each tile on it, if there are few enough."""
+    if tiles.size > _MOST_TILES:
+        return
+    from matplotlib.colors import to_hex  # noqa: PLC0415 - only on use
+
+    for (row, column), value in np.ndenumerate(tiles):
+        if not np.isnan(value):
+            tile = to_hex(image.to_rgba(value))
+            ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"
+            ax.text(column, row, _value_text(name, value), ha="center", va="center", color=ink, fontsize="small")
+
+
+def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
+    """Plot the values that a plan has tried, with confidence intervals, and the bound of its target.
+
+    Args:
+        curve: `Plan.curve`.
+        target: The target.
+        vary: The path of the field.
+        ax: The matplotlib Axes to draw on. Default: new Axes.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        UnsupportedError: matplotlib is not installed.
+    """
+    from kueuepy.lab.exploration.measure import promise  # noqa: PLC0415 - only on use
+
+    wanted = promise(target)
+    ax = axes_of(ax)
+    half = np.nan_to_num(curve["high"] - curve["mean"])
+    theme, figure = theme_of(ax), str(wanted.measure)
+    ax.errorbar(curve["value"], curve["mean"], yerr=half, color=theme.others, linewidth=1, zorder=1)
+    looks = ((True, theme.good, "o", "target met"), (False, theme.bad, "X", "target missed"))
+    for kept, colour, marker, label in looks:
+        rows = curve["passed"] == kept
+        ax.scatter(curve["value"][rows], curve["mean"][rows], color=colour, marker=marker, label=label, zorder=2)
+    ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
+    ax.set_xlabel(_lines(vary))
+    _name_axis(ax.yaxis, figure)
+    ax.legend()
+    return ax
+
+
+def _lines(path: str) -> str:
+    """Break a path such as `ClusterQueue/team:quota[h100/cpu].nominalQuota` into lines."""
+    return path.replace(":", ":\n", 1).replace("].", "]\n.", 1)
+
+
+def _metric(name: str) -> str:
+    """Return the name of the metric in `wait_p95(team)[priority >= 1]`."""
+    return name.partition("(")[0].partition("[")[0]
+
+
+def _value_text(name: str, value: float) -> str:
+    """Format a value by the unit of its metric; values of fields have no unit."""
+    return figure_text(_known(name), value) if _known(name) else number(value)
+
+
+def _known(name: str) -> str:
+    """Return the metric whose unit a name has; any percentile of waits is a time. Empty for fields."""
+    metric = _metric(name)
+    if metric.startswith("wait_p"):
+        return "wait_p95"
+    return metric if metric.partition(" ")[0] in FIGURES else ""
+
+
+def _time_step(wanted: float) -> float:
+    """Return the smallest step for ticks of a time axis that is at least as long as `wanted`, in seconds."""
+    return next((step for step in _TIME_STEPS if step >= wanted), math.ceil(wanted / 864000) * 864000.0)
+
+
+def _name_axis(axis: Any, name: str) -> None:
+    """Label an axis with the name of a metric and its unit; times have labels such as `1 h 30 min`."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator  # noqa: PLC0415 - only on use
+
+    metric = _known(name)
+    unit = unit_of(metric) if metric else "number"
+    if unit == "span":
+        low, high = axis.axes.get_xlim() if axis.axis_name == "x" else axis.axes.get_ylim()
+        axis.set_major_locator(MultipleLocator(_time_step((high - low) / _MOST_TICKS)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+    elif unit == "part":
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
+    else:
+        axis.set_major_locator(MaxNLocator("auto", integer=metric in _WHOLE))
+    axis.set_label_text(f"{name} (h)" if unit == "hours" else _lines(name))

@@ -1,0 +1,265 @@
+"""Planning: find the smallest value of a field that meets a target."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.guesses import guessed
+from kueuepy.errors.settings import spelled_out
+from kueuepy.lab.exploration.grid import ALIKE
+from kueuepy.lab.exploration.measure import promise
+from kueuepy.lab.exploration.statistics import estimate
+from kueuepy.lab.exploration.sweep import SweepSettings, sweep
+from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.simulation.catalogue import figure_text
+from kueuepy.tables import Columns
+from kueuepy.tables.framed import Framed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.fleet import Fleet
+    from kueuepy.lab.exploration.measure import Promise
+
+_ALL = 64
+"""The maximum number of simulations for which all values are tried by default."""
+_AT_ONCE = 3
+"""The number of values per round of a search, which does not depend on the number of cores."""
+
+
+@guessed(table="curve", best="value")
+@checked_methods
+class Plan(Framed):
+    """The smallest value of a field that meets a target, and all values that were tried. `plan` creates it.
+
+    Attributes:
+        target: The target, such as `wait_p95 <= 1h`.
+        vary: The path of the field.
+        value: The smallest value found that meets the target with every seed; `None` if no value does.
+        monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
+            longer, so this can be False.
+        exhaustive: Whether all values were tried, so that no smaller value meets the target.
+        errors: The error of each value that is not valid. An invalid value does not meet the target.
+        warnings: Warnings to consider before using the answer.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, plan
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
+        >>> jobs = [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}] * 2
+        >>> quota = "ClusterQueue/team:quota[f/cpu].nominalQuota"
+        >>> found = plan(cluster, jobs, "wait_p95 <= 1m", vary=quota, low=1, high=3)
+        >>> found.value, found.exhaustive
+        (2, True)
+    """
+
+    def __init__(
+        self, cluster: Cluster | Fleet, target: Promise, vary: str, tried: Mapping[Any, Any], every: int
+    ) -> None:
+        """Create a Plan from the metric of each tried value.
+
+        Args:
+            cluster: The cluster.
+            target: The target.
+            vary: The path of the field.
+            tried: For each value, the metric for each seed.
+            every: The total number of values in the range.
+        """
+        self._cluster = cluster
+        self.target, self.vary = target.text, vary
+        self._figure = target.measure.figure
+        self._tried = dict(sorted(tried.items()))
+        self._passed = {value: all(map(target.holds, seeds)) for value, seeds in self._tried.items()}
+        good = [value for value, passed in self._passed.items() if passed]
+        self.value = good[0] if good else None
+        self.monotone = sorted(self._passed.values()) == list(self._passed.values())
+        self.exhaustive = len(tried) == every
+        self.errors: dict[Any, str] = {}
+        self.warnings: tuple[str, ...] = ()
+
+    @property
+    def curve(self) -> Columns:
+        """Return one row per tried value: the mean of the metric over the seeds, and its 95% confidence interval.
+
+        The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds that have the metric) and `passed`.
+        The interval is NaN for a single seed and if all seeds give the same result.
+        """
+        drawn = ALIKE not in self.warnings
+        found = [estimate(np.array(seeds, np.float64), drawn=drawn) for seeds in self._tried.values()]
+        return Columns(
+            {
+                "value": np.array(list(self._tried)),
+                "mean": np.array([one.mean for one in found]),
+                "low": np.array([one.low for one in found]),
+                "high": np.array([one.high for one in found]),
+                "seeds": np.array([one.n for one in found], np.int64),
+                "passed": np.array(list(self._passed.values()), bool),
+            }
+        )
+
+    @property
+    def tried(self) -> Columns:
+        """Return `curve`."""
+        return self.curve
+
+    def to_table(self) -> Columns:
+        """Return `curve`."""
+        return self.curve
+
+    @property
+    def cluster(self) -> Cluster | Fleet | None:
+        """The cluster with the value that was found; `None` if no value meets the target."""
+        return None if self.value is None else self._cluster.edit_all({self.vary: self.value})
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Plot the tried values with their confidence intervals, and the bound of the target.
+
+        Args:
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            UnsupportedError: matplotlib is not installed.
+        """
+        from kueuepy.lab.exploration.pictures import plan_curve  # noqa: PLC0415 - only on use
+
+        return plan_curve(self.curve, self.target, self.vary, ax=ax)
+
+    def _answer(self) -> str:
+        tried = f"{'all' if self.exhaustive else 'of'} {len(self._tried)} values tried"
+        odd = "" if self.monotone else "; not monotone: some larger values break it"
+        odd += f"; {len(self.errors)} are not valid" if self.errors else ""
+        answer = f"no value keeps {self.target}" if self.value is None else f"{self.value} keeps {self.target}"
+        return f"{self.vary}: {answer}; {tried}{odd}"
+
+    def __repr__(self) -> str:
+        """Return the warnings, then the answer in one line."""
+        return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
+
+    def __str__(self) -> str:
+        """Return the answer and the tried values with units."""
+        return f"{self!r}\n{repr_text([self.sheets()[-1]], self)}"
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Return the warnings, the answer, and the curve in readable units."""
+        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
+        rows = [
+            (row["value"], *(figure_text(self._figure, row[name]) for name in ("mean", "low", "high")), row["seeds"])
+            for row in self.curve.rows()
+        ]
+        passed = ["yes" if passed else "no" for passed in self._passed.values()]
+        head = (self.vary, f"mean of {self._figure}", "95 % from", "to", "seeds", self.target)
+        return (
+            *warned,
+            Sheet((self.target,), [(self._answer(),)]),
+            Sheet(head, [(*row, text) for row, text in zip(rows, passed, strict=True)]),
+        )
+
+    _repr_html_ = repr_html
+
+
+@checked
+@spelled_out(SweepSettings)
+def plan(
+    cluster: Cluster | Fleet,
+    jobs: Any,
+    target: str,
+    *,
+    vary: str,
+    low: int,
+    high: int,
+    step: int = 1,
+    exhaustive: bool | None = None,
+    **options: Unpack[SweepSettings],
+) -> Plan:
+    """Find the smallest value of a field that meets a target.
+
+    All values of a small range are tried. A larger range is searched under the assumption that larger values are
+    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if this
+    assumption is wrong.
+
+    Args:
+        cluster: The cluster.
+        jobs: The jobs, as `sweep` accepts them.
+        target: The target, such as `wait_p95(team-a) <= 30m`. The target must be met with every seed.
+        vary: The path of the field, as for `Cluster.edit`, or a path of the jobs or the simulation, as for `sweep`.
+        low: The smallest value to try.
+        high: The largest value to try.
+        step: The step between two values. Default: 1.
+        exhaustive: Whether to try all values. Default: True if this takes at most 64 simulations.
+        options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the simulations.
+
+    Returns:
+        The smallest value that meets the target, and the values that were tried.
+
+    Raises:
+        InvalidSpecError: The target is malformed, the range is empty, or no value is valid.
+        NotFoundError: The path or the metric does not exist.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("a", {"f": {"cpu": 1}}))
+        >>> rows = [{"queue": "a", "submit": 60 * n, "runtime": "1h", "cpu": 1} for n in range(10)]
+        >>> plan(cluster, rows, "wait_p95 <= 1h", vary="ClusterQueue/a:quota[f/cpu].nominalQuota", low=1, high=9).value
+        5
+    """
+    wanted = promise(target)
+    if not step > 0 or not low <= high:
+        raise InvalidSpecError(f"plan: {low} to {high} by {step}; low must be at most high, and step more than 0")
+    values = [low + place * step for place in range(math.floor((high - low) / step) + 1)]
+    tried: dict[Any, NDArray[np.float64]] = {}
+    errors: dict[Any, str] = {}
+    warned: dict[str, None] = {}
+    name = str(wanted.measure)
+
+    def look(places: Iterable[int]) -> None:
+        fresh = [values[place] for place in places if 0 <= place < len(values) and values[place] not in tried]
+        if fresh:
+            found = sweep(cluster, jobs, [{vary: value} for value in fresh], figures=[name], **options)
+            figures = [row["figures"].get(name, math.nan) for row in found.rows]
+            n = len(found.seeds)
+            tried.update({value: np.array(figures[i * n : (i + 1) * n]) for i, value in enumerate(fresh)})
+            errors.update({fresh[i]: text for i, text in found.errors.items()})
+            warned.update(dict.fromkeys(text for text in found.warnings if text == ALIKE))
+
+    def good(place: int) -> bool:
+        return all(map(wanted.holds, tried[values[place]].tolist()))
+
+    seeds = options.get("seeds", 1)
+    runs = len(values) * (seeds if isinstance(seeds, int) else len(seeds))
+    if exhaustive if exhaustive is not None else runs <= _ALL:
+        look(range(len(values)))
+        return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors, warned)
+    below, found = -1, len(values) - 1
+    look((0, found))
+    while good(found) and found - below > 1:
+        inner = sorted({below + (found - below) * part // (_AT_ONCE + 1) for part in range(1, _AT_ONCE + 1)} - {below})
+        look(inner)
+        kept = [place for place in inner if good(place)]
+        found = min([*kept, found])
+        below = max([below, *(place for place in inner if place < found)])
+    look((found - 1, found + 1))
+    return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors, warned)
+
+
+def _plan_of(found: Plan, errors: Mapping[Any, str], warned: Iterable[str]) -> Plan:
+    """Return the plan with its errors and warnings.
+
+    Raises:
+        KueueError: No value is valid.
+    """
+    found.errors, found.warnings = dict(sorted(errors.items())), tuple(warned)
+    if len(errors) == len(found.curve):
+        kind, _, text = next(iter(found.errors.values())).partition(": ")
+        raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")
+    return found

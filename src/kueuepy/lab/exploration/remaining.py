@@ -1,0 +1,227 @@
+"""Draw the remaining runtimes of jobs, given how long they have already run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import NotFoundError
+from kueuepy.lab.exploration.survival import KaplanMeier
+from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
+from kueuepy.simulation.base import JobColumns
+from kueuepy.simulation.censoring import censored_rows
+from kueuepy.simulation.columns import NEVER
+from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
+from kueuepy.simulation.items import concat
+from kueuepy.simulation.table import Jobs
+from kueuepy.tables import Categorical
+from kueuepy.tables.columns import categorical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.objects import Workload
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.simulation.distributions import Distribution
+
+_OTHERS = ""
+
+
+_ENOUGH = 20
+"""The number of finished jobs from which a user of a queue has runtimes of their own."""
+
+
+class Runtimes:
+    """The expected runtimes of jobs by LocalQueue and, if a log names users, by user."""
+
+    def __init__(self, known: Any) -> None:
+        """Create the runtimes.
+
+        Args:
+            known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
+                `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the same queue in the
+                log, or from the whole log if the log has no such jobs. If 20 or more finished jobs of the queue have
+                the same `user`, these are used for this user. Unfinished jobs (`censored`) count with the time that
+                they have run (Kaplan-Meier).
+        """
+        given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
+        if isinstance(known, JobColumns):
+            given = _of_log(known.exact())
+        self._by_queue: dict[str, Distribution | KaplanMeier] = {
+            name: value if isinstance(value, KaplanMeier) else distribution_of(value) for name, value in given.items()
+        }
+        self._ordered: dict[str, NDArray[np.float64]] = {}
+        self._values = {  # measured runtimes are used directly, without a table of quantiles
+            name: np.sort(known.seconds((np.arange(len(known.values)) + 0.5) / len(known.values)))
+            for name, known in self._by_queue.items()
+            if isinstance(known, Empirical) and known.values
+        }
+
+    def _of(self, queue: str, user: str = "") -> tuple[str, Distribution | KaplanMeier]:
+        own = _place(queue, user)
+        name = own if own in self._by_queue else queue if queue in self._by_queue else _OTHERS
+        if name not in self._by_queue:
+            raise NotFoundError(
+                f'runtimes: none is given for LocalQueue "{queue}"; there are {", ".join(self._by_queue)}; '
+                'that of "" stands for all others'
+            )
+        return name, self._by_queue[name]
+
+    def remaining(self, queue: str, ran: float, u: float, user: str = "") -> int:
+        """Draw the remaining runtime of a job, in nanoseconds.
+
+        The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
+        it is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has no longer
+        runtimes, the job ends at once.
+
+        Args:
+            queue: The LocalQueue, `namespace/name`.
+            ran: The time that the job has already run, in seconds.
+            u: A random number from 0 to below 1: the quantile of the remaining runtimes.
+            user: The user of the job; empty if unknown.
+        """
+        name, distribution = self._of(queue, user)
+        part = self._part(name, distribution, ran)
+        if part >= 1 and _OTHERS in self._by_queue and name != _OTHERS:
+            name, distribution = self._of(_OTHERS)
+            part = self._part(name, distribution, ran)
+        if part >= 1:
+            return 1
+        whole = self._whole(name, part + u * (1 - part))
+        return max(whole - round(ran * SECOND), 1)
+
+    def _whole(self, name: str, place: float) -> int:
+        if name in self._values:
+            values = self._values[name]
+            return int(values[int(place * len(values))] * SECOND)
+        known = self._by_queue[name]
+        if isinstance(known, KaplanMeier):
+            return int(known.quantile(place) * SECOND)
+        return int(known.nanoseconds(np.array([place]))[0])
+
+    def _part(self, name: str, distribution: Distribution | KaplanMeier, ran: float) -> float:
+        """Return the fraction of runtimes that are not longer than `ran` seconds."""
+        if ran <= 0:
+            return 0.0
+        if isinstance(distribution, KaplanMeier):
+            return float(distribution.part(ran))
+        if name not in self._ordered:
+            table = self._values.get(name)
+            self._ordered[name] = (
+                np.sort(distribution.seconds((np.arange(TABLE) + 0.5) / TABLE)) if table is None else table
+            )
+        return float(np.searchsorted(self._ordered[name], ran, side="right")) / len(self._ordered[name])
+
+
+def _place(queue: str, user: str) -> str:
+    return f"{queue} {user}" if user else queue
+
+
+def _of_log(log: JobColumns) -> dict[str, Empirical | KaplanMeier]:
+    there = log["runtime"] >= 0
+    ends = there & ~censored_rows(log)
+    seconds = log["runtime"] / SECOND
+    queue = log["queue"]
+    groups = {name: queue.codes == code for code, name in enumerate(queue.names)}
+    user = log["user"] if "user" in log.names else None
+    if isinstance(user, Categorical):
+        by_user = {
+            _place(queue.names[place], user.names[who]): (queue.codes == place) & (user.codes == who)
+            for place, who in {*zip(queue.codes[ends].tolist(), user.codes[ends].tolist(), strict=True)}
+            if who >= 0 and user.names[who]
+        }
+        groups |= {name: rows for name, rows in by_user.items() if (rows & ends).sum() >= _ENOUGH}
+    groups[_OTHERS] = np.ones(len(log), bool)
+    return {
+        name: KaplanMeier(seconds[rows & there], ends[rows & there])
+        if (rows & there & ~ends).any()
+        else Empirical(tuple(seconds[rows & ends].tolist()))
+        for name, rows in groups.items()
+        if (rows & ends).any()
+    }
+
+
+class Living:
+    """The pending and running workloads of a Scheduler, as jobs with random remaining runtimes."""
+
+    def __init__(self, scheduler: Scheduler, users: str = "") -> None:
+        """Read the current workloads of a Scheduler.
+
+        Args:
+            scheduler: The Scheduler.
+            users: The label of workloads that names their user; empty for none.
+        """
+        keys = [key for key in scheduler.keys() if not _is(scheduler.workload(key), "Finished")]  # noqa: SIM118
+        self.workloads = [scheduler.workload(key) for key in keys]
+        self.rows = {key: row for row, key in enumerate(keys)}
+        now = session_of(scheduler).engine.now
+        self._ran = [_ran(workload, now) for workload in self.workloads]
+        self._now = now
+        self._users = [str(dict(workload.labels or {}).get(users, "")) if users else "" for workload in self.workloads]
+
+    def has_quota(self, key: str) -> bool:
+        """Return whether a workload currently has quota."""
+        return self._ran[self.rows[key]] is not None
+
+    def _left(self, queues: list[str], runtimes: Runtimes, seed: int) -> list[int]:
+        """Draw the remaining runtime of each workload, in nanoseconds."""
+        parts = draws(seed, "remaining", len(queues)).tolist()
+        return [
+            runtimes.remaining(queue, ran or 0.0, u, user)
+            for queue, ran, u, user in zip(queues, self._ran, parts, self._users, strict=True)
+        ]
+
+    def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
+        """Return the jobs with remaining runtimes drawn with a seed; without `runtimes`, they never finish."""
+        names = np.empty(len(self.workloads), object)
+        names[:] = [workload.name for workload in self.workloads]
+        queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
+        left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
+        created = [min(_created(workload), self._now) for workload in self.workloads]
+        return Jobs(
+            {
+                "name": names,
+                "queue": categorical(queues),
+                "submit": np.array(created, np.int64).view("M8[ns]"),
+                "runtime": np.array(left, np.int64).view("m8[ns]") if runtimes else np.array(left, np.int64),
+            }
+        )
+
+    def and_coming(self, runtimes: Runtimes | None, future: Any, seed: int) -> JobColumns:
+        """Return the current jobs, followed by the jobs that will arrive.
+
+        Args:
+            runtimes: The expected runtimes; `None` if current jobs never finish.
+            future: The jobs that will arrive, or a function that returns them for a seed; `None` for none.
+            seed: The seed.
+        """
+        table = self.jobs(runtimes, seed)
+        coming = future(seed) if callable(future) else future
+        if coming is None:
+            return table
+        coming = Jobs.of(coming).exact()
+        # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
+        names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
+        return concat([table, coming._moved_to(coming["submit"] + self._now).assign(name=names)])  # noqa: SLF001 - exact
+
+
+def _created(workload: Workload) -> int:
+    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
+
+
+def _is(workload: Workload, condition: str) -> bool:
+    return workload.status is not None and workload.status.is_true(condition)
+
+
+def _ran(workload: Workload, now: int) -> float | None:
+    """Return how long a workload has run, in seconds; 0 if it has quota but is not admitted, `None` without quota."""
+    if not _is(workload, "QuotaReserved"):
+        return None
+    if not _is(workload, "Admitted"):
+        return 0.0
+    conditions = () if workload.status is None else workload.status.conditions
+    since = next(c.last_transition_time.value for c in conditions if c.type == "Admitted")
+    return max(0, now - since) / SECOND

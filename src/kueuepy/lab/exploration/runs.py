@@ -1,0 +1,170 @@
+"""Execution of the simulations of a sweep, on threads or on a Dask cluster."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from kueuepy.errors import InternalError, InvalidSpecError, KueueError
+from kueuepy.lab.exploration.measure import figures_of
+from kueuepy.lab.exploration.policy import Policy, Setup, applied
+from kueuepy.simulation.model import Recording
+from kueuepy.simulation.simulate import Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kueuepy.lab.exploration.measure import Measure
+    from kueuepy.simulation.progress import Progress
+    from kueuepy.simulation.result import Result
+
+T = TypeVar("T")
+R = TypeVar("R")
+NOTHING = Recording(decisions=False, runs=False, usage=False)
+Row = dict[str, Any]
+"""The results of a run: `figures` by name, `wall_s` (seconds), and `error`, which is `None` if there was none."""
+_BATCH_SECONDS = 1.0
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A policy and a seed, with the position of their simulation among all simulations."""
+
+    place: int
+    policy: dict[str, Any]
+    seed: int
+
+
+class _CancelledError(Exception):
+    """The sweep was stopped during this simulation."""
+
+
+def result_under(
+    setup: Setup, policy: Policy, seed: int, record: Recording, stop: threading.Event | None = None
+) -> Result:
+    """Return the result of simulating the jobs of a seed under a policy."""
+    made = applied(setup, policy, seed)
+    settings = {name: getattr(made.settings, name) for name in made.settings.__struct_fields__}
+    run = Simulation(made.cluster, made.jobs_of(seed), **{**settings, "record": record})
+
+    def listen(_: Progress) -> None:
+        if stop is not None and stop.is_set():
+            raise _CancelledError
+
+    run.run(progress=listen)
+    return run.close()
+
+
+def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threading.Event | None = None) -> Row:
+    """Return the metrics of one simulation, or the error of a policy that is not valid."""
+    begin = time.perf_counter()
+    figures: dict[str, float] = {}
+    error = None
+    try:
+        result = result_under(setup, task.policy, task.seed, NOTHING, stop)
+        figures = figures_of(result)
+        for measure in measures:
+            value = measure.of(result)
+            figures[str(measure)] = math.nan if value is None else value
+    except InternalError:
+        raise  # a bug in this package, not an error of the policy
+    except KueueError as fault:
+        figures, error = {}, f"{type(fault).__name__}: {fault}"
+    return {"figures": figures, "error": error, "wall_s": time.perf_counter() - begin}
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
+    """Run work on threads, and yield each task with its result as soon as it is finished.
+
+    The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, it sets the event that is passed
+    to the work.
+
+    Args:
+        work: A function of a task and an event that requests it to stop.
+        tasks: The tasks.
+        threads: The number of threads.
+    """
+    stop = threading.Event()
+    if threads == 1 or len(tasks) == 1:
+        for task in tasks:
+            yield task, work(task, stop)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="sweep") as pool:
+        futures = {pool.submit(work, task, stop): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def in_order(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int | None = None) -> list[R]:
+    """Run work on threads, and return the results in the order of the tasks.
+
+    Args:
+        work: A function of a task and an event that requests it to stop.
+        tasks: The tasks.
+        threads: The number of threads. Default: the number of available cores.
+    """
+    found = dict(on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads or cores()))
+    return [found[place] for place in range(len(tasks))]
+
+
+def batch(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
+    """Execute several simulations one after another, on a Dask worker."""
+    return [(task, row_of(setup, measures, task)) for task in tasks]
+
+
+def on_client(
+    setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], client: Any
+) -> Iterator[tuple[Task, Row]]:
+    """Execute simulations on the workers of a `dask.distributed.Client`, and yield each result when it is finished.
+
+    The setup is sent once. The first simulation is executed locally to measure its duration. The other simulations are
+    sent in batches that take about one second each, with at least four batches per worker.
+
+    Raises:
+        InvalidSpecError: The client is not a `dask.distributed.Client`.
+    """
+    from importlib import import_module  # noqa: PLC0415 - dask is an extra
+
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        distributed = None
+    if distributed is None or not isinstance(client, distributed.Client):
+        raise InvalidSpecError(f"on: is {client!r}; it must be a dask.distributed.Client")
+    completed = distributed.as_completed
+    first, *others = tasks
+    row = row_of(setup, measures, first)
+    yield first, row
+    if not others:
+        return
+    workers = max(1, len(client.scheduler_info()["workers"]))
+    size = min(math.ceil(_BATCH_SECONDS / max(row["wall_s"], 1e-3)), math.ceil(len(others) / (4 * workers)))
+    shared = client.scatter((setup, tuple(measures)), broadcast=True, hash=False)
+    futures = [
+        client.submit(_remote, shared, others[place : place + size], pure=False)
+        for place in range(0, len(others), size)
+    ]
+    try:
+        for future in completed(futures):
+            yield from future.result()
+    finally:
+        client.cancel(futures)
+
+
+def _remote(shared: tuple[Setup, Sequence[Measure]], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
+    return batch(*shared, tasks)

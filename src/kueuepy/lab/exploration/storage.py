@@ -1,0 +1,126 @@
+"""Storage of sweep rows in a file, so that an interrupted sweep can continue."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
+
+from kueuepy.cluster import dump
+from kueuepy.errors import InvalidSpecError
+from kueuepy.fleet import Fleet
+from kueuepy.platform.visibility.fidelity import fidelity
+from kueuepy.profiles.version import installed
+from kueuepy.simulation.result import plain
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from kueuepy.lab.exploration.measure import Measure
+    from kueuepy.lab.exploration.policy import Setup
+    from kueuepy.lab.exploration.runs import Row, Task
+    from kueuepy.simulation.table import Jobs
+
+
+_SEED = "jobs:seed"
+
+
+class Storage:
+    """A file of rows, keyed by a hash of cluster, jobs, settings, policy, seed and kueuepy version."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], setup: Setup, measures: Sequence[Measure], seeds: Sequence[int]
+    ) -> None:
+        """Open or create the file.
+
+        Raises:
+            InvalidSpecError: The file is not a storage of a sweep.
+        """
+        self._path = path
+        self._same = _print_of(setup, measures)
+        self._setup = setup
+        self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
+        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file, file:
+            file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT, checksum TEXT)")
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=60)
+
+    @contextmanager
+    def _naming_the_file(self, what: str) -> Iterator[None]:
+        """Convert errors of SQLite to an error that names the file."""
+        try:
+            yield
+        except (sqlite3.Error, ValueError) as error:
+            raise InvalidSpecError(f"{self._path}: {what}: {error}") from None
+
+    def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
+        """Return the stored rows of the tasks, by position."""
+        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file:
+            every = file.execute("SELECT key, row, checksum FROM runs")
+            rows = {key: (row, checksum) for key, row, checksum in every}
+            keys = {task.place: self._key(task) for task in tasks}
+            return {place: _row(key, *rows[key]) for place, key in keys.items() if key in rows}
+
+    def keep(self, task: Task, row: Row) -> None:
+        """Write a row; it is stored when the method returns."""
+        with self._naming_the_file("cannot be written"), closing(self._open()) as file, file:
+            key, text = self._key(task), json.dumps(row)
+            file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))
+
+    def _key(self, task: Task) -> str:
+        """Return a hash of everything that determines the result of a simulation."""
+        of_jobs = task.policy.get(_SEED, task.seed)
+        if of_jobs not in self._jobs:
+            self._jobs[of_jobs] = _jobs_print(self._setup.jobs_of(of_jobs))
+        run = json.dumps([self._same, self._jobs[of_jobs], plain(task.policy), task.seed])
+        return hashlib.sha256(run.encode()).hexdigest()
+
+
+class _Kept(TypedDict):
+    figures: dict[str, float]
+    error: str | None
+    wall_s: float
+
+
+def _row(key: str, text: Any, checksum: Any) -> Row:
+    if not isinstance(text, str) or checksum != _checksum(key, text):
+        raise ValueError(f"{str(text)[:40]!r} is no row that a sweep wrote; delete the file")
+    return dict(msgspec.convert(json.loads(text), _Kept))
+
+
+def _checksum(key: str, text: str) -> str:
+    return hashlib.sha256(f"{key}\0{text}".encode()).hexdigest()
+
+
+def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
+    """Return a hash of the setup, the metrics and the kueuepy version."""
+    cluster = setup.cluster
+    fleet = (repr(cluster), repr(cluster.sync)) if isinstance(cluster, Fleet) else ()
+    parts = [
+        *map(dump, cluster.members if isinstance(cluster, Fleet) else (cluster,)),
+        *fleet,
+        json.dumps(plain(setup.settings)),
+        *map(str, measures),
+        installed(),
+        fidelity().commit,
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _jobs_print(jobs: Jobs) -> str:
+    digest, exact = hashlib.sha256(repr(jobs.templates).encode()), jobs.exact()
+    for name in jobs.names:
+        column = exact[name]
+        digest.update(f"\0{name}\0".encode())
+        if isinstance(column, Categorical):
+            digest.update("\0".join(map(str, column.names)).encode())
+            column = column.codes
+        digest.update(repr(column.tolist()).encode() if column.dtype == object else column.tobytes())
+    return digest.hexdigest()

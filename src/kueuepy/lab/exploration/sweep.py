@@ -1,0 +1,223 @@
+"""Sweeps: simulate the same jobs under many policies."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
+from kueuepy.lab.exploration.grid import Sweep
+from kueuepy.lab.exploration.measure import measure
+from kueuepy.lab.exploration.policy import JobsBySeed, Setup, check_path
+from kueuepy.lab.exploration.runs import Task, cores, on_client, on_threads, row_of
+from kueuepy.lab.exploration.space import MOST, policies_of
+from kueuepy.lab.exploration.storage import Storage
+from kueuepy.simulation.model import RunSettings, Settings
+from kueuepy.simulation.progress import Teller
+from kueuepy.simulation.table import Jobs
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from typing_extensions import Unpack
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.fleet import Fleet
+    from kueuepy.lab.exploration.measure import Measure
+    from kueuepy.lab.exploration.runs import Row
+
+
+class SweepProgress(msgspec.Struct, frozen=True):
+    """The progress of a sweep.
+
+    Attributes:
+        done: The number of finished simulations, including those read from the storage.
+        total: The number of simulations of the sweep.
+        failed: The number of finished simulations whose policy was not valid.
+
+    Example:
+        >>> SweepProgress(done=3, total=10, failed=0).done
+        3
+    """
+
+    done: int
+    total: int
+    failed: int
+
+
+@checked
+@spelled_out(RunSettings)
+def sweep(
+    cluster: Cluster | Fleet,
+    jobs: Jobs | Callable[[int], Any] | Iterable[Any],
+    over: Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]],
+    *,
+    seeds: int | Sequence[int] = 1,
+    figures: Sequence[str] = (),
+    threads: int | None = None,
+    on: Any = None,
+    storage: str | os.PathLike[str] | None = None,
+    progress: bool | Callable[[SweepProgress], None] | None = None,
+    limit: int = MOST,
+    **settings: Unpack[RunSettings],
+) -> Sweep:
+    """Simulate the same jobs under many policies, and return one row of metrics per simulation.
+
+    A policy is a mapping from paths to values; `None` removes a field. These paths exist:
+
+    - `Kind/name:field.field[selector]` is a field of objects, as `Cluster.edit` accepts it;
+    - `Configuration:field` is a field of Kueue's Configuration;
+    - `jobs:scale_load`, `jobs:scale_runtime`, `jobs:thin` and `jobs:shuffle_days` transform the jobs;
+    - `jobs:seed` is the seed passed to a function of jobs;
+    - `model:every`, `clock:cycle` and `delays[0]:fails` are fields of arguments of `simulate`.
+
+    With the same seed, all policies see the same jobs and the same random numbers, so differences between policies are
+    paired. The rows do not depend on the number of threads or machines, except for the column `wall_s`.
+
+    Args:
+        cluster: The cluster or the fleet that the policies change. The paths of a fleet begin with the name of a
+            cluster; see `Fleet.edit_all`.
+        jobs: A `Jobs`, rows, data frames or manifests; or a function that returns one of these for a seed.
+        over: A dict with a list of values for each path, to simulate all combinations (the last path varies fastest);
+            or a list of policies, such as the result of `sample`.
+        seeds: The number of seeds, counted from 0, or a list of seeds. Default: 1.
+        figures: Metrics to compute in addition to those of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
+        threads: The number of simulations to run in parallel. Default: the number of available cores.
+        on: A `dask.distributed.Client` whose workers execute the simulations, instead of threads.
+        storage: A file in which each finished row is saved. An interrupted sweep continues from this file.
+        progress: A function that is called with a `SweepProgress` at most ten times per second and at the end, or
+            whether to show a progress bar. Default: a bar if tqdm is installed.
+        limit: The maximum number of simulations. Default: 10,000.
+        settings: Further arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `on_loop`,
+            `missing`.
+
+    Returns:
+        The rows, with methods to compare policies. A policy that is not valid has a row with an error.
+
+    Raises:
+        NotFoundError: A path or a metric does not exist.
+        InvalidSpecError: There are no policies, more simulations than `limit`, or an argument is not valid.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 1}}))
+        >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+        >>> grid = sweep(cluster, rows, {"ClusterQueue/team:quota[h100/nvidia.com/gpu].nominalQuota": [1, 2, 3]})
+        >>> grid.frame["wait_mean"].tolist()
+        [3540.0, 1160.0, 0.0]
+        >>> grid.best("utilisation h100/nvidia.com/gpu", where="wait_p95 <= 1h", largest=True).policy
+        2
+    """
+    setup = setup_of(cluster, jobs, settings)
+    policies, numbers = policies_of(over), _seeds(seeds)
+    _check(policies, numbers, limit)
+    if threads is not None and threads < 1:
+        raise InvalidSpecError(f"sweep: threads {threads}; it must be 1 or more")
+    for path in dict.fromkeys(path for policy in policies for path in policy):
+        check_path(setup, path)
+    if isinstance(figures, str):
+        raise InvalidSpecError(f"sweep: figures {figures!r}; it must be a list of them")
+    measures = tuple(measure(text) for text in figures)
+    every = [(policy, seed) for policy in policies for seed in numbers]
+    tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(every)]
+    for seed in numbers:
+        setup.jobs_of(seed)  # creates the jobs once, before several threads need them
+    rows = _run(setup, measures, tasks, Ways(threads, on, storage, progress))
+    return Sweep(setup, policies, numbers, rows)
+
+
+class SweepSettings(RunSettings, total=False):
+    """Keyword arguments of `sweep` that `plan` and `search` also accept, in addition to those of `simulate`.
+
+    Attributes:
+        seeds: The number of seeds, counted from 0, or a list of seeds.
+        threads: The number of simulations to run in parallel; by default one for each core.
+        on: A `dask.distributed.Client` whose workers run the simulations.
+        storage: A file in which each finished row is saved; an interrupted sweep continues from this file.
+        progress: A function that is called with the progress; by default a tqdm progress bar if tqdm is installed.
+    """
+
+    seeds: int | Sequence[int]
+    threads: int | None
+    on: Any
+    storage: str | os.PathLike[str] | None
+    progress: bool | Callable[[SweepProgress], None] | None
+
+
+class Ways(msgspec.Struct, frozen=True):
+    """Arguments of `sweep` that determine how its simulations are executed."""
+
+    threads: int | None = None
+    on: Any = None
+    storage: Any = None
+    progress: Any = None
+
+
+def setup_of(cluster: Cluster | Fleet, jobs: Any, settings: RunSettings) -> Setup:
+    """Return the setup for the arguments of `sweep`.
+
+    Raises:
+        InvalidSpecError: A setting does not exist.
+    """
+    lists: dict[str, Any] = {
+        name: tuple(cast("Any", value)) if name in ("events", "delays") else value for name, value in settings.items()
+    }
+    table = jobs if isinstance(jobs, Jobs) else JobsBySeed(jobs) if callable(jobs) else Jobs.of(jobs)
+    return Setup(cluster, table, Settings(**lists))
+
+
+def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    found = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not found or len(set(found)) < len(found) or min(found) < 0:
+        wanted = "a number of 1 or more, or different seeds of 0 or more"
+        raise InvalidSpecError(f"sweep: seeds {seeds!r}; it must be {wanted}")
+    return found
+
+
+def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int) -> None:
+    total = len(policies) * len(seeds)
+    if not total:
+        raise InvalidSpecError("sweep: there are no policies; give one at least")
+    if total > limit:
+        raise InvalidSpecError(f"sweep: {total:,} runs; at most {limit:,} are made unless limit= says more")
+
+
+class _Going:
+    def __init__(self, tasks: Sequence[Task], known: Mapping[int, Row]) -> None:
+        self.rows: dict[int, Row] = dict(known)
+        self._total = len(tasks)
+
+    def progress(self) -> SweepProgress:
+        failed = sum(row["error"] is not None for row in self.rows.values())
+        return SweepProgress(len(self.rows), self._total, failed)
+
+
+def _run(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways: Ways) -> list[Row]:
+    storage = None
+    if ways.storage is not None:
+        storage = Storage(ways.storage, setup, measures, sorted({task.seed for task in tasks}))
+    going = _Going(tasks, storage.known(tasks) if storage is not None else {})
+    left = [task for task in tasks if task.place not in going.rows]
+    tell = Teller(ways.progress, len(tasks), "runs")
+    try:
+        for task, row in _each(setup, measures, left, ways):
+            going.rows[task.place] = row
+            if storage is not None:
+                storage.keep(task, row)
+            tell.maybe(going.progress, last=len(going.rows) == len(tasks))
+    finally:
+        tell.close()
+    return [going.rows[task.place] for task in tasks]
+
+
+def _each(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways: Ways) -> Iterator[tuple[Task, Row]]:
+    if not tasks:
+        return iter(())
+    if ways.on is not None:
+        return on_client(setup, measures, tasks, ways.on)
+    return on_threads(partial(row_of, setup, measures), tasks, ways.threads or cores())

@@ -1,0 +1,430 @@
+"""The answers of a playground: the metrics of a simulation with the values of its sliders."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kueuepy._core import Quantity
+from kueuepy.cluster.edit import value_at
+from kueuepy.engine.nodes import nodes_of
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.settings import spelled_out
+from kueuepy.lab.exploration.sweep import setup_of
+from kueuepy.look.colours import OTHERS, class_of, colour_of
+from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.text.writing import yaml_text
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
+from kueuepy.simulation.catalogue import columns_shown, is_shown, unit_of
+from kueuepy.simulation.labels import better_of, label_of, value_text
+from kueuepy.simulation.model import Recording, RunSettings
+from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.series import resample, series_of
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.tables.columns import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from typing_extensions import Unpack
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.engine.nodes import Node
+    from kueuepy.objects import ClusterQueue, Cohort
+    from kueuepy.simulation.result import Result
+
+Value = int | float | str | None
+_POINTS = 120
+"""Number of time steps of the usage chart."""
+_GIB, _MIB = 1 << 30, 1 << 20
+_FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
+_FACTS = ("used", "nominal", "borrowed", "waiting")
+_MOST_WEIGHT = 10
+_SOON = 0.012
+_LAST = 3
+"""Number of the last part, which runs until the end of the simulation."""
+
+
+class Knob(NamedTuple):
+    """A number that a slider changes.
+
+    Attributes:
+        path: Path of the field, in the syntax of `Cluster.edit`.
+        owner: Name of the ClusterQueue or Cohort.
+        what: `nominalQuota`, `borrowingLimit`, `lendingLimit` or `weight`.
+        cell: `flavor/resource`; empty for a weight.
+        value: Value in the original cluster, in units of `suffix`; `None` for no limit.
+        most: Largest value of the slider; the smallest is 0.
+        step: Difference between two values.
+        suffix: Suffix of the quantity in a manifest, such as `Gi`.
+    """
+
+    path: str
+    owner: str
+    what: str
+    cell: str
+    value: float | None
+    most: float
+    step: float
+    suffix: str
+
+
+@checked_methods
+class Playground:
+    """A cluster and jobs to simulate with changed quotas, limits and weights.
+
+    Attributes:
+        knobs: The numbers that can be changed, in the order of the objects.
+    """
+
+    @spelled_out(RunSettings)
+    def __init__(self, cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> None:
+        """Create a playground.
+
+        Args:
+            cluster: The cluster configuration.
+            jobs: The jobs, in any form that `simulate` accepts.
+            settings: Other arguments of `simulate`, such as `model` and `clock`.
+
+        Raises:
+            InvalidSpecError: The jobs or a setting are not valid.
+        """
+        setup = setup_of(cluster, jobs, settings)
+        self._cluster, self._jobs, self._settings = cluster, setup.jobs_of(0), setup.settings
+        self.knobs = tuple(_knobs(cluster))
+        self._by_path = {knob.path: knob for knob in self.knobs}
+        self._tree = _tree(cluster)  # sliders do not change the tree
+        self._seconds = 0.0  # virtual duration of the last complete run
+        self._colours: dict[str, int] | None = (
+            None  # from the first complete run, so that sliders do not change colours
+        )
+        self._going: tuple[dict[str, Value], Simulation] | None = None
+
+    def cluster(self, values: Mapping[str, Value]) -> Cluster:
+        """Return the cluster with changed values.
+
+        Args:
+            values: Values by path; `None` removes a limit.
+
+        Raises:
+            InvalidSpecError: A path has no slider, or a value is not valid for its field.
+        """
+        changed = {}
+        for path, value in values.items():
+            knob = self._by_path.get(path)
+            if knob is None:
+                raise InvalidSpecError(f'play: "{path}": is not the path of a slider')
+            if value != knob.value:
+                changed[path] = _written(knob, value)
+        return self._cluster.edit_all(changed)
+
+    def result(self, values: Mapping[str, Value]) -> Result:
+        """Simulate the jobs on the cluster with these values and return the result."""
+        run = self._begin(values)
+        run.run(progress=False)
+        return run.close()
+
+    def patch(self, values: Mapping[str, Value]) -> str:
+        """Return YAML with the objects that differ from the original cluster, and only their quotas and weights.
+
+        `kueuepy whatif --edit` and `kubectl patch --type merge` accept it. Resource groups are complete, because a
+        merge patch replaces lists.
+
+        Args:
+            values: Values by path; `None` removes a limit.
+
+        Returns:
+            The YAML; an empty text if nothing changes.
+
+        Raises:
+            InvalidSpecError: A path has no slider, or a value is not valid for its field.
+        """
+        if not isinstance(values, Mapping):
+            raise InvalidSpecError(f"play: values {values!r}; it must be a mapping from paths to values")
+        changed = {
+            path for path, value in values.items() if path in self._by_path and value != self._by_path[path].value
+        }
+        owners = {path.partition(":")[0] for path in changed}
+        found = []
+        for obj in self.cluster(values).objects():
+            name = f"{type(obj).__name__}/{getattr(obj, 'name', '')}"
+            if name in owners:
+                found.append(_patch_of(to_dict(obj), {path for path in changed if path.startswith(f"{name}:")}, values))
+        return yaml_text(found) if found else ""
+
+    def _begin(self, values: Mapping[str, Value]) -> Simulation:
+        settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
+        settings["record"] = Recording(decisions=False, runs=False, usage="changes")
+        return Simulation(self.cluster(values), self._jobs, **settings)
+
+    def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
+        """Simulate the jobs with these values and return JSON data for the page.
+
+        The data has the keys `figures` (metrics), `queues` (metrics of each ClusterQueue), `series` (usage of each
+        ClusterQueue over time), `tree` (Cohorts and ClusterQueues), `warnings`, `seconds` (simulated time), `ms` (wall
+        time in milliseconds) and `more`, which is false.
+        """
+        begin = time.perf_counter()
+        return self._whole(self.result(values), begin)
+
+    def part(self, values: Mapping[str, Value], part: int = 0) -> dict[str, Any]:
+        """Return an answer after limited time; the next part continues a long simulation.
+
+        Part 0 takes about 20 ms, and each part takes four times as long as the previous one. While `more` is true, the
+        answer only has `series` and `tree`, for the simulated time until `seconds`. A part continues the simulation of
+        the previous call if the values are equal, and starts a new one otherwise. The last part returns the result of
+        `answer`.
+
+        Args:
+            values: Values by path; `None` removes a limit.
+            part: Number of the part, from 0.
+
+        Raises:
+            InvalidSpecError: A path has no slider, a value is not valid for its field, or `part` is not a number.
+        """
+        begin = time.perf_counter()
+        if isinstance(part, bool) or not isinstance(part, int) or part < 0:
+            raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
+        if not isinstance(values, Mapping):
+            raise InvalidSpecError(f"play: values {values!r}; it must be a mapping from paths to values")
+        known, self._going = self._going, None
+        asked = dict(values)
+        run = known[1] if known is not None and part and known[0] == asked else self._begin(asked)
+        if run.run_for(_SOON * 4 ** min(part, _LAST)) and part < _LAST:
+            self._going = asked, run
+            result = run.result()
+            series = self._series(result)
+            tree = self._coloured(result)
+            return {"more": True, "seconds": run.now, "series": series, "tree": tree, "ms": _since(begin)}
+        run.run(progress=False)
+        return self._whole(run.close(), begin)
+
+    def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a question of the page: return `part` or `patch` of its values, or an `error`."""
+        try:
+            values = question.get("values", {})
+            if question.get("patch"):
+                return {"patch": self.patch(values)}
+            return self.part(values, question.get("part", 0))
+        except KueueError as error:
+            return {"error": str(error)}
+
+    def _whole(self, result: Result, begin: float) -> dict[str, Any]:
+        self._seconds = result.seconds
+        if self._colours is None:
+            self._colours = colours(result)
+        names = ["cluster_queue", *columns_shown("page queues", result.queues.names)]
+        return {
+            "more": False,
+            "seconds": result.seconds,
+            "figures": _figures(result),
+            "queues": [{name: _finite(row[name]) for name in names} for row in result.queues.rows()],
+            "series": self._series(result),
+            "tree": self._coloured(result),
+            "warnings": list(result.warnings),
+            "ms": _since(begin),
+        }
+
+    def _coloured(self, result: Result) -> list[dict[str, Any]]:
+        """Return the tree with the colour of each ClusterQueue, as in the charts and the report of a result."""
+        places = colours(result) if self._colours is None else self._colours
+        return [
+            {
+                **node,
+                "colour": colour_of(places.get(node["name"], OTHERS)),
+                "look": class_of(places.get(node["name"], OTHERS)),
+            }
+            for node in self._tree
+        ]
+
+    def _series(self, result: Result) -> dict[str, Any]:
+        """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
+
+        The steps divide the duration of the last complete run. `all` is their number, and `points` is the number of
+        steps simulated so far.
+        """
+        seconds = max(self._seconds, result.seconds)
+        step = max(seconds / _POINTS, 1.0)
+        table = resample(exact(result.usage), step, result.seconds)
+        found: dict[str, Any] = {"step": step, "points": 0, "all": max(1, math.ceil(seconds / step)), "rows": []}
+        for queue, cell, rows in series_of(table):
+            means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
+            found["rows"].append({"queue": queue, "cell": cell, **means})
+            found["points"] = max(found["points"], len(rows))
+        return found
+
+
+def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Value]) -> dict[str, Any]:
+    """Return the parts of a manifest that sliders change, with `null` for limits that were removed."""
+    spec = manifest.get("spec") or {}
+    kept: dict[str, Any] = {}
+    if any("quota[" in path for path in paths):
+        kept["resourceGroups"] = spec["resourceGroups"]
+        removed = {path.partition(":")[2] for path in paths if values[path] is None}
+        for group in kept["resourceGroups"]:
+            for flavor in group["flavors"]:
+                for quota in flavor["resources"]:
+                    cell = f"quota[{flavor['name']}/{quota['name']}]"
+                    quota.update({field: None for field in _FIELDS if f"{cell}.{field}" in removed})
+    if any(path.endswith(":fairSharing.weight") for path in paths):
+        kept["fairSharing"] = spec["fairSharing"]
+    metadata = {"name": manifest["metadata"]["name"]}
+    return {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "metadata": metadata, "spec": kept}
+
+
+def _figures(result: Result) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "value": _finite(value), "text": value_text(name, value), **_described(name)}
+        for name, value in result.kpis.rows()
+        if is_shown("page", name)
+    ]
+
+
+def _described(name: str) -> dict[str, str]:
+    """Return the `label` of a metric, and which values are `better`.
+
+    A share of the quota has no better direction here, because the sliders change the quota.
+    """
+    return {"label": label_of(name), "better": "" if unit_of(name) == "part" else better_of(name)}
+
+
+def _since(begin: float) -> float:
+    return (time.perf_counter() - begin) * 1000
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _written(knob: Knob, value: Value) -> Any:
+    """Return a value as it appears in a manifest."""
+    if value is None:
+        if knob.what in ("nominalQuota", "weight"):
+            raise InvalidSpecError(f'play: "{knob.path}": must have a value')
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= knob.most:
+        raise InvalidSpecError(f'play: "{knob.path}": {value!r}; it must be a number from 0 to {knob.most:g}')
+    if knob.what == "weight":
+        return f"{value:g}"
+    return _amount(knob, value)
+
+
+def _amount(knob: Knob, value: float) -> int | str:
+    """Return the quantity of a slider's value, such as `2.7` of cpu or `1.5Gi` of memory.
+
+    Raises:
+        InvalidSpecError: The value is not a multiple of the unit in which Kueue counts, such as half a GPU.
+    """
+    if value == int(value):
+        return f"{int(value)}{knob.suffix}" if knob.suffix else int(value)
+    resource = knob.cell.partition("/")[2]
+    # 1.1Gi of memory is not an integer number of bytes; Kueue rounds it up.
+    exact = f"{Decimal(repr(float(value))):f}{knob.suffix}"
+    scaled = Decimal(repr(float(value))) * _units(resource)[knob.suffix]
+    if scaled != int(scaled) and knob.suffix not in ("Gi", "Mi"):
+        finest = "milli" if resource == "cpu" else "whole "
+        raise InvalidSpecError(f'play: "{knob.path}": {value!r}; Kueue counts {finest}units of {resource}')
+    return exact
+
+
+# --- sliders ---------------------------------------------------------------------------------------------------------
+
+
+def _knobs(cluster: Cluster) -> Iterator[Knob]:
+    fair = cluster.configuration.fair_sharing is not None
+    objects: list[ClusterQueue | Cohort] = [*cluster.cohorts, *cluster.cluster_queues]
+    totals = _totals(objects)
+    parents = {queue.name: queue.cohort_name for queue in cluster.cluster_queues}
+    parents |= {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
+    for obj in objects:
+        for cell in _cells(obj):
+            for field in _FIELDS if parents[obj.name] else _FIELDS[:1]:
+                yield _quota_knob(cluster, obj, field, cell, totals[cell])
+        if fair and parents[obj.name]:
+            yield _weight_knob(obj)
+
+
+def _quota_knob(
+    cluster: Cluster, obj: ClusterQueue | Cohort, field: str, cell: tuple[str, str], amounts: list[int]
+) -> Knob:
+    """Return the slider of a quota or limit; its maximum is twice the sum of all quotas and limits."""
+    name, resource = "/".join(cell), cell[1]
+    unit, suffix = _unit(resource, amounts)
+    path = f"{type(obj).__name__}/{obj.name}:quota[{name}].{field}"
+    given = value_at(cluster.objects(), path)
+    value = None if given is None else Quantity(str(given)).quota(resource) / unit
+    return Knob(path, obj.name, field, name, value, max(1, 2 * math.ceil(sum(amounts) / unit)), 1, suffix)
+
+
+def _weight_knob(obj: ClusterQueue | Cohort) -> Knob:
+    weight = 1.0 if obj.fair_sharing is None else float(Quantity(str(obj.fair_sharing.weight)))
+    path = f"{type(obj).__name__}/{obj.name}:fairSharing.weight"
+    return Knob(path, obj.name, "weight", "", weight, max(_MOST_WEIGHT, 2 * weight), 0.1, "")
+
+
+def _cells(obj: ClusterQueue | Cohort) -> list[tuple[str, str]]:
+    return [(f.name, quota.name) for group in obj.resource_groups for f in group.flavors for quota in f.resources]
+
+
+def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for obj in objects:
+        for group in obj.resource_groups:
+            for flavor in group.flavors:
+                for quota in flavor.resources:
+                    amounts = found.setdefault((flavor.name, quota.name), [])
+                    given = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+                    amounts += [Quantity(str(amount)).quota(quota.name) for amount in given if amount is not None]
+    return found
+
+
+def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
+    """Return the largest unit that divides all amounts, in the engine's units, and its suffix in a manifest."""
+    large = any(amount >= _MIB for amount in amounts)
+    known = [(unit, suffix) for suffix, unit in _units(resource).items() if large or suffix not in ("Gi", "Mi")]
+    return next((unit, suffix) for unit, suffix in known if not any(amount % unit for amount in amounts))
+
+
+def _units(resource: str) -> dict[str, int]:
+    """Return the units of a resource by suffix, in the engine's units, largest first."""
+    return {"": 1000, "m": 1} if resource == "cpu" else {"Gi": _GIB, "Mi": _MIB, "": 1}
+
+
+# --- the cohort tree -------------------------------------------------------------------------------------------------
+
+
+def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
+    """Return the rows of the children of each node; -1 is the parent of the roots."""
+    found: dict[int, list[int]] = {}
+    for row, node in enumerate(nodes):
+        if node.exists:
+            found.setdefault(node.parent, []).append(row)
+    return found
+
+
+def _tree(cluster: Cluster) -> list[dict[str, Any]]:
+    """Return the nodes of the cohort trees, parents first, each with the ClusterQueues below it."""
+    nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)
+    below = _children(nodes)
+    found: list[dict[str, Any]] = []
+
+    def visit(row: int, depth: int) -> list[str]:
+        place = len(found)
+        node = nodes[row]
+        found.append({"name": node.name, "kind": node.kind, "depth": depth, "queues": []})
+        queues = [node.name] if node.kind == "ClusterQueue" else []
+        for child in sorted(below.get(row, ()), key=lambda at: (nodes[at].kind, nodes[at].name)):
+            queues += visit(child, depth + 1)
+        found[place]["queues"] = queues
+        return queues
+
+    for root in below.get(-1, ()):
+        visit(root, 0)
+    return found

@@ -1,0 +1,71 @@
+"""The page of a playground, served on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.lab.play.view import part_of_view
+from kueuepy.look.loopback import Answer
+from kueuepy.look.loopback import Server as LoopbackServer
+from kueuepy.look.page import data_element, document, policy_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kueuepy.lab.play.answers import Playground
+
+
+class Server(LoopbackServer):
+    """An HTTP server for the page of a playground at `url`; see `kueuepy.look.loopback.Server`."""
+
+    def __init__(self, playground: Playground, port: int = 0) -> None:
+        """Start to listen.
+
+        Args:
+            playground: The playground to serve.
+            port: Port to listen on; 0 selects a free port.
+
+        Raises:
+            OSError: The port is in use.
+        """
+        super().__init__(_PlaySite(playground), port)
+
+
+class _PlaySite:
+    """The page, and the answers to its questions."""
+
+    def __init__(self, playground: Playground) -> None:
+        self._playground = playground
+        self._one_at_a_time = threading.Lock()
+        style = part_of_view("page.css") + part_of_view("view.css")
+        script = part_of_view("view.js") + part_of_view("page.js")
+        body = f'<div id="play"></div>\n{data_element("knobs", [knob._asdict() for knob in playground.knobs])}'
+        self._page = document("kueuepy play", body, extra_style=style, script=script, connect="'self'").encode()
+        self._policy = policy_of(extra_style=style, script=script, connect="'self'")
+
+    def get(self, path: str, query: Mapping[str, str]) -> Answer | None:  # noqa: ARG002 - the page has no parameters
+        if path:
+            return None
+        return Answer("text/html; charset=utf-8", self._page, self._policy)
+
+    def post(self, path: str, body: bytes) -> Answer | None:
+        if path != "answer":
+            return None
+        question = question_of(body)
+        if question is None:
+            return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
+        with self._one_at_a_time:
+            found = self._playground.reply(question)
+        return Answer("application/json", json.dumps(found, allow_nan=False).encode())
+
+
+def question_of(body: bytes) -> dict[str, Any] | None:
+    """Parse the question in the body of a request; return `None` if it is not valid."""
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return asked if isinstance(asked, dict) and isinstance(asked.get("values"), dict) else None

@@ -1,0 +1,208 @@
+"""The environment, in which an agent edits a cluster while jobs are simulated under Kueue's rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+
+from kueuepy._core import Turn
+from kueuepy.errors import UnsupportedError
+from kueuepy.errors.settings import spelled_out
+from kueuepy.lab.rl.example import cluster_and_jobs, nominal_quotas
+from kueuepy.lab.rl.stage import GUESSES, TERMS, EpisodeSettings, Game, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Never, Unpack
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.table import Jobs
+
+
+class QuotaEnv(gymnasium.Env[Any, Any]):
+    """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
+
+    The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
+    cluster. An episode is a window of the jobs. Episodes end by truncation, never by termination.
+
+    **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
+
+    - log1p of the number of waiting jobs;
+    - log1p of the number of waiting jobs with the highest priority among them;
+    - the age of the oldest waiting job, as `log1p(seconds) / log1p(episode)`;
+    - its used, nominal and borrowed quota, each divided by the total of its cohort tree, for the flavor and resource
+      with the largest used fraction;
+    - its weighted share;
+    - log1p of the number of arrivals in the last interval;
+    - log1p of the number of evictions in the last interval.
+
+    The last two numbers are the sine and the cosine of the time of day.
+
+    **Action**. With `edit`, `Box(-1, 1)` has the change of each number as a fraction of `step`. Numbers stay within
+    their bounds and, with `conserve`, the sum of the numbers of each field stays constant. With `choose`,
+    `MultiDiscrete` has the index of the value of each path. With both, the action is a `Dict` of `numbers` and
+    `choices`.
+
+    **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
+    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` has both terms.
+    `info["values"]` has the current values, and `info["kpis"]` the metrics of the simulation at the end of an episode.
+
+    >>> import kueuepy.lab.rl as rl
+    >>> env = rl.QuotaEnv()  # an example with three teams
+    >>> observation, info = env.reset(seed=0)
+    >>> env.queues, observation.shape
+    (('robots', 'speech', 'vision'), (29,))
+    >>> observation, reward, terminated, truncated, info = env.step(env.action([0.5, 0, -0.5]))
+    >>> list(info["values"].values())
+    [6, 8, 6]
+
+    Attributes:
+        paths: The paths of the edited numbers, followed by the paths of the choices.
+        queues: The names of the ClusterQueues, in the order of the observation.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
+
+    @spelled_out(EpisodeSettings, GUESSES)
+    def __init__(
+        self,
+        cluster: Cluster | None = None,
+        jobs: Jobs | Callable[[int], Any] | None = None,
+        edit: Sequence[str] | None = None,
+        *,
+        choose: Mapping[str, Sequence[Any]] | None = None,
+        interval: Any = "10m",
+        episode: Any = "1d",
+        step: float = 4,
+        bounds: Mapping[str, tuple[int, int]] | None = None,
+        conserve: bool = True,
+        reward: Callable[[dict[str, float], dict[str, float]], float] | None = None,
+        **settings: Unpack[EpisodeSettings],
+    ) -> None:
+        """Create the environment.
+
+        Args:
+            cluster: The cluster configuration at the start of each episode. Without `cluster` and `jobs`, the
+                environment uses an example of three teams with 20 GPUs.
+            jobs: A log, or a function that generates the jobs of an episode from a seed. An episode of a log is a
+                window that starts at a random day or at the option `start` of `reset`.
+            edit: Paths of the numbers to edit, in the syntax of `Cluster.edit`, each an integer of one object. Without
+                `edit` and `choose`, these are the nominal quotas of all ClusterQueues.
+            choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
+                several objects, as in `ClusterQueue/*:queueingStrategy`. The list must contain the value in the
+                cluster.
+            interval: Time between two actions.
+            episode: Duration of an episode.
+            step: Amount by which an action of 1 changes a number.
+            bounds: Minimum and maximum by path. The default minimum is 0; the default maximum is the sum of the
+                numbers of the field with `conserve`, and twice the initial number without.
+            conserve: Whether to keep the sum of all values of a field, such as
+                `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
+            reward: A function that replaces the default reward. The function receives two dicts, before and after the
+                interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
+                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal
+                quota). Each value is a total over all queues.
+            settings: Other arguments of `simulate`, such as `model` and `clock`.
+
+        Raises:
+            NotFoundError: A path matches no field.
+            InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
+        """
+        cluster, jobs = cluster_and_jobs(cluster, jobs)
+        edit = nominal_quotas(cluster) if edit is None and not choose else edit or ()
+        game = Game(cluster, jobs, edit, choose, interval, episode, step, bounds, conserve, reward)
+        self._stage = Stage(1, game, settings)
+        self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
+        self.queues = self._stage.queues
+        self.observation_space = self._stage.observation_space()
+        self.action_space = self._stage.action_space()
+        self._going = False
+        self._turn = Turn("this QuotaEnv")
+
+    def __reduce__(self) -> Never:
+        """Reject copying and pickling.
+
+        Raises:
+            UnsupportedError: Always; create another environment instead.
+        """
+        raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The current values by path; for a choice, the index of its value in the list."""
+        return self._stage.knobs.by_path(self._stage.values[0].tolist())
+
+    @property
+    def start(self) -> float:
+        """Start of the episode in the log, in seconds; for a function of jobs, its seed."""
+        return self._stage.starts[0]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The current numbers by path, without the choices."""
+        return {path: self.values[path] for path in self._stage.knobs.paths}
+
+    def action(self, moves: Any) -> Any:
+        """Return the action that changes the numbers by these fractions of `step` and keeps all choices.
+
+        Args:
+            moves: A fraction from -1 to 1 for each number.
+        """
+        numbers = np.asarray(moves, np.float32)
+        choices = np.array(list(self.values.values())[len(numbers) :], np.int64)
+        if not self._stage.knobs.choices:
+            return numbers
+        return {"numbers": numbers, "choices": choices} if len(numbers) else choices
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start a new episode.
+
+        Args:
+            seed: Seed that selects the window of a log, or that is passed to the function of jobs.
+            options: `jobs`, other jobs for this episode; `start`, the start of the window in a log, such as `3d`.
+
+        Returns:
+            The observation, and the info with `values`.
+        """
+        with self._turn:
+            super().reset(seed=seed)
+            self._stage.begin(0, lambda: self.np_random, seed, options)
+            self._stage.go()
+            self._going = True
+            return self._stage.observations[0], {"values": self.values}
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Apply an action and continue the simulation for one interval.
+
+        Returns:
+            The observation, the reward, whether the episode is terminated (always false), whether it is truncated, and
+            the info.
+
+        Raises:
+            InvalidSpecError: The action is not in the action space.
+            gymnasium.error.ResetNeeded: No episode is running.
+        """
+        with self._turn:
+            return self._step(action)
+
+    def _step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        if not self._going:
+            raise gymnasium.error.ResetNeeded("reset() must be called before step() and after the end of an episode")
+        stage = self._stage
+        stage.act((0,), *stage.read(action, 1))
+        stage.go()
+        over = bool(stage.are_over[0])
+        info: dict[str, Any] = {
+            "reward_terms": dict(zip(TERMS, stage.facts[0].tolist(), strict=False)),
+            "values": self.values,
+        }
+        if over:
+            info["kpis"] = stage.close(0)
+            self._going = False
+        return stage.observations[0], stage.reward(0), False, over, info

@@ -1,0 +1,262 @@
+"""Parallel episodes of one or several environments in the core."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import gymnasium
+import numpy as np
+
+from kueuepy._core import Fleet
+from kueuepy.errors import InvalidSpecError
+from kueuepy.lab.rl.knobs import Knobs
+from kueuepy.objects import SECOND
+from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.gather import result_of
+from kueuepy.simulation.model import Recording, Settings
+from kueuepy.simulation.prepare import Prepared
+from kueuepy.simulation.spans import span
+from kueuepy.simulation.table import Jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, RunModel, Time
+
+_NOTHING = Recording(decisions=False, runs=False, usage=False)
+_DAY = 86400 * SECOND
+_LARGEST = np.float32(1e6)
+_SUMS = ("waiting", "waited", "arrivals", "evictions", "lost")
+TERMS = ("waiting", "lost")
+
+
+GUESSES = {"quotas": "edit", "paths": "edit", "choices": "choose", "seed": "reset(seed=...)", "until": "episode"}
+"""Wrong keywords that users often try, and the correct ones."""
+
+
+class EpisodeSettings(TypedDict, total=False):
+    """Keyword arguments of `simulate` that an environment passes on to the simulation of each episode."""
+
+    model: RunModel
+    events: Sequence[Event]
+    clock: Clock
+    delays: Sequence[Delay]
+    warmup: Time
+    on_loop: OnLoop
+    missing: Missing
+
+
+class QuotaOptions(EpisodeSettings, total=False):
+    """Keyword arguments of `QuotaEnv`, in addition to those of `simulate`; `QuotaEnv` documents them."""
+
+    choose: Mapping[str, Sequence[Any]] | None
+    interval: Any
+    episode: Any
+    step: float
+    bounds: Mapping[str, tuple[int, int]] | None
+    conserve: bool
+    reward: Callable[[dict[str, float], dict[str, float]], float] | None
+
+
+class Game(NamedTuple):
+    """The arguments of `QuotaEnv` that define an episode."""
+
+    cluster: Cluster
+    jobs: Jobs | Callable[[int], Any]
+    edit: Sequence[str] = ()
+    choose: Mapping[str, Sequence[Any]] | None = None
+    interval: Any = "10m"
+    episode: Any = "1d"
+    step: float = 4
+    bounds: Mapping[str, tuple[int, int]] | None = None
+    conserve: bool = True
+    reward: Callable[[dict[str, float], dict[str, float]], float] | None = None
+
+
+class Stage:
+    """Parallel simulations with independent virtual times; a seat is the slot of one simulation.
+
+    Attributes:
+        knobs: The settings to edit.
+        queues: The names of the ClusterQueues, in the order of an observation.
+        observations: Observations, one row per seat.
+        facts: One row per seat: the terms of the reward, and the totals before and after the last interval.
+        starts: For each seat, the start of the episode in the log, in seconds; for a function of jobs, its seed.
+    """
+
+    def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:
+        """Create the seats.
+
+        Raises:
+            NotFoundError: A path matches no field.
+            InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
+        """
+        self._game, self._threads = game, threads
+        self._settings: dict[str, Any] = {
+            name: tuple(value) if name in ("events", "delays") else value for name, value in settings.items()
+        }
+        self.knobs = Knobs(game.cluster, game.edit, game.choose or {}, game.bounds or {}, conserve=game.conserve)
+        interval, self._episode = span("interval", game.interval), span("episode", game.episode)
+        if not 0 < interval <= self._episode:
+            raise InvalidSpecError(
+                f"interval {game.interval!r}: it must be greater than 0 and at most the duration of the episode"
+            )
+        if not math.isfinite(game.step):
+            raise InvalidSpecError(f"step {game.step!r}: it must be a number")
+        self.queues = tuple(queue.name for queue in game.cluster.cluster_queues)
+        options = {
+            "interval": interval,
+            "episode": self._episode,
+            "step": float(game.step),
+            "low": self.knobs.low,
+            "high": self.knobs.high,
+            "sums": self.knobs.sums,
+            "objects": self.knobs.places,
+            "start": self.knobs.start,
+        }
+        self._fleet = Fleet(size, list(self.queues), options)
+        self._base = Scheduler(game.cluster)
+        self._runs: list[Prepared | None] = [None] * size
+        self.starts = [0.0] * size
+        self.observations = np.zeros((size, self._fleet.width), np.float32)
+        self.facts = np.zeros((size, self._fleet.facts))
+
+    # Observations and actions.
+
+    def observation_space(self) -> gymnasium.spaces.Box:
+        """Return the observation space of one seat."""
+        low = np.zeros(self._fleet.width, np.float32)
+        high = np.full(len(low), _LARGEST, np.float32)
+        low[-2:], high[-2:] = -1, 1
+        return gymnasium.spaces.Box(low, high, dtype=np.float32)
+
+    def action_space(self) -> gymnasium.Space[Any]:
+        """Return the action space of one seat."""
+        numbers = gymnasium.spaces.Box(-1, 1, (len(self.knobs.paths),), np.float32)
+        choices = gymnasium.spaces.MultiDiscrete([len(values) for values in self.knobs.choices.values()] or [1])
+        if not self.knobs.choices:
+            return numbers
+        return gymnasium.spaces.Dict({"numbers": numbers, "choices": choices}) if self.knobs.paths else choices
+
+    def read(self, action: Any, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Split actions into the changes of the numbers and the indices of the choices, one row per action.
+
+        Raises:
+            InvalidSpecError: The actions are not in the action space.
+        """
+        many, paths = list(self.knobs.choices.values()), len(self.knobs.paths)
+        try:
+            moved, chosen = (action["numbers"], action["choices"]) if many and paths else (action, action)
+            moves = _rows(moved if paths else np.empty((rows, 0)), rows, paths).astype(np.float64, casting="same_kind")
+            choices = _rows(chosen if many else np.empty((rows, 0), int), rows, len(many))
+            choices = choices.astype(np.int64, casting="same_kind")
+        except (TypeError, ValueError, KeyError, IndexError):
+            raise InvalidSpecError(f"action: is {action!r}; it must be in the action space") from None
+        if many and ((choices < 0) | (choices >= [len(values) for values in many])).any():
+            raise InvalidSpecError(f"action: is {action!r}; a choice must be an index in its list of values")
+        return moves, choices
+
+    # Episodes.
+
+    def begin(
+        self, seat: int, random: Callable[[], np.random.Generator], seed: int | None, options: Mapping[str, Any] | None
+    ) -> None:
+        """Start an episode; `go` computes its first observation."""
+        options = options or {}
+        jobs = options.get("jobs", self._game.jobs)
+        number = int(random().integers(2**31)) if seed is None else seed
+        if callable(jobs):
+            made = jobs(number)
+            table = made if isinstance(made, Jobs) else Jobs.of(made)
+            start = float(number)
+        else:
+            jobs = jobs if isinstance(jobs, Jobs) else Jobs.of(jobs)
+            start, end = self._window(jobs, options.get("start"), random)
+            table = jobs.window(start, end)
+        settings = Settings(record=_NOTHING, seed=number, until=self._episode / SECOND, **self._settings)
+        run = Prepared(self._game.cluster, table, settings, base=self._base)
+        self._runs[seat] = run
+        self._fleet.begin(seat, run.core, run.zero, self.knobs.start)
+        self.starts[seat] = start
+
+    def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
+        if start is None:
+            days = max(1, math.floor((jobs.span * SECOND - self._episode) / _DAY) + 1)
+            begin = int(random().integers(days)) * _DAY
+        else:
+            begin = span("start", start)
+        return begin / SECOND, (begin + self._episode) / SECOND
+
+    def act(self, seats: Sequence[int], moves: NDArray[np.float64], choices: NDArray[np.int64]) -> None:
+        """Apply actions to seats; `go` continues their simulations.
+
+        Raises:
+            InvalidSpecError: An action is not valid.
+        """
+        fleet = self._fleet
+        for place, values in fleet.plan(seats, moves, choices):
+            fleet.learn(place, values, self.knobs.made(place, values))
+        fleet.start(seats)
+
+    def go(self) -> None:
+        """Run all seats that started or acted to the end of their interval, and update their rows."""
+        observations, facts = self.observations.copy(), self.facts.copy()
+        while not self._fleet.go(self._threads, observations, facts):
+            pass
+        self.observations, self.facts = observations, facts
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """The current values, one row per seat: numbers, then the indices of choices."""
+        found: NDArray[np.int64] = self._fleet.values()
+        return found
+
+    @property
+    def are_over(self) -> NDArray[np.bool_]:
+        """Whether the episode of each seat has ended."""
+        return np.asarray(self._fleet.times() >= self._episode)
+
+    def reward(self, seat: int) -> float:
+        """Return the reward of the last interval."""
+        facts = self.facts[seat].tolist()
+        if self._game.reward is None:
+            return facts[0] + facts[1]  # type: ignore[no-any-return]
+        first, last = len(TERMS), len(TERMS) + len(_SUMS)
+        before, after = (dict(zip(_SUMS, part, strict=True)) for part in (facts[first:last], facts[last:]))
+        return float(self._game.reward(before, after))
+
+    @property
+    def has_own_reward(self) -> bool:
+        """Whether the user supplied a reward function."""
+        return self._game.reward is not None
+
+    def run(self, seat: int) -> Prepared | None:
+        """Return the current simulation of a seat."""
+        run = self._runs[seat]
+        if run is not None:
+            run.reached = run.zero + int(self._fleet.times()[seat])
+        return run
+
+    def close(self, seat: int) -> Kpis:
+        """End the simulation of a seat and return its metrics.
+
+        Raises:
+            gymnasium.error.ResetNeeded: No episode was started.
+        """
+        run = self.run(seat)
+        if run is None:
+            raise gymnasium.error.ResetNeeded("reset() must be called first")
+        return result_of(run).kpis
+
+
+def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
+    """Convert actions to one row per seat; a single action need not be nested."""
+    found = np.asarray(given)
+    if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
+        raise ValueError(given)
+    return found.reshape(rows, wide)

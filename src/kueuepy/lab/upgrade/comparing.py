@@ -1,0 +1,214 @@
+"""Comparison of the decisions of two releases of Kueue for the same jobs."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.cluster import Cluster
+from kueuepy.cluster.early import EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
+from kueuepy.errors.arguments import checked
+from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
+from kueuepy.profiles.coverage import GATES_MODELLED
+from kueuepy.simulation.comparison import Comparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kueuepy.objects import Configuration
+    from kueuepy.simulation.changes import DecisionChange
+
+TOGETHER = "several together"
+"""Cause of a decision that no single rule or feature gate changes."""
+
+
+class GateChange(msgspec.Struct, frozen=True):
+    """A feature gate with different defaults in two releases.
+
+    Attributes:
+        name: Name of the feature gate.
+        before: Default in the first release; `None` if the release does not have the gate.
+        after: Default in the second release; `None` if the release does not have the gate.
+
+    Example:
+        >>> str(GateChange("SchedulingEquivalenceHashing", before=False, after=True))
+        'SchedulingEquivalenceHashing: off → on'
+    """
+
+    name: str
+    before: bool | None
+    after: bool | None
+
+    def __str__(self) -> str:
+        """Return the name and both defaults, such as `off → on`."""
+        words = {None: "no gate", True: "on", False: "off"}
+        return f"{self.name}: {words[self.before]} → {words[self.after]}"
+
+
+class VersionChange(msgspec.Struct, frozen=True):
+    """A decision that differs between two releases.
+
+    Attributes:
+        decision: Time, workload, and the decisions of both releases.
+        causes: Names of the rules and feature gates that change this decision by themselves; `several together` if no
+            single one does.
+    """
+
+    decision: DecisionChange
+    causes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the decision and its causes."""
+        return f"{self.decision} ({', '.join(self.causes)})"
+
+
+class Upgrade(msgspec.Struct, frozen=True):
+    """Result of `compare_versions`: the same jobs under two releases of Kueue.
+
+    Attributes:
+        before: Name of the first release.
+        after: Name of the second release.
+        changes: The decisions that differ, in time order.
+        rules: The rules that apply in only one of the releases.
+        gates: The feature gates with different defaults.
+        comparison: Results of both simulations.
+        early: The rules in `EARLY_RULES` that apply in only one of the releases.
+    """
+
+    before: str
+    after: str
+    changes: tuple[VersionChange, ...]
+    rules: tuple[Rule, ...]
+    gates: tuple[GateChange, ...]
+    comparison: Comparison
+    early: tuple[EarlyRule, ...] = ()
+
+
+@checked
+def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
+    """Simulate the same jobs under two releases of Kueue; return the decisions that differ, with their causes.
+
+    To find causes, each difference between the releases is simulated alone. A difference is a rule, or the default of
+    a feature gate. It is applied to the first release; a gate that exists only in the second release is reverted in
+    the second release. If this changes one of the decisions that differ, the difference is a cause of that decision.
+
+    Args:
+        cluster: The queues and policies.
+        jobs: The jobs, with durations, in any form that `simulate` accepts.
+        before: The first release, such as `v0.17`. Releases v0.1 to v0.14 have no profile: they are simulated as the
+            oldest release with a profile, with the rules of `EARLY_RULES` applied by `as_then`.
+        after: The second release, with the same values as `before`.
+
+    Returns:
+        The decisions that differ, the rules and gates that differ, and both simulations.
+
+    Raises:
+        InvalidSpecError: A release is unknown, or a job is invalid.
+
+    Example:
+        >>> from kueuepy import ClusterQueue, ResourceFlavor
+        >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
+        >>> jobs = [{"name": "a", "queue": "team", "cpu": 1, "duration": 60}]
+        >>> upgrade = compare_versions(cluster, jobs, "v0.17", "v0.18")
+        >>> upgrade.changes, upgrade.rules[0].name
+        ((), 'flavorless_quota_needs_all_checks')
+    """
+    first, second = _release(before), _release(after)
+    name, later = (version if is_early(version) else _release(version).name for version in (before, after))
+    earlier, ended = (early_rules(version) if is_early(version) else () for version in (before, after))
+    early = tuple(rule for rule in EARLY_RULES if (rule in earlier) != (rule in ended))
+    items = list(jobs)
+    then, wanted = (as_then(cluster, version) if is_early(version) else cluster for version in (before, after))
+    old, new = _under(then, first, {}), _under(wanted, second, {})
+    comparison = compare(old, new, items, names=(name, later))
+    causes: dict[tuple[float, str], list[str]] = {}
+    if comparison.decisions:
+        taken_back = ((rule.name, _under(_other(cluster, before, rule, earlier), first, {})) for rule in early)
+        forwards = dict(chain(taken_back, _alone(then, first, second)))
+        backwards = dict(_without(cluster, first, second))
+        runs = compare({**forwards, **backwards}, items)
+        for cause, run in runs.results.items():
+            base = name if cause in forwards else later
+            for change in Comparison({base: comparison[base], cause: run}).decisions:
+                causes.setdefault((change.seconds, change.workload), []).append(cause)
+    changes = tuple(
+        VersionChange(change, tuple(causes.get((change.seconds, change.workload), [TOGETHER])))
+        for change in comparison.decisions
+    )
+    rules = tuple(rule for rule in RULES if rule.holds_in(first) != rule.holds_in(second))
+    return Upgrade(name, later, changes, rules, gate_changes(first, second), comparison, early)
+
+
+def _release(version: str) -> Release:
+    """Return the release whose profile is used for a version: the oldest one for versions without a profile."""
+    return release_of(OLDEST if is_early(version) else version)
+
+
+def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRule, ...]) -> Cluster:
+    """Return the cluster as of a release, with one early rule inverted."""
+    if rule in there:
+        return as_then(cluster, version, left_out=[rule.name])
+    return as_then(cluster, version if is_early(version) else OLDEST, added=[rule.name])
+
+
+def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
+    """Return the feature gates that were added, removed or got another default, sorted by name.
+
+    Args:
+        before: The first release.
+        after: The second release.
+
+    Example:
+        >>> changes = gate_changes(release_of("v0.17"), release_of("v0.18"))
+        >>> next(str(change) for change in changes if change.name == "SchedulingEquivalenceHashing")
+        'SchedulingEquivalenceHashing: off → on'
+    """
+    old, new = DEFAULTS[before], DEFAULTS[after]
+    names = sorted({*old, *new})
+    return tuple(GateChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
+
+
+def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
+    """Yield the name of each difference, and the cluster under the first release with this difference applied."""
+    for rule in RULES:
+        if rule.holds_in(first) and not rule.holds_in(second):
+            yield rule.name, _under(cluster, first, {}, left_out=(rule.name,))
+        elif rule.holds_in(second) and not rule.holds_in(first):
+            yield rule.name, _under(cluster, first, {}, added=(rule.name,))
+    for name, on in _gates(cluster, first, second):
+        if name in DEFAULTS[first] and name not in LOCKED[first]:
+            yield name, _under(cluster, first, {name: on})
+
+
+def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
+    """Yield each gate that is new in the second release, and the cluster under the second release with it reverted."""
+    for name, on in _gates(cluster, first, second):
+        if name not in DEFAULTS[first] and name in DEFAULTS[second] and name not in LOCKED[second]:
+            yield name, _under(cluster, second, {name: not on})
+
+
+def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
+    """Yield the gates that affect decisions and whose defaults differ, with the default in the second release."""
+    old, new = effective(first, {}), effective(second, {})
+    for name in sorted(GATES_MODELLED):
+        if old.get(name) != new.get(name) and name not in cluster.configuration.feature_gates:
+            yield name, new.get(name, False)
+
+
+def _under(
+    cluster: Cluster,
+    release: Release,
+    gates: dict[str, bool],
+    *,
+    left_out: tuple[str, ...] = (),
+    added: tuple[str, ...] = (),
+) -> Cluster:
+    """Return the cluster under a release, without feature gates that the release does not have."""
+    own = cluster.configuration
+    kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
+    configuration: Configuration = msgspec.structs.replace(
+        own, version=release.name, feature_gates={**kept, **gates}, rules_left_out=left_out, rules_added=added
+    )
+    return Cluster.from_manifest(msgspec.structs.replace(cluster.written, configuration=configuration), names=False)

@@ -1,7 +1,0 @@
-"""Kueue's metrics in the Prometheus text format."""
-
-from kueuepy.metrics.watch import Watch
-
-__all__ = [
-    "Watch",
-]

@@ -1,0 +1,197 @@
+"""HTML for notebooks: all texts are escaped, and output is limited to 200 rows and 200 KB."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from html import escape
+from itertools import islice
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.cluster import Cluster
+from kueuepy.engine.cycle import Cycle, Settled
+from kueuepy.engine.decisions import Admitted, Pending, Preempting
+from kueuepy.explain import Explanation, words
+from kueuepy.look.colours import LIGHT, LIGHT_THEME
+from kueuepy.look.notebook import MOST_ROWS, Sheet, hidden_rows
+from kueuepy.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kueuepy.engine.decisions import Decision
+    from kueuepy.engine.nodes import Node
+    from kueuepy.explain import Cause
+
+MOST_LINES = 200
+MOST_BYTES = 200_000
+_LONGEST_TEXT = 400
+
+
+@singledispatch
+def html(value: Any) -> str:
+    """Return the HTML of a value: the tables of its `sheets()`, its text, or a special format for some types."""
+    return "".join(sheet_html(sheet, value) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
+
+
+def sheet_html(sheet: Sheet, value: object = None) -> str:
+    """Return a table, its first rows and a note on the rest; numbers are at the right, everything else at the left."""
+    shown = sheet.rows[:MOST_ROWS]
+    body: list[str] = []
+    size = 0
+    for row in shown:
+        line = "<tr>" + "".join(_cell(cell) for cell in row) + "</tr>"
+        size += len(line.encode())
+        if size > MOST_BYTES // 2:
+            break
+        body.append(line)
+    hidden = sheet.hidden + len(shown) - len(body)
+    more = (
+        f'<tr><td colspan="{len(sheet.header)}">{_text(hidden_rows(hidden, value, sheet.source))}</td></tr>'
+        if hidden
+        else ""
+    )
+    first = shown[0] if shown else sheet.header
+    head = "".join(_cell(name, "th", like=cell) for name, cell in zip(sheet.header, first, strict=True))
+    return _table(sheet.caption, head, [*body, more])
+
+
+def _table(caption: str, head: str, body: Iterable[str]) -> str:
+    title = f'<caption style="text-align:left">{_text(caption)}</caption>' if caption else ""
+    table = f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>'  # a wide table scrolls; no column is cut off
+
+
+def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
+    """Return a cell with explicit alignment, because notebooks right-align by default."""
+    side = "right" if isinstance(value if like is None else like, Real) else "left"
+    return f'<{tag} style="text-align:{side}">{_text(value)}</{tag}>'
+
+
+def _text(value: Any) -> str:
+    text = str(value)
+    return escape(text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…")
+
+
+def decision_row(decision: Decision) -> tuple[str, str, str, str]:
+    """Return a decision as the cells of a row."""
+    if isinstance(decision, Admitted):
+        flavors = sorted({flavor for flavors in decision.flavors.values() for flavor in flavors.values()})
+        return decision.workload, decision.cluster_queue, "Admitted", ", ".join(flavors)
+    if isinstance(decision, Preempting):
+        targets = ", ".join(f"{target.workload} ({target.reason})" for target in decision.targets)
+        return decision.workload, decision.cluster_queue, "Preempting", targets
+    return decision.workload, decision.cluster_queue, decision.reason or "Pending", decision.message
+
+
+_DECISION = ("workload", "ClusterQueue", "decision", "details")
+
+
+@html.register(Admitted)
+@html.register(Preempting)
+@html.register(Pending)
+def _decision(decision: Decision) -> str:
+    return sheet_html(Sheet(_DECISION, [decision_row(decision)]), decision)
+
+
+@html.register
+def _cycle(cycle: Cycle) -> str:
+    rows = [decision_row(decision) for decision in islice(cycle, MOST_ROWS)]
+    return sheet_html(Sheet(_DECISION, rows, repr(cycle).strip("<>"), len(cycle)), cycle)
+
+
+@html.register
+def _settled(settled: Settled) -> str:
+    rows = ((i, *decision_row(decision)) for i, cycle in enumerate(settled, 1) for decision in cycle)
+    total = sum(map(len, settled))
+    sheet = Sheet(("cycle", *_DECISION), list(islice(rows, MOST_ROWS)), repr(settled).strip("<>"), total)
+    return sheet_html(sheet, settled)
+
+
+@html.register
+def _explanation(explanation: Explanation) -> str:
+    left = [MOST_LINES]
+    inside = "".join(_cause(cause, left) for cause in explanation.causes)
+    return f"<details open><summary><b>{_text(explanation.headline)}</b></summary><ul>{inside}</ul></details>"
+
+
+def _cause(cause: Cause, left: list[int]) -> str:
+    left[0] -= 1
+    if left[0] < 0:
+        return "<li>…</li>" if left[0] == -1 else ""
+    if not cause.causes:
+        return f"<li>{_text(cause.text)}</li>"
+    inside = "".join(_cause(child, left) for child in cause.causes)
+    return f"<li><details open><summary>{_text(cause.text)}</summary><ul>{inside}</ul></details></li>"
+
+
+# --- the cohort tree ------------------------------------------------------------------------------------------------
+
+
+@html.register
+def _cluster(cluster: Cluster) -> str:
+    """Return the cohort tree of a cluster with the usage of its Workloads."""
+    queues, jobs = len(cluster.cluster_queues), len(cluster.workloads) + len(cluster.jobs)
+    return tree_html(Scheduler(cluster), f"{queues} ClusterQueue{'s' * (queues != 1)}, {jobs} job{'s' * (jobs != 1)}")
+
+
+@html.register
+def _scheduler(scheduler: Scheduler) -> str:
+    return tree_html(scheduler, repr(scheduler).strip("<>"))
+
+
+def tree_html(scheduler: Scheduler, caption: str) -> str:
+    """Return a table with a row and a bar for each node, flavor and resource."""
+    grid = scheduler.usage
+    usage, quota = grid.array("usage"), grid.array("subtree_quota")
+    head = "".join(_cell(name, "th") for name in ("Cohort or ClusterQueue", "flavor", "resource", "usage", ""))
+    rows: list[str] = []
+    size = 0
+    for row, depth in _depth_first(grid.nodes):
+        used = [cell for cell in range(len(grid.flavor_resources)) if quota[row, cell] or usage[row, cell]]
+        for place, cell in enumerate(used or [None]):
+            name = _text(grid.nodes[row].name) if place == 0 else ""
+            label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
+            line = f"<tr>{label}{_amounts(grid.flavor_resources, usage, quota, row, cell)}</tr>"
+            size += len(line.encode())
+            if len(rows) == MOST_LINES or size > MOST_BYTES * 3 // 4:
+                return _table(caption, head, [*rows, "<tr><td>…</td></tr>"])
+            rows.append(line)
+    return _table(caption, head, rows)
+
+
+def _depth_first(nodes: Sequence[Node]) -> Iterable[tuple[int, int]]:
+    """Return rows and depths of nodes, parents first; nodes in or below a cycle of Cohorts are omitted."""
+    children: dict[int, list[int]] = {}
+    for row, node in enumerate(nodes):
+        if node.exists:
+            children.setdefault(node.parent, []).append(row)
+    stack = [(row, 0) for row in sorted(children.get(-1, ()), key=lambda r: nodes[r].name, reverse=True)]
+    while stack:
+        row, depth = stack.pop()
+        yield row, depth
+        below = sorted(children.get(row, ()), key=lambda r: nodes[r].name, reverse=True)
+        stack += [(child, depth + 1) for child in below]
+
+
+def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int, cell: int | None) -> str:
+    if cell is None:
+        return "<td></td>" * 4
+    flavor, resource = cells[cell]
+    used, own = int(usage[row, cell]), int(quota[row, cell])
+    text = f"{words.amount(resource, used)} of {words.amount(resource, own)}"
+    if used > own:
+        text += f", borrows {words.amount(resource, used - own)}"
+    return "".join(map(_cell, (flavor, resource, text))) + f"<td>{_bar(used, own)}</td>"
+
+
+def _bar(used: int, own: int) -> str:
+    """Return a bar of the used own quota and, in another colour, the borrowed quota."""
+    whole = max(used, own, 1)
+    parts = ((min(used, own), LIGHT[0]), (max(used - own, 0), LIGHT_THEME.borrowed))
+    inside = "".join(
+        f'<div style="width:{amount / whole:.1%};height:100%;background:{colour}"></div>'
+        for amount, colour in parts
+        if amount
+    )
+    return f'<div style="display:flex;width:10em;height:.8em;background:#8883">{inside}</div>'

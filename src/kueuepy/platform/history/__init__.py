@@ -1,0 +1,8 @@
+"""Recordings of a cluster in an SQLite file: the schema, reading and writing."""
+
+from kueuepy.platform.history.anonymise import Anonymiser
+from kueuepy.platform.history.reading import RecordedState, Recording
+from kueuepy.platform.history.reduction import reduced
+from kueuepy.platform.history.writing import RecordingWriter
+
+__all__ = ["Anonymiser", "RecordedState", "Recording", "RecordingWriter", "reduced"]

@@ -1,0 +1,203 @@
+"""Reading of a recording: its events, its Workloads, and the state at a moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import Timestamp
+from kueuepy.objects.times import LONGEST, moment_ns
+from kueuepy.platform.history.schema import connected, unpack
+from kueuepy.sources import LiveSource
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+SUFFIX = ".db"
+
+
+class Recording:
+    """A recording, open for reading. It may be written at the same time.
+
+    Attributes:
+        path: The file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Open a recording.
+
+        Raises:
+            NotFoundError: The file cannot be read.
+            InvalidSpecError: The file is not a recording.
+        """
+        self.path = Path(path)
+        self._db = connected(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """The values of the table `meta`."""
+        return dict(self._db.execute("SELECT name, value FROM meta"))
+
+    @property
+    def end(self) -> int:
+        """The time of the last record, in nanoseconds since the Unix epoch; 0 if there is none."""
+        (time,) = self._db.execute("SELECT max(time) FROM watches").fetchone()
+        return int(time or 0)
+
+    def gaps(self) -> list[dict[str, Any]]:
+        """Return the periods in which intermediate states may be missing: `kind`, `since`, `until` and `reason`."""
+        names = ("kind", "since", "until", "reason")
+        rows = self._db.execute("SELECT kind, since, until, reason FROM gaps ORDER BY since")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the recorded versions as events of watches, in the order of their revisions.
+
+        Each event has `received`, `type`, `kind` and `object`.
+        """
+        pod_sets = self._pod_sets()
+        rows = self._db.execute(
+            "SELECT time, revision, kind, key, body, NULL FROM objects"
+            " UNION ALL SELECT time, revision, kind, key, body, NULL FROM nodes"
+            " UNION ALL SELECT transitions.time, revision, 'Workload', namespace || '/' || name, state, uid"
+            " FROM transitions JOIN workloads ON workloads.id = workload"
+            " WHERE state IS NOT NULL OR what = 'Deleted' ORDER BY 2"
+        )
+        seen: set[tuple[str, str]] = set()
+        for time, revision, kind, key, body, _ in rows:
+            new = (kind, key) not in seen
+            if body is None:
+                seen.discard((kind, key))
+                namespace, _, name = key.rpartition("/")
+                obj: dict[str, Any] = {"kind": kind, "metadata": {"name": name}}
+                if namespace:
+                    obj["metadata"]["namespace"] = namespace
+            else:
+                seen.add((kind, key))
+                obj = unpack(body)
+                if kind == "Workload":
+                    _fill(obj, pod_sets)
+            obj["metadata"]["resourceVersion"] = str(revision)
+            what = "DELETED" if body is None else "ADDED" if new else "MODIFIED"
+            yield {"received": str(Timestamp.of(time)), "type": what, "kind": kind, "object": obj}
+
+    def workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
+        """Iterate over the last version of each Workload, in the order of creation.
+
+        Yields:
+            The Workload, the time of its deletion in nanoseconds since the Unix epoch or `None`, and its user.
+        """
+        pod_sets = self._pod_sets()
+        rows = self._db.execute(
+            "SELECT state, deleted, user, max(transitions.id) FROM transitions"
+            " JOIN workloads ON workloads.id = workload WHERE state IS NOT NULL"
+            " GROUP BY workload ORDER BY created, workload"
+        )
+        for state, deleted, user, _ in rows:
+            obj = unpack(state)
+            _fill(obj, pod_sets)
+            yield obj, deleted, user
+
+    def state(self, time: int) -> Iterator[dict[str, Any]]:
+        """Iterate over the objects that existed at a time.
+
+        Args:
+            time: The time, in nanoseconds since the Unix epoch.
+        """
+        for table in ("objects", "nodes"):
+            latest: dict[tuple[str, str], bytes | None] = {}
+            rows = self._db.execute(
+                f"SELECT kind, key, body FROM {table} WHERE time <= ? ORDER BY revision",  # noqa: S608 - a constant
+                (time,),
+            )
+            for kind, key, body in rows:
+                latest[kind, key] = body
+            yield from (unpack(body) for body in latest.values() if body is not None)
+        pod_sets = self._pod_sets()
+        rows = self._db.execute(
+            "SELECT state, max(transitions.id) FROM transitions JOIN workloads ON workloads.id = workload"
+            " WHERE state IS NOT NULL AND transitions.time <= ? AND (deleted IS NULL OR deleted > ?)"
+            " GROUP BY workload ORDER BY created, workload",
+            (time, time),
+        )
+        for state, _ in rows:
+            obj = unpack(state)
+            _fill(obj, pod_sets)
+            yield obj
+
+    def _pod_sets(self) -> dict[str, Any]:
+        return {key.hex(): unpack(body) for key, body in self._db.execute("SELECT hash, body FROM pod_sets")}
+
+
+def _fill(workload: dict[str, Any], pod_sets: dict[str, Any]) -> None:
+    """Replace the hash of the pod sets of a Workload by the pod sets."""
+    workload["spec"]["podSets"] = pod_sets[workload["spec"]["podSets"]]
+
+
+class RecordedState(LiveSource):
+    """The objects of a recording at one time."""
+
+    def __init__(self, recording: Recording, time: int | None = None, name: str = "") -> None:
+        """Select the state of a recording.
+
+        Args:
+            recording: The recording.
+            time: The time in nanoseconds since the Unix epoch; the end of the recording by default.
+            name: The name of the source for messages; by default, the path of the recording.
+
+        Raises:
+            InvalidSpecError: The recording is empty.
+        """
+        self.recording = recording
+        self.name = name or str(recording.path)
+        end = recording.end
+        if not end:
+            raise InvalidSpecError(f"{self.name}: is empty; `kueuepy record` has not recorded any object yet")
+        self.time = end if time is None else time
+        self.release = recording.meta.get("release", "")
+        self.stamp = {}
+        self.notes = []
+        if time is not None and time > end:
+            self.notes.append(f"{self.name}: ends at {Timestamp.of(end)}; the state of that time is used")
+            self.time = end
+
+    @classmethod
+    def open(cls, name: str) -> RecordedState:
+        """Open `FILE.db` at its end, or `FILE.db@TIME` at a time.
+
+        Raises:
+            NotFoundError: The file cannot be read.
+            InvalidSpecError: The file is not a recording, or the time is not valid.
+        """
+        if name.endswith(SUFFIX) and Path(name).exists():
+            return cls(Recording(name), None, name)
+        path, at, text = name.rpartition(f"{SUFFIX}@")
+        if not at:
+            return cls(Recording(name), None, name)
+        time = moment_ns(_completed(text), f"{name}: time")
+        return cls(Recording(f"{path}{SUFFIX}"), min(time, LONGEST), name)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the objects."""
+        for obj in self.recording.state(self.time):
+            self.stamp[obj["kind"]] = str(max(int(self.stamp.get(obj["kind"], 0)), _revision(obj)))
+            yield obj
+
+
+def _revision(obj: dict[str, Any]) -> int:
+    text = str(obj["metadata"].get("resourceVersion", "0"))
+    return int(text) if text.isdecimal() else 0
+
+
+_MINUTES = len("2026-11-20T10:00Z")
+
+
+def _completed(text: str) -> str:
+    """Return a time with seconds: `2026-11-20T10:00Z` becomes `2026-11-20T10:00:00Z`."""
+    return f"{text[:-1]}:00Z" if len(text) == _MINUTES and text.endswith("Z") else text

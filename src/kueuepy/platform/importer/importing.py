@@ -1,0 +1,315 @@
+"""Import of the output of `kubectl get -A -o yaml` into a Scheduler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.cluster import Cluster
+from kueuepy.cluster.names import dangling
+from kueuepy.errors import KueueError
+from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted
+from kueuepy.manifest import Limits, collector, load
+from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.manifest.text.sources import live_parts, opened
+from kueuepy.objects.times import Duration, Moment, moment_ns
+from kueuepy.platform.importer.pods import PodImport, Rules
+from kueuepy.platform.importer.progress import Progress, ProgressReporter, terminal_bar
+from kueuepy.platform.importer.report import Imported, ImportReport, Outcome, import_report
+from kueuepy.profiles import release_of_image
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
+from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
+from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.manifest import Manifest
+    from kueuepy.manifest.text.reading import Item
+    from kueuepy.manifest.text.sources import Source
+    from kueuepy.objects import Condition, Workload
+
+DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
+"""The limits on the size of a dump: 2 GiB (8 times the limit of a manifest) and 500 million nodes (10 times)."""
+_JOB_UID = "kueue.x-k8s.io/job-uid"
+_PENDING_PREEMPTION = "Pending the preemption of "
+
+
+class Import(msgspec.Struct, frozen=True):
+    """An imported cluster.
+
+    Attributes:
+        scheduler: The Scheduler in the state of the cluster. No cycle has run yet.
+        report: The outcome for each Workload, job and pod.
+        notes: Notes about fields that were ignored or corrected, with file and line.
+        kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if it
+            cannot be read or is unknown.
+    """
+
+    scheduler: Scheduler
+    report: ImportReport
+    notes: tuple[str, ...]
+    kueue_version: str = ""
+
+
+@checked
+def import_cluster(
+    source: Source,
+    *,
+    rules: Rules = (),
+    now: Moment | None = None,
+    strict: bool = False,
+    limits: Limits = DUMP_LIMITS,
+    progress: Progress | None = None,
+    version: str | None = None,
+    stopping: Duration = "30s",
+) -> Import:
+    """Import a running cluster, a recording of one, or a dump.
+
+    Workloads keep the quota, admission checks, retries and times of their status, even if a queue then exceeds its
+    quota. Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads if a rule
+    maps them to a queue, as in Kueue's importer; without rules they are ignored. The report lists every object that
+    could not be placed.
+
+    Args:
+        source: Files, directories, strings or parsed objects, of all kinds and in any order; or `cluster:CONTEXT` for a
+            running cluster (see `kueuepy.platform.live.connect`), or `history.db` for a recording.
+        rules: Rules that map pods to LocalQueues; the first match applies (see `kueuepy.platform.importer.pods.Rule`).
+            Default: none.
+        now: The initial virtual time. Default: the latest time recorded in a Workload or, if it is later, the time at
+            which a running cluster was read.
+        strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
+            reported in `notes`. Default: False.
+        limits: Limits on the size of the input.
+        progress: A function that is called with the number of bytes read and the total number of bytes. Default: a
+            progress bar on standard error if it is a terminal.
+        version: The Kueue release whose rules apply, such as `v0.18`. Default: the release of a running cluster or, for
+            a dump, the release that this package implements.
+        stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.
+            For a workload that is already evicted in the dump and still holds quota, the time counts from the start.
+            The dump does not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call
+            `Scheduler.job_stopped` to end it for one workload.
+
+    Returns:
+        The Scheduler, and a report.
+
+    Raises:
+        ManifestError: Something cannot be read. The message has one line per problem.
+        DuplicateError: Two objects of one kind have the same name (only if `strict`).
+        NotFoundError: A file does not exist.
+
+    Example:
+        >>> imported = import_cluster("{apiVersion: v1, kind: Namespace, metadata: {name: team}}" + chr(10))
+        >>> imported.scheduler.now, imported.report.problems
+        (0.0, ())
+    """
+    pods: list[dict[str, Any]] = []
+    rules = tuple(rules)
+    source = opened(source)
+    live = live_parts(source)
+    meter = ProgressReporter(source, progress or terminal_bar())
+    seen: set[str] = set()
+
+    def pick(item: Item) -> bool:
+        meter.count(item.text)
+        seen.update(_releases_of_manager(item.value))
+        if not rules or not _is_foreign_pod(item.value):
+            return False
+        pods.append(item.value)
+        return True
+
+    with collector.at_rest():
+        manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
+        cluster = Cluster.from_manifest(manifest, names=False)
+        latest = max([latest_time(cluster), *(one.time for one in live)])
+        start = latest if now is None else moment_ns(now, earliest=0)
+        bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
+        scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
+        rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
+        _continue(scheduler, cluster, stopping)
+        rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
+    meter.finish()
+    notes = (*map(str, manifest.notes), *_missing(manifest))
+    seen.update(one.release for one in live)
+    return Import(scheduler, import_report(rows), notes, max(seen, default=""))
+
+
+def _missing(manifest: Manifest) -> Iterator[str]:
+    """Yield a note for each referenced object that the dump lacks; queues that refer to such objects are inactive."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for obj, _, name, kind, _ in dangling(manifest):
+        users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
+    for (kind, name), by in users.items():
+        more = f" and {counted(len(by) - 1, 'other object')}" if len(by) > 1 else ""
+        yield (
+            f'{kind} "{name}": is not in the dump, but {by[0]}{more} names it, and admits nothing without it; '
+            f"dump {kind.lower()}s as well"
+        )
+
+
+def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
+    """Yield the Kueue releases in the images of a Deployment or Pod of Kueue's manager."""
+    spec = doc.get("spec")
+    if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
+        return
+    template = spec.get("template") if doc["kind"] == "Deployment" else doc
+    pod = template.get("spec") if isinstance(template, dict) else None
+    containers = pod.get("containers") if isinstance(pod, dict) else None
+    for container in containers if isinstance(containers, list) else ():
+        if isinstance(container, dict) and (release := release_of_image(container.get("image"))):
+            yield release
+
+
+def _is_foreign_pod(doc: dict[str, Any]) -> bool:
+    """Return whether an object is a pod that Kueue does not manage."""
+    labels = (doc.get("metadata") or {}).get("labels") or {}
+    return doc.get("kind") == "Pod" and doc.get("apiVersion") == "v1" and QUEUE_NAME not in labels
+
+
+def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
+    queues = {queue.name: _covered(queue) for queue in cluster.cluster_queues}
+    local_queues = {queue.key: queue.cluster_queue for queue in cluster.local_queues}
+    for workload in cluster.workloads:
+        outcome = _outcome(workload)
+        reason = _refusal(scheduler, SubmittedWorkload(workload)) or _obstacle(workload, outcome, queues, local_queues)
+        yield Imported("Workload", workload.key, "not placed" if reason else outcome, reason)
+
+
+def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> None:
+    """Restore state that Kueue's manager keeps in memory, as far as the conditions of Workloads show it.
+
+    An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
+    workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads have such
+    a condition, the latest one applies.
+    """
+    session, state = session_of(scheduler), session_of(scheduler).state
+    preemptors: dict[str, tuple[int, str]] = {}
+    for workload in cluster.workloads:
+        found = state.engine.find(workload.key)
+        if found < 0 or workload.status is None:
+            continue
+        if is_stopping(state, found):
+            job_stopped(session, workload.key, stopping)
+        for condition in workload.status.conditions:
+            if _awaits_victims(condition):
+                queue = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+                name = queue if isinstance(queue, str) else queue.name
+                preemptors[name] = max(
+                    preemptors.get(name, (0, "")), (condition.last_transition_time.value, workload.key)
+                )
+    for _, key in preemptors.values():
+        await_victims(session, key)
+
+
+def _awaits_victims(condition: Condition) -> bool:
+    """Return whether a condition shows that the workload preempted others. Recognises the wording of every release."""
+    if (condition.type, condition.status) != ("QuotaReserved", "False"):
+        return False
+    return condition.reason == "WaitingForPreemptedWorkloads" or _PENDING_PREEMPTION in condition.message
+
+
+def _covered(queue: Any) -> dict[str, set[str]]:
+    """Return the flavors of each resource of a ClusterQueue."""
+    flavors: dict[str, set[str]] = {}
+    for group in queue.resource_groups:
+        for resource in group.covered_resources:
+            flavors[resource] = {quotas.name for quotas in group.flavors}
+    return flavors
+
+
+def _outcome(workload: Workload) -> Outcome:
+    status = workload.status
+    if status is None or not status.conditions:
+        return "pending"
+    true = {condition.type for condition in status.conditions if condition.status == "True"}
+    for condition, outcome in (("Finished", "finished"), ("Admitted", "admitted"), ("QuotaReserved", "reserved")):
+        if condition in true and (outcome == "finished" or status.admission is not None):
+            return outcome  # type: ignore[return-value]
+    return "pending"
+
+
+def _obstacle(
+    workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
+) -> str:
+    """Return why the workload cannot hold the quota of its status, or cannot be queued; an empty string if it can."""
+    if outcome == "finished":
+        return ""
+    if outcome == "pending":
+        queue = f"{workload.namespace}/{workload.queue_name}"
+        if queue not in local_queues:
+            return f'there is no LocalQueue "{queue}" to wait in'
+        return "" if local_queues[queue] in queues else f'there is no ClusterQueue "{local_queues[queue]}" to wait in'
+    assert workload.status is not None
+    admission = workload.status.admission
+    assert admission is not None, "only workloads with an admission are admitted or reserved"
+    if admission.cluster_queue not in queues:
+        return f'it has quota of a ClusterQueue "{admission.cluster_queue}" that is not there'
+    covered = queues[admission.cluster_queue]
+    for assignment in admission.pod_set_assignments:
+        for resource, flavor in assignment.flavors.items():
+            if flavor not in covered.get(resource, ()):
+                return f'ClusterQueue "{admission.cluster_queue}" has no quota of {resource} in flavor "{flavor}"'
+    return ""
+
+
+def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
+    known = {workload.labels[_JOB_UID] for workload in cluster.workloads if _JOB_UID in workload.labels}
+    waiting = []
+    for job in cluster.jobs:
+        metadata = job.get("metadata") or {}
+        key = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
+        if metadata.get("uid") in known:
+            yield Imported(job["kind"], key, "skipped", "it has a Workload")
+        elif _is_over(job):
+            yield Imported(job["kind"], key, "skipped", "it is over")
+        else:
+            waiting.append((key, dict(job)))  # without its position, which the outcome does not name
+    pods = [job for _, job in waiting if job["kind"] == "Pod"]
+    batches = [(job["kind"], key, [job]) for key, job in waiting if job["kind"] != "Pod"]
+    for kind, key, batch in [*batches, *([("Pod", "*", pods)] if pods else [])]:
+        yield from _take_batch(scheduler, kind, key, batch)
+
+
+def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, Any]]) -> Iterator[Imported]:
+    try:
+        found = list(of_jobs(jobs, session_of(scheduler).state.job_context()))
+    except KueueError as error:
+        yield Imported(kind, key, "not placed", str(error))
+        return
+    if not found:
+        yield Imported(kind, key, "skipped", "Kueue does not manage it")
+    for one in found:
+        if session_of(scheduler).engine.find(one.workload.key) >= 0:
+            yield Imported(kind, key, "skipped", "it has a Workload")
+            continue
+        refusal = _refusal(scheduler, one)
+        yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
+
+
+def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
+    """Return why the engine rejects a workload; an empty string if it accepts it."""
+    try:
+        take(session_of(scheduler), one)
+    except KueueError as error:
+        return str(error)
+    return ""
+
+
+def _is_over(job: dict[str, Any]) -> bool:
+    status = job.get("status") or {}
+    ended = ("Complete", "Failed", "Succeeded", "Completed")
+    if status.get("phase") in ended:
+        return True
+    conditions = status.get("conditions") or ()
+    return any(one.get("type") in ended and one.get("status") == "True" for one in conditions if isinstance(one, dict))
+
+
+def _take_pods(scheduler: Scheduler, placing: PodImport, pods: list[dict[str, Any]]) -> Iterator[Imported]:
+    for pod in pods:
+        workload, row = placing.place(pod)
+        if workload is not None:
+            take(session_of(scheduler), SubmittedWorkload(workload))
+        yield row

@@ -1,0 +1,262 @@
+"""The file format of a journal: an SQLite database with four tables.
+
+| table | contents |
+| --- | --- |
+| `snapshot` | one row: the state after the call with number `call` |
+| `calls` | one row per call after the snapshot: number, virtual time, name, key of its object, and the call as JSON |
+| `decisions` | one row per decision of a call: cycle, verdict, workload, ClusterQueue, reason, flavors, targets |
+| `writer` | one row: the writer's token, previous tokens, its lock, and the number and checksum of the last call |
+
+The checksum of a row of `calls` covers the row, its decisions and the previous row. `PRAGMA application_id` identifies
+kueuepy, and `user_version` is the version of this layout.
+
+Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
+file belongs to the database file. A previous token is accepted only until the database file itself contains the new
+one, and the `-wal` file contains no transaction of another writer.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from zlib import crc32
+
+import msgspec
+
+from kueuepy.errors import StateError
+from kueuepy.platform.journal.lock import is_locked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+APPLICATION_ID = 0x4B554555
+VERSION = 2
+PATIENCE = 30
+"""Time to wait for another SQLite client that holds a write lock, in seconds."""
+_SCHEMA = """
+CREATE TABLE snapshot (call INTEGER PRIMARY KEY, at INTEGER NOT NULL, state BLOB NOT NULL);
+CREATE TABLE calls (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, call TEXT NOT NULL, key TEXT NOT NULL,
+  body TEXT NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE decisions (number INTEGER PRIMARY KEY, call INTEGER NOT NULL, cycle INTEGER NOT NULL,
+  verdict TEXT NOT NULL, workload TEXT NOT NULL, cluster_queue TEXT NOT NULL, reason TEXT NOT NULL,
+  flavors TEXT NOT NULL, targets TEXT NOT NULL);
+CREATE TABLE writer (token TEXT NOT NULL, before TEXT NOT NULL, lock TEXT NOT NULL, number INTEGER NOT NULL,
+  checksum INTEGER NOT NULL);
+"""
+
+Durability: TypeAlias = Literal["power", "process"]
+CallRow: TypeAlias = tuple[int, int, str, str, str, int]
+DecisionRow: TypeAlias = tuple[int, str, str, str, str, str, str]
+"""A row of `decisions`: cycle, verdict, workload, cluster_queue, reason, flavors, targets."""
+
+
+class End(NamedTuple):
+    """The row of the table `writer`."""
+
+    token: str
+    before: str
+    lock: str
+    number: int
+    checksum: int
+
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow]) -> int:
+    """Return the checksum of a call and its decisions.
+
+    Args:
+        before: The checksum of the previous row.
+        row: The row of `calls`, without its checksum.
+        decisions: The call's rows of `decisions`.
+    """
+    return crc32(_encoder.encode((row, decisions)), before)
+
+
+def create(path: Path, at: int, state: bytes, lock: str) -> None:
+    """Create a journal that begins with a saved state. The file is created atomically.
+
+    Args:
+        path: The file.
+        at: The virtual time of the state, in nanoseconds since the Unix epoch.
+        state: The saved state.
+        lock: The identity of the lock file.
+
+    Raises:
+        StateError: The file cannot be written, or a `-wal` or `-journal` file exists without its database.
+    """
+    _check_no_log(path)
+    with _placed(path) as draft, closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.executescript(
+            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA} COMMIT;"
+        )
+        connection.execute("INSERT INTO snapshot VALUES (0, ?, ?)", (at, state))
+        row = (secrets.token_hex(8), lock, crc32(state))
+        connection.execute("INSERT INTO writer VALUES (?, '', ?, 0, ?)", row)
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _check_no_log(path: Path) -> None:
+    for log in (Path(f"{path}-wal"), Path(f"{path}-journal")):
+        with suppress(OSError):
+            if log.stat().st_size:
+                what = f"{path}: is not there, but {log} is: the log of a file that was removed"
+                raise StateError(f"{what}; put the file back, or remove the log")
+
+
+def backup(journal: Path, path: Path) -> None:
+    """Copy the last committed state of a journal that is in use to another file, which is created atomically.
+
+    Args:
+        journal: The journal.
+        path: The copy.
+
+    Raises:
+        StateError: The copy cannot be written, or it is itself an open journal.
+    """
+    if Path(f"{path}-wal").exists():
+        raise StateError(f"{path}: is in use, or was not closed in order: it has a log; back up to another file")
+    with (
+        _placed(path) as draft,
+        closing(connected(journal)) as source,
+        closing(sqlite3.connect(draft, isolation_level=None)) as target,
+    ):
+        source.backup(target)
+        # With a token of its own, the copy never accepts a `-wal` file of the journal.
+        target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (secrets.token_hex(8),))
+
+
+@contextmanager
+def _placed(path: Path) -> Iterator[Path]:
+    """Yield a temporary file that only its owner can read, and rename it to `path` if the block succeeds."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        _clear(draft)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield draft
+        draft.replace(path)
+        sync_directory(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            _clear(draft)
+        if isinstance(error, sqlite3.Error | OSError):
+            raise StateError(f"{path}: cannot be made: {error}") from error
+        raise
+
+
+def _clear(draft: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        Path(f"{draft}{suffix}").unlink(missing_ok=True)
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames in a directory durable, if the operating system supports it."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def connected(path: Path, more: str = "") -> sqlite3.Connection:
+    """Return a read-only connection."""
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
+
+
+def open_for_writing(
+    path: Path, durability: Durability, read: End, *, lock: str
+) -> tuple[sqlite3.Connection, str] | None:
+    """Open the database for writing.
+
+    Args:
+        path: The file.
+        durability: With `process`, committed calls survive the death of the process. With `power`, they also survive a
+            power failure.
+        read: The row of `writer` that was read before. Until the new token is written, the database file can contain
+            only one of the tokens in this row.
+        lock: The identity of the lock file that this process holds. If it differs from the previous one, that lock file
+            may have been removed, and then no other process may have the journal open.
+
+    Returns:
+        The connection and the new token; `None` if the row of `writer` has changed since it was read. A changed row
+        means that a killed writer wrote another call, which became visible only when the last reader closed the file.
+
+    Raises:
+        StateError: The file cannot be opened, or it is in use.
+    """
+    connection = None
+    try:
+        if lock != read.lock:
+            _expect_nobody(path)
+        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
+        connection.execute("PRAGMA wal_autocheckpoint = 8192")
+        connection.execute("PRAGMA cache_spill = OFF")  # write no page to the WAL before the commit
+        token = secrets.token_hex(8)
+        sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
+        if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
+            connection.close()
+            return None
+        empty_log(connection, patience=1)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error | StateError):
+            raise StateError(f"{path}: cannot be opened for writing: {error}") from error
+        raise
+    return connection, token
+
+
+def _expect_nobody(path: Path) -> None:
+    with closing(sqlite3.connect(path, timeout=1, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try:
+            connection.execute("SELECT token FROM writer")
+        except sqlite3.OperationalError as error:
+            if not is_locked(error):
+                raise
+            raise StateError(
+                f"it is in use, and its lock {path}-lock was not there; close it where it is open, as another Journal "
+                "may write it"
+            ) from None
+
+
+def write_end(connection: sqlite3.Connection, token: str, number: int, checksum: int) -> None:
+    """Write the number and the checksum of the last call in the current transaction.
+
+    Raises:
+        StateError: Another process has written the journal.
+    """
+    sql = "UPDATE writer SET number = ?, checksum = ? WHERE token = ?"
+    if connection.execute(sql, (number, checksum, token)).rowcount != 1:
+        raise StateError("another Journal has written it")
+
+
+def empty_log(connection: sqlite3.Connection, *, patience: int = 0) -> None:
+    """Move the contents of the WAL into the database file and truncate the WAL, unless a reader prevents it.
+
+    Afterwards the database file contains the token, and the WAL contains no transaction of another writer; the list of
+    previous tokens is then cleared.
+
+    Args:
+        connection: The connection of the writer.
+        patience: Time to wait for readers, in seconds.
+    """
+    if _is_emptied(connection, patience):
+        connection.execute("UPDATE writer SET before = '' WHERE before <> ''")
+        _is_emptied(connection, patience)
+
+
+def _is_emptied(connection: sqlite3.Connection, patience: int) -> bool:
+    connection.execute(f"PRAGMA busy_timeout = {patience * 1000}")
+    is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000}")
+    return not is_busy

@@ -1,0 +1,380 @@
+"""The Journal class: a file from which a Scheduler recovers exactly the state after its last acknowledged call."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from threading import Lock as Mutex
+from threading import RLock
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import msgspec
+
+from kueuepy.engine.locks import survives_fork
+from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
+from kueuepy.platform.journal import file, reading
+from kueuepy.platform.journal.declared import reconcile
+from kueuepy.platform.journal.lock import Guard, Lock, resolved
+from kueuepy.platform.journal.rows import decision_rows
+from kueuepy.platform.journal.scheduler import JournaledScheduler
+from kueuepy.scheduler import Scheduler, scheduler_with
+from kueuepy.session import saved
+from kueuepy.session.calls import decode, encode
+from kueuepy.session.doing import do
+from kueuepy.session.session import session_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.engine.cycle import Cycle
+    from kueuepy.objects.times import Moment
+    from kueuepy.platform.journal.declared import OnChange
+    from kueuepy.platform.journal.file import DecisionRow, Durability
+    from kueuepy.session.calls import Call
+    from kueuepy.session.state import SchedulerState
+
+_TRIES = 5
+
+
+@checked_methods
+class Journal:
+    """An SQLite file with a snapshot of a Scheduler and every call since then.
+
+    Each call is durable before it returns. With `durability="power"`, the default, durable calls survive a power
+    failure. With `durability="process"`, they survive the death of the process, but a power failure can lose the last
+    of them. If the process is killed, the next call of `scheduler()` loads the snapshot
+    and repeats the calls after it. The method compares each decision with the recorded one. One process can write a
+    journal at a time. Any SQLite client can read it, even while it is being written.
+
+    Attributes:
+        path: The path of the file, with symbolic links resolved.
+        durability: `"power"` or `"process"`.
+        lock: The lock that each call on the Journal or its Scheduler acquires; a group holds it until its end.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.platform import Journal
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}}))
+        >>> directory = tempfile.TemporaryDirectory()
+        >>> path = Path(directory.name) / "admission.db"
+        >>> with Journal(path) as journal:
+        ...     scheduler = journal.scheduler(cluster)  # a new file starts from the cluster
+        ...     with journal.group():  # both calls are made durable together
+        ...         keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 1})
+        ...         cycle = scheduler.cycle()
+        >>> with Journal(path) as journal:
+        ...     print(journal.scheduler().keys())
+        ('default/job',)
+        >>> directory.cleanup()
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power") -> None:
+        """Lock the file for this process.
+
+        Args:
+            path: The file, which is created by the first `scheduler()` if it does not exist. SQLite keeps `-wal` and
+                `-shm` files next to it, and the Journal keeps a `-lock` file.
+            durability: Use `"power"` to wait at each commit until the disk has stored it. Use `"process"` to skip that
+                wait: a power failure can then lose the last calls. Default: `"power"`.
+
+        Raises:
+            InvalidSpecError: The file is not a journal, or the durability does not exist.
+            UnsupportedError: The journal has the format of another version.
+            StateError: Another Journal holds the file, or this process may not read and write the file and its
+                directory.
+        """
+        if durability not in ("power", "process"):
+            raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
+        self.path = resolved(path)
+        self.durability = durability
+        self._held: Lock | None = Lock(self.path)
+        try:
+            if self.path.exists():
+                reading.check(self.path)
+        except BaseException:
+            self._held.release(remove=self._held.is_new)
+            raise
+        self._guard: Guard | None = None
+        self._token = ""
+        self._process = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        self._scheduler: JournaledScheduler | None = None
+        self._failure = ""
+        self._depth = 0
+        self.lock = RLock()
+        survives_fork(self)
+        self._copying = Mutex()
+        self._number = self._decision = self._checksum = self._snapshot = 0
+
+    def scheduler(
+        self,
+        cluster: Cluster | Scheduler | None = None,
+        *,
+        now: Moment | None = None,
+        on_change: OnChange = "error",
+    ) -> JournaledScheduler:
+        """Return the Scheduler in the state after the last acknowledged call, or a new Scheduler if the file is new.
+
+        Args:
+            cluster: The Cluster or Scheduler from which a new journal starts. If the file exists, the declared objects
+                of the cluster are compared with those of the file; Workloads and jobs of the cluster are then ignored.
+            now: The initial virtual time of a new journal that starts from a Cluster; see `Scheduler`.
+            on_change: What to do if the objects of the cluster differ from the objects in the file. `error` raises a
+                StateError that names them. `apply` creates, changes and removes objects until the file has the same
+                objects as the cluster. `keep` uses the objects of the file. Default: `error`.
+
+        Returns:
+            The Scheduler. Repeated calls return the same object.
+
+        Raises:
+            StateError: The file is new and no cluster is given; this release makes other decisions than the recorded
+                ones; or the cluster differs from the file.
+            InvalidSpecError: The file is damaged. The method does not modify a damaged file.
+            UnsupportedError: The file contains a call that this release does not know.
+        """
+        with self.lock:
+            self._check()
+            if self._scheduler is None:
+                if not self.path.exists():
+                    if cluster is None:
+                        raise StateError(f"{self.path}: is new; give the Cluster to start from")
+                    fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
+                    assert self._held is not None
+                    begun = session_of(fresh)
+                    file.create(self.path, begun.engine.now, saved.to_bytes(begun), self._held.name)
+                    self._scheduler = self._recover()
+                    return self._scheduler
+                self._scheduler = self._recover()
+            with self.group():
+                reconcile(self.path, self._scheduler, cluster, on_change)
+            return self._scheduler
+
+    @property
+    def failure(self) -> str:
+        """The reason why the journal accepts no more calls; an empty string if it accepts calls."""
+        return self._failure
+
+    @property
+    def calls(self) -> int:
+        """The number of calls after the snapshot, which the next start repeats."""
+        return self._number - self._snapshot
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """Make the calls in a `with` block durable together, with one sync at its end.
+
+        The group is one transaction: after a crash, the file contains all of its calls or none.
+
+        Raises:
+            StateError: The calls cannot be written.
+        """
+        with self.lock:
+            self._check()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._commit()
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of all acknowledged calls to another file with SQLite's online backup.
+
+        Other threads can make calls meanwhile. The copy is a complete journal in one file, without `-wal`. An existing
+        file is replaced atomically. Another process can also copy an open journal with the command `.backup` of the
+        `sqlite3` shell. Do not copy an open journal in any other way (see the page Embedding).
+
+        Args:
+            path: The copy.
+
+        Raises:
+            StateError: `scheduler()` was not called yet; or the copy cannot be written, is in use, or is the journal
+                itself.
+            InvalidSpecError: The path is not a regular file.
+        """
+        target = resolved(path)
+        if self._process != os.getpid() or self._connection is None:
+            self._check()
+            raise StateError(f"{self.path}: there is nothing to copy before the first scheduler()")
+        if target == self.path:
+            raise StateError(f"{target}: is the journal itself; back up to another file")
+        with self._copying:
+            file.backup(self.path, target)
+
+    def compact(self) -> None:
+        """Replace the snapshot by the current state, and delete all recorded calls and decisions.
+
+        Raises:
+            StateError: The file cannot be written. Its contents are then unchanged.
+        """
+        session = session_of(self.scheduler())
+        with self.group():
+            state = saved.to_bytes(session)
+            with self._writing() as connection:
+                connection.execute("DELETE FROM snapshot")
+                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, session.engine.now, state))
+                connection.execute("DELETE FROM calls")
+                connection.execute("DELETE FROM decisions")
+            self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
+            if self._depth == 1:
+                self._commit()
+                self._shorten()
+
+    def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
+        """Record a completed call and its decisions. The Scheduler calls this method.
+
+        Args:
+            call: The call.
+            state: The state after the call.
+            cycles: The cycles that the call ran.
+
+        Raises:
+            StateError: The file cannot be written.
+        """
+        decisions = _rows(state, cycles)
+        number = self._number + 1
+        row = (number, state.engine.now, type(call).__name__, call.key, encode(call))
+        checksum = file.checksum(self._checksum, row, decisions)
+        with self.group(), self._writing() as connection:
+            first = self._decision + 1
+            numbered = ((i, number, *decision) for i, decision in enumerate(decisions, first))
+            connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
+            connection.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum))
+            self._number, self._checksum = number, checksum
+            self._decision += len(decisions)
+
+    def give_up(self, why: str) -> None:
+        """Reject all further calls. The Scheduler calls this method after a call was interrupted.
+
+        Args:
+            why: The reason, which later errors report.
+        """
+        self._failure = self._failure or why
+
+    def close(self) -> None:
+        """Close the file and release its lock. The Scheduler can still be read."""
+        with self.lock:
+            if self._process == os.getpid():
+                if self._connection is not None:
+                    self._connection.close()
+                if self._held is not None:
+                    self._held.release()
+            self._connection = self._held = None
+            self._failure = self._failure or "it is closed"
+
+    def __enter__(self) -> Self:
+        """Return the Journal."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the Journal."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return the path, the durability, and either the number of calls since the snapshot or the failure."""
+        state = f"read only: {self._failure}" if self._failure else f"{counted(self.calls, 'call')} since the snapshot"
+        return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
+
+    def _check(self) -> None:
+        if self._process != os.getpid():
+            raise StateError(f"{self.path}: belongs to the process that opened it, not to its children")
+        if self._failure:
+            raise StateError(
+                f"{self.path}: accepts no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
+                "recovers everything that was acknowledged"
+            )
+
+    def _commit(self) -> None:
+        if self._connection is not None and self._connection.in_transaction and not self._failure:
+            with self._writing(begin=False) as connection:
+                file.write_end(connection, self._token, self._number, self._checksum)
+                connection.execute("COMMIT")
+                self._expect_files()
+
+    def _expect_files(self) -> None:
+        """Raise an error if a file was removed or replaced, because the commit is then lost with it."""
+        assert self._guard is not None
+        if fault := self._guard.fault():
+            raise StateError(fault)
+
+    def _shorten(self) -> None:
+        with self._writing(begin=False) as connection:
+            file.empty_log(connection)
+
+    @contextmanager
+    def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
+        """Yield the connection in a transaction; after any error the Journal accepts no more calls."""
+        assert self._connection is not None
+        try:
+            if begin and not self._connection.in_transaction:
+                self._connection.execute("BEGIN IMMEDIATE")
+            yield self._connection
+        except (sqlite3.Error, OSError, StateError) as error:
+            self.give_up(f"it cannot be written: {error}")
+            if self._connection.in_transaction:
+                self._connection.rollback()
+            self._check()
+
+    def _recover(self) -> JournaledScheduler:
+        assert self._held is not None
+        for _ in range(_TRIES):
+            state, found = self._done_again()
+            opened = file.open_for_writing(self.path, self.durability, found.end, lock=self._held.name)
+            if opened is not None:
+                break
+        else:
+            raise StateError(f"{self.path}: another process keeps writing it")
+        self._connection, self._token = opened
+        self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
+        self._guard = Guard(self.path, self._held)
+        self._expect_files()
+        return scheduler_with(JournaledScheduler, state, self)
+
+    def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
+        """Return the state after all recorded calls, and the finished Reading."""
+        found = None
+        try:
+            found = reading.Reading(self.path)
+            state = self._saved(found.state)
+            self._snapshot = found.last
+            for body, decisions in found.calls():
+                if _rows(state, do(state, self._decoded(body))) != decisions:
+                    raise StateError(
+                        f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
+                        "with the release that wrote it, and compact it there"
+                    )
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise reading.damaged(self.path, error) from None
+        finally:
+            if found is not None:
+                found.close()
+        return state, found
+
+    def _saved(self, state: bytes) -> SchedulerState:
+        try:
+            return saved.from_bytes(state, name="its snapshot")
+        except (InvalidSpecError, UnsupportedError) as error:
+            raise type(error)(f"{self.path}: {error}; it is not changed") from None
+
+    def _decoded(self, body: str) -> Call:
+        try:
+            return decode(body)
+        except msgspec.DecodeError as error:
+            raise UnsupportedError(f"{self.path}: holds a call that this release does not know: {error}") from None
+
+
+def _rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
+    return decision_rows(cycles, sum(state.engine.cycle_counts()))

@@ -1,0 +1,256 @@
+"""A Scheduler that follows a recording: it applies the recorded changes but makes its own decisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.cluster import Cluster
+from kueuepy.errors import KueueError
+from kueuepy.manifest import load
+from kueuepy.objects import SECOND
+from kueuepy.platform.live.recording import Conditions, reclaimable_pods
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
+from kueuepy.session.submission import SubmittedWorkload
+from kueuepy.session.workloads import is_stopping, job_stopped, take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.platform.live.recording import Change
+
+RETRY_PERIOD = SECOND
+"""The time for which Kueue collects notifications before it retries the inadmissible workloads of a cohort tree.
+
+Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
+"""
+_UNTIL_RECORDED = "87600h"
+"""The time for which pods of an evicted job run; the recording ends them earlier."""
+CONFIGURATION = frozenset(
+    (
+        "AdmissionCheck",
+        "ClusterQueue",
+        "Cohort",
+        "LimitRange",
+        "LocalQueue",
+        "Namespace",
+        "Node",
+        "Pod",
+        "PriorityClass",
+        "ResourceFlavor",
+        "RuntimeClass",
+        "Topology",
+        "WorkloadPriorityClass",
+    )
+)
+"""The kinds of objects, besides Workload, that influence decisions."""
+
+
+class Follower:
+    """A Scheduler that applies the changes of a recording.
+
+    Attributes:
+        scheduler: The cluster after the applied changes and the Scheduler's own decisions.
+        due: The time at which each notified cohort tree is retried, in nanoseconds since the Unix epoch.
+        notes: The changes that could not be applied, with reasons.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        """Store a Scheduler, which the methods modify."""
+        self.scheduler = scheduler
+        self.due: dict[str, int] = {}
+        self.notes: list[str] = []
+
+    @classmethod
+    def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
+        """Return a Follower with an empty cluster and the Configuration among these objects, if there is one.
+
+        Args:
+            configuration: Manifests.
+        """
+        manifest = load(list(configuration), strict=False)
+        scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
+        session_of(scheduler).engine.hold_retries(hold=True)
+        return cls(scheduler)
+
+    def fork(self) -> Follower:
+        """Return an independent copy, except for `notes`, which are shared."""
+        twin = type(self)(self.scheduler.fork())
+        twin.due, twin.notes = dict(self.due), self.notes
+        return twin
+
+    @property
+    def now(self) -> int:
+        """The time in nanoseconds since the Unix epoch."""
+        return session_of(self.scheduler).engine.now
+
+    def tick(self, time: int) -> None:
+        """Set the clock to a time, in nanoseconds since the Unix epoch."""
+        session_of(self.scheduler).engine.set_now(time)
+
+    def notice(self) -> None:
+        """Schedule retries of the trees that were notified, unless a retry is already scheduled."""
+        for tree in session_of(self.scheduler).engine.notified_trees():
+            self.due.setdefault(tree, self.now + RETRY_PERIOD)
+
+    def retry(self, until: int | None = None) -> None:
+        """Retry the inadmissible workloads of cohort trees.
+
+        Args:
+            until: Retry the trees that are due at this time, in nanoseconds since the Unix epoch; by default, all
+                notified trees.
+        """
+        ready = {tree for tree, due in self.due.items() if until is None or due <= until}
+        for tree in ready:
+            del self.due[tree]
+        session_of(self.scheduler).engine.retry(ready)
+
+    def apply(self, change: Change) -> bool:
+        """Apply a change, unless it is a decision of Kueue's scheduler.
+
+        Returns:
+            Whether the change may influence decisions.
+        """
+        try:
+            return self._workload(change) if change.kind == "Workload" else self._object(change)
+        except KueueError as error:
+            self._note(change, error)
+            return True
+
+    def correct(self, change: Change) -> None:
+        """Set a Workload to the state that a change wrote; a state that is not valid is noted."""
+        assert change.new is not None, "a deleted Workload has no state"
+        try:
+            self.set_to(change.new)
+        except KueueError as error:
+            self._note(change, error)
+
+    def _note(self, change: Change, error: KueueError) -> None:
+        self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
+
+    def set_to(self, manifest: dict[str, Any]) -> None:
+        """Replace a Workload by its recorded state.
+
+        Args:
+            manifest: The recorded Workload.
+        """
+        (workload,) = load(manifest, strict=False).workloads
+        if session_of(self.scheduler).engine.find(workload.key) >= 0:
+            self.scheduler.delete(workload.key)
+        take(session_of(self.scheduler), SubmittedWorkload(workload))
+
+    def _object(self, change: Change) -> bool:
+        if change.kind not in CONFIGURATION:
+            return False
+        differs = False
+        for obj in load(change.manifest, strict=False).objects():
+            known = session_of(self.scheduler).state.find(obj)
+            if change.new is None and known is not None:
+                self.scheduler.remove(known)
+            elif change.new is not None and known != obj:
+                self.scheduler.apply(obj)
+            else:
+                continue
+            differs = True
+        return differs
+
+    def _workload(self, change: Change) -> bool:
+        on, key, new = self.scheduler, change.key, change.new
+        if new is None:
+            if session_of(on).engine.find(key) >= 0:
+                on.delete(key)
+            return True
+        if change.old is None or session_of(on).engine.find(key) < 0:
+            self.set_to(new)
+            return True
+        return any([self._spec(change.old, new), self._status(key, change.old, new)])
+
+    def _spec(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        if old.get("spec") == new.get("spec"):
+            return False
+        self.scheduler.apply(*load(new, strict=False).workloads)
+        return True
+
+    def _status(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        on, before, after = self.scheduler, Conditions(old), Conditions(new)
+        if after.true("Finished"):
+            if before.true("Finished"):
+                return False
+            self.finish(key, after.reason("Finished"))
+            return True
+        matters = any([self.answer(key, old, new), self._reclaim(key, old, new)])
+        if on.configuration.wait_for_pods_ready and after.true("PodsReady") != before.true("PodsReady"):
+            on.pods_ready(key, after.true("PodsReady"))
+            matters = True
+        if before.true("QuotaReserved") and not after.true("QuotaReserved"):
+            self.release(key, new)
+            matters = True
+        return matters
+
+    def finish(self, key: str, reason: str) -> None:
+        """Finish a workload.
+
+        Args:
+            key: The key of the workload.
+            reason: The recorded reason of the condition `Finished`.
+        """
+        self.scheduler.finish(key, reason="Succeeded" if reason == "Succeeded" else "Failed")
+
+    def _reclaim(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Apply the recorded number of pods that no longer need their quota."""
+        pods = reclaimable_pods(new)
+        if pods == reclaimable_pods(old) or not pods:
+            return False
+        self.scheduler.reclaim(key, pods)
+        return True
+
+    def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Apply the recorded answers to admission checks; the Scheduler itself resets checks.
+
+        Args:
+            key: The key of the workload.
+            old: The Workload before the answers.
+            new: The Workload with the answers.
+
+        Returns:
+            Whether the versions contain an answer.
+        """
+        before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
+        answered = False
+        for check in (new.get("status") or {}).get("admissionChecks") or ():
+            state = check.get("state")
+            if state == "Pending" or state == before.get(check["name"], {}).get("state"):
+                continue
+            self.scheduler.set_check(
+                key,
+                check["name"],
+                state,
+                message=check.get("message"),
+                requeue_after=check.get("requeueAfterSeconds"),
+                pod_set_updates=tuple(check.get("podSetUpdates") or ()),
+            )
+            answered = True
+        return answered
+
+    def release(self, key: str, new: dict[str, Any] | None = None) -> None:
+        """Release the quota of an evicted workload whose pods have ended.
+
+        Args:
+            key: The key of the workload.
+            new: The recorded Workload, which replaces a workload that is not evicted; `None` to do nothing then.
+        """
+        session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
+        engine.settle()
+        if not is_stopping(session.state, engine.find(key)):
+            if new is not None:
+                self.set_to(new)
+            return
+        job_stopped(session, key)
+        engine.settle()
+
+
+def explanation_of(follower: Follower, key: str) -> str:
+    """Return the explanation of a workload's state; an empty string if there is no such workload."""
+    if session_of(follower.scheduler).engine.find(key) < 0:
+        return ""
+    return str(follower.scheduler.explain(key))

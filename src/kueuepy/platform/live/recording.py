@@ -1,0 +1,190 @@
+"""The recorded history of a cluster: every version of its objects, in the order of their writes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.manifest.text.sources import is_recording
+from kueuepy.objects import SECOND
+from kueuepy.objects.times import parse_time
+from kueuepy.platform.history import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_MANAGER = "kueue-manager-config"
+_HINT = ", as `kubectl get --watch -o json --output-watch-events` prints it; a dump has no history to verify"
+_WRITES = {"ADDED", "MODIFIED", "DELETED"}
+
+
+class Change(NamedTuple):
+    """One write to one object.
+
+    Attributes:
+        revision: The object's resourceVersion, which orders the writes of all kinds.
+        time: The time at which the watch received it, in nanoseconds since the Unix epoch; it never decreases within a
+            recording.
+        kind: The kind of the object.
+        key: `namespace/name`, or the name of a cluster-scoped object.
+        old: The previous version; `None` for a new object.
+        new: The version that was written; `None` if the object was deleted.
+    """
+
+    revision: int
+    time: int
+    kind: str
+    key: str
+    old: dict[str, Any] | None
+    new: dict[str, Any] | None
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The latest known version."""
+        found = self.old if self.new is None else self.new
+        assert found is not None, "a change has a version before or after it"
+        return found
+
+
+def read_events(path: str | os.PathLike[str]) -> list[Change]:
+    """Read the changes in a recording of `kueuepy record`, or in a file of watch events.
+
+    A file of watch events contains JSON lines `{"received", "type", "kind", "object"}`; gzip compression is detected.
+
+    Args:
+        path: The file.
+
+    Raises:
+        NotFoundError: The file cannot be read.
+        InvalidSpecError: A line is not a watch event.
+    """
+    if is_recording(os.fspath(path)):
+        return changes(Recording(path).events())
+    try:
+        data = Path(path).read_bytes()
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        raise NotFoundError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return changes(_events(str(path), data))
+
+
+def recorded_gaps(path: str | os.PathLike[str]) -> list[tuple[int, int]]:
+    """Return the periods in which a recording may lack changes, in nanoseconds since the Unix epoch."""
+    if not is_recording(os.fspath(path)):
+        return []
+    return [(gap["since"], gap["until"]) for gap in Recording(path).gaps()]
+
+
+def manager_configuration(found: Iterable[Change]) -> list[dict[str, Any]]:
+    """Return the last version of the ConfigMap of Kueue's manager; an empty list if there is none."""
+    versions = [one.new for one in found if one.kind == "ConfigMap" and one.key.endswith(f"/{_MANAGER}")]
+    return [one for one in versions if one is not None][-1:]
+
+
+def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            event = msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event{_HINT}") from None
+        if event.get("type") not in (*_WRITES, "BOOKMARK", "ERROR"):
+            raise InvalidSpecError(
+                f"{path}:{number}: type: is {event.get('type')!r}; a line must be a watch event{_HINT}"
+            )
+        if event.get("type") in _WRITES and not (fault := _fault(event)):
+            yield event
+        elif event.get("type") in _WRITES:
+            raise InvalidSpecError(f"{path}:{number}: {fault}")
+
+
+def _fault(event: Mapping[str, Any]) -> str:
+    """Return the reason why an event is invalid; empty if it is valid."""
+    obj = event.get("object")
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        return "object: metadata.name: is missing; an event has the whole object"
+    if not str(metadata.get("resourceVersion", "")).isdecimal():
+        return f"object: metadata.resourceVersion: is {metadata.get('resourceVersion')!r}; it must be a number"
+    if _received(event) is None:
+        return f"received: is {event.get('received')!r}; it must be a time such as 2026-08-01T12:00:00.5Z"
+    return ""
+
+
+def _received(event: Mapping[str, Any]) -> int | None:
+    """Return the time of receipt in nanoseconds since the Unix epoch; `None` if it is invalid."""
+    text = event.get("received")
+    return parse_time(text) if isinstance(text, str) else None
+
+
+def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
+    """Return the changes that watch events record, in the order of their writes.
+
+    All kinds of one API server share one sequence of revisions, which orders the events of several watches. Times of
+    receipt cannot order them, because each watch has its own delay. A version that is received twice counts once.
+    """
+    written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
+    known: dict[tuple[str, str], dict[str, Any]] = {}
+    seen: set[tuple[str, str, int]] = set()
+    found: list[Change] = []
+    time = 0
+    for event in written:
+        obj = event["object"]
+        metadata = obj["metadata"]
+        kind = str(event.get("kind") or obj.get("kind"))
+        key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
+        time = max(time, _received(event) or 0)
+        old = known.get((kind, key))
+        revision = int(metadata["resourceVersion"])
+        if (kind, key, revision) in seen:
+            continue
+        seen.add((kind, key, revision))
+        deleted = event["type"] == "DELETED"
+        found.append(
+            Change(revision, time, kind, key, obj if deleted and old is None else old, None if deleted else obj)
+        )
+        if deleted:
+            known.pop((kind, key), None)
+        else:
+            known[kind, key] = obj
+    return found
+
+
+class Conditions(dict[str, "dict[str, Any]"]):
+    """The conditions of a Workload's manifest by type."""
+
+    def __init__(self, manifest: Mapping[str, Any] | None) -> None:
+        """Read the conditions; a manifest without a status has none."""
+        status = (manifest or {}).get("status") or {}
+        super().__init__({one["type"]: one for one in status.get("conditions") or () if "type" in one})
+
+    def true(self, name: str) -> bool:
+        """Return whether the status of a condition is True."""
+        return bool(self.get(name, {}).get("status") == "True")
+
+    def reason(self, name: str) -> str:
+        """Return the reason of a condition; empty if the condition does not exist."""
+        return str(self.get(name, {}).get("reason", ""))
+
+
+def assignments(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the pod set assignments in the admission of a Workload's manifest."""
+    admission = (manifest.get("status") or {}).get("admission") or {}
+    return list(admission.get("podSetAssignments") or ())
+
+
+def reclaimable_pods(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of pods of each pod set that no longer need their quota."""
+    found = (manifest.get("status") or {}).get("reclaimablePods") or ()
+    return {str(one["name"]): int(one.get("count") or 0) for one in found if "name" in one}
+
+
+def seconds(nanoseconds: int) -> float:
+    """Return a duration or time in seconds."""
+    return nanoseconds / SECOND

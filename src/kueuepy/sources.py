@@ -1,0 +1,74 @@
+"""Sources of objects that are not files: running clusters and recordings, with the functions that open them.
+
+`kueuepy.platform` reads such sources. `kueuepy/__init__.py` connects its readers to this module, so that manifests and
+jobs can be read without the platform.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+
+class LiveSource:
+    """A source of objects other than a file: a running cluster, or a recording of one.
+
+    Attributes:
+        name: The source as the user wrote it, such as `cluster:prod`.
+        release: The release of Kueue, such as `v0.18`; an empty string if it is unknown.
+        notes: Notes on what could not be read, and which defaults are used instead.
+        stamp: The resourceVersion of the list of each kind that has been read.
+        time: The time of reading or, for a recording, of the state, in nanoseconds since the Unix epoch.
+    """
+
+    name: str
+    release: str
+    notes: list[str]
+    stamp: dict[str, str]
+    time: int
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the objects."""
+        raise NotImplementedError
+
+
+class RecordedJobs(Protocol):
+    """The Workloads of a whole recording."""
+
+    @property
+    def end(self) -> int:
+        """The time of the last record, in nanoseconds since the Unix epoch."""
+
+    def workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
+        """Iterate over Workloads, each with the time of its deletion and its user."""
+
+
+class Readers(NamedTuple):
+    """The functions that open sources.
+
+    Attributes:
+        cluster: Open the running cluster of a kubeconfig context.
+        state: Open the state at a moment of a recording, given as `FILE.db` or `FILE.db@TIME`.
+        recording: Open a whole recording.
+    """
+
+    cluster: Callable[[str], LiveSource]
+    state: Callable[[str], LiveSource]
+    recording: Callable[[str | os.PathLike[str]], RecordedJobs]
+
+
+_readers: list[Readers] = []
+
+
+def read_by(readers: Readers) -> None:
+    """Set the functions that open sources."""
+    _readers[:] = [readers]
+
+
+def readers() -> Readers:
+    """Return the functions that open sources."""
+    (found,) = _readers
+    return found

@@ -1,0 +1,44 @@
+"""`python -m kueuepy perf`: machine-readable output."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PROFILE = Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml"
+
+
+def run(*options):
+    command = [sys.executable, "-m", "kueuepy", "perf", str(PROFILE), "--json", *options]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603 - our own interpreter
+
+
+def test_memory_of_the_parent_process_is_not_counted():
+    held = b"x" * (400 << 20)
+
+    assert run()["peak_rss_mb"] < len(held) >> 20
+
+
+def test_every_workload_is_admitted_once_more_than_it_is_evicted_and_finishes():
+    found = run()
+
+    assert found["workloads"] == found["finished"] == 12 * (150 + 40 + 10)
+    assert found["evictions"] > 0
+    assert found["admissions"] == found["workloads"] + found["evictions"]
+    # The total work divided by the total quota is a lower bound of the end.
+    work = 12 * (150 * 300 * 2 + 40 * 800 * 4 + 10 * 1500 * 16)
+    assert found["virtual_ms"] >= work / (12 * 16)
+    # The most urgent workloads never wait for others.
+    waits = found["mean_first_wait_ms"]
+    assert waits["small"] > waits["medium"] > waits["large"] == 0
+
+
+def test_repeated_runs_print_the_same_except_time_and_memory():
+    first, again, fair = run(), run(), run("--fair-sharing")
+
+    counts = ["workloads", "cycles", "admissions", "evictions", "finished", "virtual_ms"]
+    assert list(first) == [*counts, "wall_s", "mean_first_wait_ms", "peak_rss_mb"]
+    differ = {key for key in first if first[key] != again[key]}
+    assert differ <= {"wall_s", "peak_rss_mb"}
+    assert fair["finished"] == first["finished"]
+    assert fair["cycles"] != first["cycles"]

@@ -1,0 +1,230 @@
+"""Parts of the input that kueuepy does not model, and that could change a decision, are reported everywhere."""
+
+import json
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import kueuepy as kq
+from kueuepy.cli import main
+from kueuepy.manifest.schema.table import _numbered, _table
+from kueuepy.profiles.coverage import FIELDS, GATES, LATER_GATES, PREEMPTION_CONFIG
+
+INVENTORY = Path(__file__).parents[1] / "golden" / "kueue"
+TEAMS = "examples/seeds/002/two-teams.yaml"
+ROWS = "examples/seeds/002/jobs.csv"
+GATE = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {%s: true}\n"
+QUOTAS = {"managerRef": {"kind": "Orchestrator"}, "resourceGroups": []}
+FLAVOR = kq.ResourceFlavor("any")
+JOB = {"name": "job", "queue": "team", "cpu": 1}
+
+
+def team(**fields):
+    return kq.ClusterQueue.of("team", {"any": {"cpu": 4}}, **fields)
+
+
+def gated(name, on=True):  # noqa: FBT002 - as in a file
+    return kq.Cluster(FLAVOR, team(), configuration=kq.Configuration(feature_gates={name: on}))
+
+
+def leaves(schema, path=""):
+    if path.endswith("podSets[].template"):
+        yield path
+    elif schema.type == "array" and schema.items is not None:
+        yield from leaves(schema.items, f"{path}[]")
+    elif schema.properties:
+        for name, inner in schema.properties.items():
+            if path or name not in ("apiVersion", "kind", "metadata"):
+                yield from leaves(inner, f"{path}.{name}" if path else name)
+    else:
+        yield path
+
+
+# --- the list is complete ---------------------------------------------------------------------------------------------
+
+
+def test_every_feature_gate_of_kueue_is_listed_with_its_effect():
+    mirrored = set((INVENTORY / "gates.txt").read_text().split())
+    listed = kq.fidelity().feature_gates
+    assert set(listed) == mirrored | set(LATER_GATES)
+    assert all(gate.effective or gate.note for gate in listed.values())
+
+
+def test_every_field_of_kueues_api_is_listed_with_its_effect():
+    fields = kq.fidelity().fields
+    known = {kind: set(leaves(_numbered(numbers["v1beta2"]))) for kind, numbers in _table()["kinds"].items()}
+    known["Configuration"] = set((INVENTORY / "configuration.txt").read_text().split())
+    later = {f"metadata.annotations[{PREEMPTION_CONFIG}]", "status.effectiveQuotas"}
+    assert {kind: set(paths) - later for kind, paths in fields.items()} == known
+
+
+def test_every_field_that_is_not_modelled_has_a_reason():
+    assert [path for paths in FIELDS.values() for path, how in paths.items() if how == ("not modelled", "")] == []
+
+
+def test_the_page_lists_every_gate_and_field():
+    page = (Path(__file__).parents[2] / "docs" / "fidelity.md").read_text(encoding="utf-8")
+    listed = re.sub(r"\s+", " ", page)
+    assert [name for name in kq.fidelity().feature_gates if f"`{name}`" not in listed] == []
+    assert [path for paths in FIELDS.values() for path in paths if f"`{path}`" not in listed] == []
+
+
+# --- what is reported -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gate", sorted(name for name in GATES if GATES[name].effect == "not modelled"))
+def test_a_gate_that_is_not_modelled_is_reported_if_it_differs_from_its_default(gate):
+    if gate not in kq.fidelity().feature_gates or gate in ("ManagedJobsNamespaceSelectorAlwaysRespected", "MultiKueue"):
+        return
+    assert [text.partition(":")[2].split(":")[0] for text in kq.Scheduler(gated(gate)).not_modelled] == [
+        f" featureGates.{gate}"
+    ]
+    assert kq.Scheduler(gated(gate, on=False)).not_modelled == ()
+
+
+def test_multikueue_is_reported_only_if_a_check_uses_it():
+    off = kq.Configuration(feature_gates={"MultiKueue": False})
+    check = kq.AdmissionCheck("mk", controller_name="kueue.x-k8s.io/multikueue")
+    assert kq.Scheduler(kq.Cluster(FLAVOR, team(), configuration=off)).not_modelled == ()
+    assert kq.Scheduler(kq.Cluster(FLAVOR, team(), check, configuration=off)).not_modelled
+
+
+@pytest.mark.parametrize("gate", ["VisibilityOnDemand", "TASCacheTopologyTree", "PartialAdmission"])
+def test_other_gates_are_not_reported(gate):
+    assert kq.Scheduler(gated(gate, on=False)).not_modelled == ()
+
+
+@pytest.mark.parametrize(
+    ("objects", "gate", "field"),
+    [
+        (
+            [team(concurrent_admission_policy={"migration": {"mode": "RetainFirstAdmission"}})],
+            "ConcurrentAdmission",
+            "spec.concurrentAdmissionPolicy",
+        ),
+        ([team(annotations={PREEMPTION_CONFIG: "heroes"})], "ConfigurablePreemptions", PREEMPTION_CONFIG),
+        ([team(effective_quotas=QUOTAS)], "DynamicQuotaOrchestration", "status.effectiveQuotas"),
+        ([team(), kq.Cohort("all", effective_quotas=QUOTAS)], "DynamicQuotaOrchestration", "status.effectiveQuotas"),
+    ],
+)
+def test_a_field_that_is_not_modelled_is_reported_unless_its_gate_is_off(objects, gate, field):
+    (text,) = kq.Scheduler(kq.Cluster(FLAVOR, objects)).not_modelled
+    assert field in text
+    off = kq.Configuration(feature_gates={gate: False})
+    assert kq.Scheduler(kq.Cluster(FLAVOR, objects, configuration=off)).not_modelled == ()
+
+
+def test_effective_quotas_are_read_and_written():
+    cluster = kq.Cluster(FLAVOR, team(effective_quotas=QUOTAS), kq.Cohort("all", effective_quotas=QUOTAS))
+    again = kq.load(kq.dump(cluster))
+    assert again.cluster_queues[0].effective_quotas == again.cohorts[0].effective_quotas == QUOTAS
+
+
+def test_a_preemption_config_is_kept():
+    head = "apiVersion: kueue.x-k8s.io/v1alpha1\nkind: PreemptionConfig\n"
+    cluster = kq.load(f"{head}metadata: {{name: heroes}}\nspec: {{}}\n")
+    assert "PreemptionConfig" in kq.dump(cluster)
+
+
+def test_decisions_explanations_and_results_carry_the_report():
+    scheduler = kq.Scheduler(gated("SchedulerLibraryIntegration"))
+    said = scheduler.not_modelled
+    assert scheduler.try_admit(JOB).not_modelled == said
+    assert scheduler.try_admit_many([JOB])[0].not_modelled == said
+    scheduler.submit(JOB)
+    (decision,) = scheduler.cycle()
+    assert decision.not_modelled == said
+    found = scheduler.explain("job")
+    assert found.not_modelled == said
+    assert str(found).splitlines()[0] == f"not modelled: {said[0]}"
+    assert tuple(found.to_dict()["not_modelled"]) == said
+    difference = scheduler.whatif({"ClusterQueue/team:quota[any/cpu].nominalQuota": 8})
+    assert difference.not_modelled == said
+    assert str(difference).startswith("not modelled: ")
+    result = kq.simulate(gated("SchedulerLibraryIntegration"), [{"queue": "team", "submit": 0, "runtime": 1, "cpu": 1}])
+    assert result.not_modelled == said
+    assert str(result).splitlines()[0] == repr(result).splitlines()[0] == f"not modelled: {said[0]}"
+
+
+def test_the_report_follows_changes_of_objects():
+    scheduler = kq.Scheduler(kq.Cluster(FLAVOR, team()))
+    assert scheduler.not_modelled == ()
+    fork = scheduler.fork()
+    fork.apply(team(effective_quotas=QUOTAS))
+    assert fork.not_modelled
+    assert scheduler.not_modelled == ()
+    difference = scheduler.whatif(team(effective_quotas=QUOTAS))
+    assert difference.not_modelled == fork.not_modelled
+
+
+def test_a_fleet_reports_every_cluster(tmp_path):
+    fleet = kq.Fleet({"w1": gated("SchedulerLibraryIntegration"), "w2": kq.Cluster(FLAVOR, team())})
+    result = kq.simulate(fleet, [{"queue": "team", "submit": 0, "runtime": 1, "cpu": 1}])
+    (text,) = result.not_modelled
+    assert text.startswith("w1: Configuration: featureGates.SchedulerLibraryIntegration: ")
+    result.save(tmp_path)
+    assert kq.load_result(tmp_path).not_modelled == result.not_modelled
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+COMMANDS = [
+    ["run", TEAMS, ROWS],
+    ["explain", "a-4", TEAMS, ROWS],
+    ["whatif", TEAMS, "--job", "examples/seeds/002/train.yaml"],
+    ["whatif", TEAMS, ROWS, "--set", "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota=16", "--exit-code"],
+    ["simulate", "examples/week/teams.yaml", "--jobs", "examples/week/jobs.csv", "--until", "1d"],
+    [
+        *["simulate", "examples/week/teams.yaml", "--jobs", "examples/week/jobs.csv", "--until", "1d"],
+        *["--gate", "examples/gate/promises.yaml"],
+    ],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command[0]}{command.index(command[-1])}")
+@pytest.mark.parametrize("gate", ["ConfigurablePreemptions", "ConcurrentAdmission", "SchedulerLibraryIntegration"])
+def test_a_command_says_so_first_and_exits_with_4(tmp_path, capsys, command, gate):
+    path = tmp_path / "configuration.yaml"
+    path.write_text(GATE % gate)
+    place = next(i for i, word in enumerate(command) if word.endswith(".yaml"))
+    given = [*command[: place + 1], str(path), *command[place + 1 :]]
+    assert main(given) == 4
+    assert capsys.readouterr().out.startswith(f"not modelled: Configuration: featureGates.{gate}: is true")
+    assert main([*given, "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    found = found[0] if isinstance(found, list) else found
+    assert [f"featureGates.{gate}" in text for text in found["not_modelled"]] == [True]
+    assert main(command) in (0, 3)
+    assert "not modelled" not in capsys.readouterr().out
+
+
+def test_an_edit_can_add_a_part_that_is_not_modelled(tmp_path, capsys):
+    path = tmp_path / "edit.yaml"
+    path.write_text(
+        f"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata:\n  name: team-a\n  annotations:\n"
+        f"    {PREEMPTION_CONFIG}: heroes\n"
+    )
+    assert main(["whatif", TEAMS, ROWS, "--edit", str(path)]) == 4
+    assert capsys.readouterr().out.startswith('not modelled: ClusterQueue "team-a": metadata.annotations')
+
+
+def test_invalid_input_keeps_its_exit_code(tmp_path, capsys):
+    path = tmp_path / "configuration.yaml"
+    path.write_text(GATE % "ConcurrentAdmission")
+    assert main(["explain", "absent", TEAMS, str(path), ROWS]) == 1
+    assert "absent" in capsys.readouterr().err
+
+
+def test_check_names_the_line(tmp_path, capsys):
+    path = tmp_path / "configuration.yaml"
+    path.write_text(GATE % "ConcurrentAdmission")
+    assert main(["check", TEAMS, str(path), "--skip", "L6"]) == 3
+    assert "L20: Configuration: featureGates.ConcurrentAdmission: is true" in capsys.readouterr().out
+
+
+def test_fidelity_is_json():
+    found = msgspec.json.decode(msgspec.json.encode(kq.fidelity()))
+    assert found["feature_gates"]["ConcurrentAdmission"]["effect"] == "not modelled"
+    assert found["fields"]["Cohort"]["status.effectiveQuotas"][0] == "not modelled"

@@ -1,0 +1,478 @@
+"""Files of a Journal: locks, log files, backups, damage and permissions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import kueuepy as kq
+from journal.cases import small_cluster, workload
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.platform.journal import Journal
+from saved import to_bytes
+
+BLOCK = 4096
+HEAD, FRAME = 32, 24 + BLOCK
+
+
+def outside(script, path):
+    """Run Python code with a path in another process; return its output."""
+    code = f"import sqlite3, sys; path = sys.argv[1]\n{textwrap.dedent(script)}"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)  # noqa: S603
+    return done.stdout + done.stderr
+
+
+def read_outside(path):
+    """A client that reads and closes; as the last client of a database, it would remove the log."""
+    return outside(
+        "c = sqlite3.connect(path); print(c.execute('SELECT count(*) FROM calls').fetchone()[0]); c.close()", path
+    )
+
+
+def killed(path, act):
+    """Run a function on a journal in a child process that is then killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            act(Journal(path))
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child has failed by itself; its error is above"
+
+
+def submitting(*names):
+    def act(journal):
+        scheduler = journal.scheduler(small_cluster())
+        for name in names:
+            scheduler.submit(workload(name))
+
+    return act
+
+
+def names_in(path):
+    with Journal(path) as journal:
+        scheduler = journal.scheduler()
+        return [scheduler.workload(key).name for key in scheduler.keys()]  # noqa: SIM118 - no mapping
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith(("-shm", "-lock"))}
+
+
+# Only SQLite opens the file, and data lost by other programs is detected.
+
+
+def test_a_rejected_second_journal_has_no_effect(tmp_path):
+    path, names = tmp_path / "j.db", [f"w{i}" for i in range(60)]
+
+    def act(journal):
+        scheduler = journal.scheduler(small_cluster())
+        with pytest.raises(StateError, match="in use by another Journal"):
+            Journal(path)
+        assert read_outside(path) == "0\n"
+        for name in names:
+            scheduler.submit(workload(name))
+
+    killed(path, act)
+    assert names_in(path) == names
+
+
+def test_a_deleted_log_is_detected_before_a_call_is_acknowledged(tmp_path, cluster):
+    path = tmp_path / "j.db"
+    with Journal(path) as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("known"))
+        shutil.copy(path, tmp_path / "copy")  # which drops SQLite's locks
+        assert read_outside(path) == "1\n"
+        with pytest.raises(StateError, match=r"j.db-wal was removed or replaced while it was in use"):
+            scheduler.submit(workload("lost"))
+        assert "j.db-wal was removed" in journal.failure
+    assert names_in(path)[0] == "known"
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-lock"])
+@pytest.mark.parametrize("way", ["removed", "replaced"])
+def test_after_deletion_of_the_file_only_reading_works(tmp_path, cluster, suffix, way):
+    path = tmp_path / "j.db"
+    with Journal(path) as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("known"))
+        gone = Path(f"{path}{suffix}")
+        gone.rename(tmp_path / "moved")
+        if way == "replaced":
+            gone.touch()
+        with pytest.raises(StateError, match="was removed or replaced while it was in use"):
+            scheduler.submit(workload("late"))
+
+
+# One writer, whatever the name of the file.
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_a_symbolic_link_is_the_same_journal(tmp_path, cluster, started):
+    (tmp_path / "b.db").symlink_to("a.db")
+    with Journal(tmp_path / "a.db") as journal:
+        if started:
+            journal.scheduler(cluster)
+        with pytest.raises(StateError, match="in use by another Journal"):
+            Journal(tmp_path / "b.db")
+    with Journal(tmp_path / "b.db") as journal:
+        journal.scheduler(cluster).submit(workload("a"))
+    assert names_in(tmp_path / "a.db") == ["a"]
+    assert not (tmp_path / "b.db-lock").exists()
+
+
+def test_a_file_with_two_hard_links_is_rejected(tmp_path, cluster):
+    with Journal(tmp_path / "a.db") as journal:
+        journal.scheduler(cluster)
+    os.link(tmp_path / "a.db", tmp_path / "b.db")
+    with pytest.raises(InvalidSpecError, match=r"has 2 names \(hard links\)"):
+        Journal(tmp_path / "b.db")
+
+
+def test_a_deleted_lock_file_does_not_allow_a_second_writer(tmp_path, cluster):
+    path = tmp_path / "j.db"
+    script = """
+        from kueuepy.platform.journal import Journal
+        with Journal(path) as journal:
+            journal.scheduler()
+    """
+    with Journal(path) as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("known"))
+        Path(f"{path}-lock").unlink()
+        assert "is in use, and its lock" in outside(script, path)
+        with Journal(path) as second, pytest.raises(StateError, match="is in use, and its lock"):
+            second.scheduler()
+        with pytest.raises(StateError, match="-lock was removed or replaced"):
+            scheduler.submit(workload("late"))
+    with Journal(path) as again:
+        again.scheduler().submit(workload("more"))
+
+
+def test_of_two_writers_that_start_without_a_lock_file_one_continues(tmp_path, cluster):
+    path = tmp_path / "j.db"
+    with Journal(path) as journal:
+        journal.scheduler(cluster)
+    first = Journal(path)
+    Path(f"{path}-lock").unlink()
+    with Journal(path) as second:
+        with pytest.raises(StateError, match="-lock was removed or replaced"):
+            first.scheduler()
+        first.close()
+        second.scheduler().submit(workload("a"))
+    assert names_in(path) == ["a"]
+
+
+def test_a_writer_superseded_by_another_stops_writing(tmp_path, cluster):
+    path = tmp_path / "j.db"
+    with Journal(path) as journal:
+        scheduler = journal.scheduler(cluster)
+        script = "c = sqlite3.connect(path); c.execute(\"UPDATE writer SET token = 'other'\"); c.commit()"
+        assert outside(script, path) == ""
+        with pytest.raises(StateError, match="another Journal has written it"):
+            scheduler.submit(workload("late"))
+    assert names_in(path) == []
+
+
+# Damaged logs.
+
+
+@pytest.fixture
+def crashed(tmp_path):
+    """Kill a journal after 30 calls; return the files of its folder."""
+    path = tmp_path / "crashed" / "j.db"
+    path.parent.mkdir()
+    killed(path, submitting(*(f"w{i}" for i in range(30))))
+    return path
+
+
+def flipped(path, folder, position):
+    folder.mkdir(exist_ok=True)
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", folder)
+    log = folder / f"{path.name}-wal"
+    data = bytearray(log.read_bytes())
+    data[position] ^= 1 << (position % 8)
+    log.write_bytes(data)
+    return folder / path.name
+
+
+def test_a_flipped_bit_in_the_log_is_rejected_and_unchanged(tmp_path, crashed):
+    damaged = flipped(crashed, tmp_path / "flipped", 100)
+    before = contents(damaged.parent)
+    with pytest.raises(InvalidSpecError, match=r"frame 1 of its log is damaged.*not changed"):
+        names_in(damaged)
+    assert contents(damaged.parent) == before
+
+
+def test_no_flipped_bit_in_the_log_loses_more_than_the_last_call(tmp_path, crashed):
+    size = Path(f"{crashed}-wal").stat().st_size
+    whole = [f"w{i}" for i in range(30)]
+    refused = 0
+    for position in {*range(0, HEAD + 24, 3), *range(HEAD, size, 1511), *range(size - FRAME, size, 1021)}:
+        damaged = flipped(crashed, tmp_path / "flipped", position)
+        try:
+            # The last frame is the end of the last call: damage cannot be distinguished from an incomplete write.
+            assert names_in(damaged) == (whole[:-1] if position >= size - FRAME else whole), position
+        except InvalidSpecError:
+            refused += 1
+        shutil.rmtree(damaged.parent)
+    assert refused > 100
+
+
+def test_a_flipped_bit_in_a_group_is_rejected(tmp_path):
+    path = tmp_path / "j.db"
+
+    def act(journal):
+        scheduler = journal.scheduler(small_cluster())
+        with journal.group():
+            for i in range(60):
+                scheduler.submit(workload(f"w{i}"))
+
+    killed(path, act)
+    damaged = flipped(path, tmp_path / "flipped", HEAD + 2 * FRAME + 100)
+    with pytest.raises(InvalidSpecError, match="frame 3 of its log is damaged"):
+        names_in(damaged)
+
+
+def test_after_a_power_loss_the_acknowledged_calls_are_restored(tmp_path):
+    """Any blocks of the last transaction may be missing on the disk; all earlier ones were synced."""
+    path, sizes = tmp_path / "j.db", tmp_path / "size"
+
+    def act(journal):
+        scheduler = journal.scheduler(small_cluster())
+        scheduler.submit(workload("known"), workload("known-2"))
+        sizes.write_text(str(Path(f"{path}-wal").stat().st_size))
+        scheduler.submit(workload("last", annotations={"why": "x" * 40_000}))
+
+    killed(path, act)
+    synced, log = int(sizes.read_text()), Path(f"{path}-wal").read_bytes()
+    blocks = range(-(-synced // BLOCK), -(-len(log) // BLOCK))
+    assert len(blocks) > 6
+    for lost in range(1, 2 ** len(blocks), 5):
+        torn = bytearray(log)
+        for i, block in enumerate(blocks):
+            if lost >> i & 1:
+                torn[block * BLOCK : (block + 1) * BLOCK] = bytes(len(torn[block * BLOCK : (block + 1) * BLOCK]))
+        copy = flipped(path, tmp_path / "torn", 0)
+        Path(f"{copy}-wal").write_bytes(torn)
+        assert names_in(copy) in (["known", "known-2"], ["known", "known-2", "last"]), lost
+        shutil.rmtree(copy.parent)
+
+
+# A log of another file.
+
+
+def copied(path, name):
+    target = path.with_name(name)
+    shutil.copy(path, target)
+    return target
+
+
+def expect_foreign_log(path):
+    before = contents(path.parent)
+    with pytest.raises(InvalidSpecError, match=r"the log .*-wal belongs to another file"):
+        names_in(path)
+    assert contents(path.parent) == before
+    Path(f"{path}-wal").unlink()
+
+
+def test_a_log_without_its_database_is_rejected(tmp_path, cluster):
+    path = tmp_path / "j.db"
+    killed(path, submitting("old"))
+    path.unlink()
+    with (
+        Journal(path) as journal,
+        pytest.raises(StateError, match=r"is not there, but .*j.db-wal is: the log of a file"),
+    ):
+        journal.scheduler(cluster)
+    assert not path.exists()
+    Path(f"{path}-wal").unlink()
+    with Journal(path) as journal:
+        assert journal.scheduler(cluster).keys() == ()
+
+
+def test_a_log_next_to_a_restored_copy_is_rejected(tmp_path):
+    path = tmp_path / "j.db"
+    with Journal(path) as journal:
+        submitting("a")(journal)
+    kept = copied(path, "kept.db")
+    killed(path, submitting("b"))
+    shutil.copy(kept, path)
+    expect_foreign_log(path)
+    assert names_in(path) == ["a"]
+
+
+def test_a_log_next_to_a_restored_backup_is_rejected(tmp_path):
+    path, kept = tmp_path / "j.db", tmp_path / "kept.db"
+
+    def act(journal):
+        submitting("a")(journal)
+        journal.backup(kept)
+        submitting("b")(journal)
+
+    killed(path, act)
+    shutil.copy(kept, path)
+    expect_foreign_log(path)
+    assert names_in(path) == ["a"]
+
+
+def test_a_log_next_to_another_journal_is_rejected(tmp_path):
+    path, other = tmp_path / "j.db", tmp_path / "other.db"
+    killed(path, submitting("old"))
+    with Journal(other) as journal:
+        submitting("new")(journal)
+    other.replace(path)
+    expect_foreign_log(path)
+    assert names_in(path) == ["new"]
+
+
+def test_a_journal_opens_while_a_reader_is_connected(tmp_path):
+    path = tmp_path / "j.db"
+    killed(path, submitting("a"))
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM calls").fetchone()
+    for name in "bcd":
+        killed(path, submitting(name))
+    reader.close()
+    assert names_in(path) == ["a", "b", "c", "d"]
+
+
+def test_log_frames_of_another_writer_kept_by_a_reader_are_not_reported_as_damage(tmp_path):
+    """A writer was killed with an unacknowledged call in the log; the next writer overwrote it."""
+    path = tmp_path / "j.db"
+    killed(path, submitting("a"))
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM calls").fetchone()
+    killed(path, submitting("b", "c"))
+    log = Path(f"{path}-wal")
+    main, kept = path.read_bytes(), log.read_bytes()
+    reader.close()
+    path.write_bytes(main)
+    log.write_bytes(kept + kept[-2 * FRAME :])
+    assert names_in(path) == ["a", "b", "c"]
+    # Without the reader, log frames that do not match are damage.
+    killed(path, submitting("d", "e"))
+    kept = log.read_bytes()
+    log.write_bytes(kept + kept[-2 * FRAME :])
+    with pytest.raises(InvalidSpecError, match="of its log is damaged"):
+        names_in(path)
+
+
+# Copies.
+
+
+def test_a_backup_contains_the_acknowledged_calls(tmp_path, cluster):
+    path, kept = tmp_path / "j.db", tmp_path / "kept.db"
+    with Journal(path) as journal:
+        with pytest.raises(StateError, match="there is nothing to copy before the first"):
+            journal.backup(kept)
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("a"))
+        before = to_bytes(scheduler)
+        with journal.group():
+            scheduler.submit(workload("b"))
+            journal.backup(kept)
+        assert sorted(file.name for file in tmp_path.iterdir()) == [
+            "j.db",
+            "j.db-lock",
+            "j.db-shm",
+            "j.db-wal",
+            "kept.db",
+        ]
+        with Journal(kept) as copy:
+            assert to_bytes(copy.scheduler()) == before
+        journal.backup(kept)  # replaces the previous file
+        assert names_in(kept) == ["a", "b"]
+        scheduler.submit(workload("c"))
+    assert names_in(path) == ["a", "b", "c"]
+
+
+def test_a_backup_does_not_overwrite_a_file_in_use(tmp_path, cluster):
+    path, other = tmp_path / "j.db", tmp_path / "other.db"
+    (tmp_path / "link.db").symlink_to(path)
+    with Journal(path) as journal, Journal(other) as used:
+        journal.scheduler(cluster)
+        used.scheduler(cluster)
+        for same in (path, tmp_path / "link.db"):
+            with pytest.raises(StateError, match="is the journal itself"):
+                journal.backup(same)
+        with pytest.raises(StateError, match="is in use, or was not closed in order"):
+            journal.backup(other)
+        with pytest.raises(StateError, match="cannot be made"):
+            journal.backup(tmp_path / "nowhere" / "kept.db")
+        with pytest.raises(InvalidSpecError, match="it must be a file"):
+            journal.backup(tmp_path)
+    with pytest.raises(StateError, match="it is closed"):
+        journal.backup(tmp_path / "kept.db")
+
+
+def test_files_of_a_killed_start_do_not_prevent_opening(tmp_path, cluster):
+    other = tmp_path / "other.db"
+    killed(other, submitting("old"))
+    for suffix in ("", "-wal"):
+        Path(f"{other}{suffix}").rename(tmp_path / f".j.db.new{suffix}")
+    with Journal(tmp_path / "j.db") as journal:
+        assert journal.scheduler(cluster).keys() == ()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["j.db", "j.db-lock", "other.db-lock", "other.db-shm"]
+
+
+def test_only_the_owner_can_read_the_journal_files(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        journal.backup(tmp_path / "kept.db")
+        scheduler.save(tmp_path / "state")
+        modes = {
+            file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir() if file.suffix != ".db-lock"
+        }
+        assert modes == dict.fromkeys(("j.db", "j.db-wal", "j.db-shm", "kept.db", "state"), 0o600)
+        (tmp_path / "state").chmod(0o640)
+        kq.Scheduler.save(scheduler, tmp_path / "state")
+        assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o640
+
+
+@contextmanager
+def somebody_else():
+    """Drop the capabilities of root, so that the kernel checks permissions."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights of POSIX")
+@pytest.mark.parametrize("missing", ["file", "write", "directory"])
+def test_a_file_without_permission_raises_a_kueue_error(missing, cluster):
+    folder = Path(tempfile.mkdtemp())
+    path = folder / "j.db"
+    try:
+        with Journal(path) as journal:
+            journal.scheduler(cluster)
+        before = path.read_bytes()
+        (folder / "j.db-lock").chmod(0o666)
+        path.chmod({"file": 0, "write": 0o444, "directory": 0o666}[missing])
+        folder.chmod(0o555)
+        with somebody_else(), pytest.raises(StateError, match=r"cannot be (opened|locked)"):
+            Journal(path).scheduler()
+        assert path.read_bytes() == before
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)

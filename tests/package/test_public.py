@@ -1,0 +1,100 @@
+import doctest
+import importlib
+import importlib.metadata
+import pydoc
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import kueuepy as kq
+
+SOURCE = Path(kq.__file__).parent
+MODULES = sorted(
+    ".".join(("kueuepy", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in SOURCE.rglob("*.py")
+    if path.stem != "__main__" and ">>> " in path.read_text(encoding="utf-8")
+)
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in kq.__all__:
+        assert getattr(kq, name).__doc__ or name == "Decision", name
+    assert dir(kq) == sorted(kq.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        kq.nothing  # noqa: B018
+
+
+def test_the_version_equals_that_of_the_installed_package():
+    try:
+        expected = importlib.metadata.version("kueuepy")
+    except importlib.metadata.PackageNotFoundError:
+        expected = "of a source tree"
+    assert kq.__version__ == expected
+    assert kq.fidelity().kueuepy == expected
+
+
+def _run(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - our own
+
+
+def test_import_loads_only_what_is_needed():
+    code = "import sys, kueuepy; print(sorted(m for m in ('numpy', 'pandas', 'kueuepy._core') if m in sys.modules))"
+    assert _run(code) == "[]"
+
+
+def test_import_is_quick():
+    code = "import time; t = time.process_time(); import kueuepy; print(time.process_time() - t)"
+    assert min(float(_run(code)) for _ in range(5)) < 0.02
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name):
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(f"needs {error.name}")
+    found = doctest.testmod(module)
+    assert found.failed == 0
+    assert found.attempted
+
+
+def test_the_stub_matches_the_module():
+    pytest.importorskip("mypy")
+    allowed = Path(__file__).parents[1] / "stubtest.txt"
+    command = [
+        sys.executable,
+        "-m",
+        "mypy.stubtest",
+        "kueuepy._core",
+        "--allowlist",
+        str(allowed),
+        "--ignore-unused-allowlist",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_thousands_of_questions_per_second():
+    queues = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 20}}, cohort_name=f"c{i % 10}") for i in range(100)]
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queues))
+    pods = (kq.PodSet.of(requests={"cpu": 3}),)
+    scheduler.submit(*(kq.Workload(f"w{i}", queue_name=f"q{i % 100}", pod_sets=pods) for i in range(1000)))
+    scheduler.settle()
+    items = [kq.Workload(f"x{i}", queue_name=f"q{i % 100}", pod_sets=pods) for i in range(1000)]
+    start = time.process_time()
+    answers = scheduler.try_admit_many(items)
+    assert time.process_time() - start < 0.1
+    assert len(answers) == 1000
+    start = time.process_time()
+    for _ in range(100):
+        scheduler.fork()
+    assert (time.process_time() - start) / 100 < 0.0005
+
+
+@pytest.mark.parametrize("name", kq.__all__)
+def test_help_works_for_every_name(name):
+    assert pydoc.render_doc(getattr(kq, name))
