@@ -122,7 +122,7 @@ TreeView View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
   }
   for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) leaves.push_back(tree.DomainOfLeaf(leaf));
   return {capacity.topology,
-          tree.levels(),
+          View(tree.levels()),
           std::move(resources),
           ViewDomains(tree),
           std::move(leaves),

@@ -220,7 +220,8 @@ KUEUE_WIRE(TreeUse, leaf, workload, pods, requests);
 
 struct TreeView {
   std::string topology;
-  std::vector<std::string> levels, resources;
+  py::tuple levels;
+  std::vector<std::string> resources;
   std::vector<TreeDomain> domains;
   std::vector<int32_t> leaves;
   std::vector<std::vector<int64_t>> capacity, free, used;

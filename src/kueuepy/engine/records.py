@@ -367,7 +367,7 @@ class TreeView(NamedTuple):
     """
 
     topology: str
-    levels: list[str]
+    levels: tuple[str, ...]
     resources: list[str]
     domains: list[TreeDomain]
     leaves: list[int]

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from kueuepy._core import Tables, pod_requests
-from kueuepy.engine.nodes import Node, depth_first
+from kueuepy.engine.nodes import depth_first
 from kueuepy.engine.tables import queue_table, workload_table
 from kueuepy.errors import KueueError
 from kueuepy.look.colours import places
@@ -71,7 +71,7 @@ class _State:
     def __init__(self, scheduler: Scheduler, engine: Engine) -> None:
         self._scheduler, self._engine = scheduler, engine
         self._tables = Tables(engine)
-        self._nodes = [Node(*row) for row in self._tables.nodes]
+        self._nodes = self._tables.nodes
         self._order = list(depth_first(self._nodes))
         self._row = {row: place for place, (row, _) in enumerate(self._order)}
         self._place = {
