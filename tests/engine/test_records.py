@@ -47,7 +47,7 @@ def test_a_record_is_filled_field_by_field() -> None:
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("spot"), queue), now=0)
     scheduler.submit({"name": "job", "queue": "team", "cpu": 3})
     engine = session_of(scheduler).engine
-    assert engine.cycle() == records.CycleView(idle=False, admitted=1, evicted=0, moved=True)
+    assert engine.cycle() == records.CycleView(idle=False, admitted=1, evicted=0, moved=False)
     admission = engine.admission(engine.find("default/job"))
     assert type(admission) is records.AdmissionView
     (pod_set,) = admission.pod_sets

@@ -95,7 +95,7 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
     if (!known) {
       fail(RefusalKind::kNoTopologyInformation);
     } else if (const auto error = FlavorError(*assigned, flavor, names)) {
-      fail(*error, std::move(names));
+      fail(*error, names.empty() ? RefusalDetail() : std::move(names));
     } else if (queue.multi_kueue || (!workload.HasQuotaReservation() &&
                                      std::find(queue.provisioned.begin(), queue.provisioned.end(), flavor) !=
                                          queue.provisioned.end())) {
