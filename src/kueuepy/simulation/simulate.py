@@ -342,8 +342,7 @@ def simulate(
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
             may be dicts by cluster (`manager` or the name of a worker).
         until: Stop the simulation at this time after the first submission; by default, stop when no event is left.
-        warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude jobs submitted before
-            its end.
+        warmup: Length of the warm-up after the first submission, which metrics exclude; 0 by default.
         seed: Seed of the random number generator for delays; 0 by default.
         record: The tables to record.
         on_loop: How to respond to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
