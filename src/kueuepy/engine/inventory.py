@@ -124,7 +124,7 @@ def local_queues(engine: Engine) -> list[LocalQueueView]:
 
 
 def cohorts(engine: Engine) -> list[CohortView]:
-    """Return all Cohorts, including those that are only named by queues."""
+    """Return all Cohorts, including undeclared Cohorts that only queues name."""
     return [CohortView(*view) for view in engine.cohort_status()]
 
 
