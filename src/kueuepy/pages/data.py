@@ -10,7 +10,7 @@ from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.numbers import amount, count, unit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kueuepy.explain import Cause, Explanation
 
@@ -124,6 +124,22 @@ class ExplainedData(msgspec.Struct):
     causes: list[int]
 
 
+class EarlierData(msgspec.Struct):
+    """The explanation of a workload at a time when it was pending.
+
+    Attributes:
+        begin: The beginning of the period in which the workload was pending.
+        end: The end of this period.
+        t: The time in this period to which the explanation applies.
+        about: The explanation.
+    """
+
+    begin: float
+    end: float
+    t: float
+    about: ExplainedData
+
+
 class PageData(msgspec.Struct):
     """A cluster at one moment or over a period.
 
@@ -149,6 +165,7 @@ class PageData(msgspec.Struct):
         events: The changes of the workloads' states.
         causes: The causes of explanations: a string, and the indices of the causes below it.
         explained: Explanations by the index of the workload, at the end of the period.
+        earlier: Explanations by the index of the workload, at earlier times.
         ordered: Whether pending workloads are in the order of their queues; otherwise the page sorts them by priority
             and time of creation.
         command: The command that explains a workload; `{name}` stands for the workload.
@@ -175,6 +192,7 @@ class PageData(msgspec.Struct):
     events: Events = msgspec.field(default_factory=Events)
     causes: list[tuple[str, list[int]]] = []
     explained: dict[str, ExplainedData] = {}
+    earlier: dict[str, list[EarlierData]] = {}
     ordered: bool = False
     command: str = ""
     asks: bool = False
@@ -229,9 +247,11 @@ class Shapes:
 class Causes:
     """The causes of several explanations; equal causes are stored once."""
 
-    def __init__(self) -> None:
-        """Create an empty list."""
-        self._known: dict[tuple[str, tuple[int, ...]], int] = {}
+    def __init__(self, known: Iterable[tuple[str, Sequence[int]]] = ()) -> None:
+        """Create a list that begins with known causes."""
+        self._known: dict[tuple[str, tuple[int, ...]], int] = {
+            (text, tuple(below)): place for place, (text, below) in enumerate(known)
+        }
 
     def explained(self, found: Explanation) -> ExplainedData:
         """Return an explanation with the indices of its causes."""

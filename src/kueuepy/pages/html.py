@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.engine.decisions import Admitted, Pending, Preempting
-from kueuepy.explain import Explanation, words
+from kueuepy.explain import Explanation
 from kueuepy.look.colours import LIGHT, LIGHT_THEME
 from kueuepy.look.notebook import MOST_ROWS, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler.shown import usage_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kueuepy.engine.decisions import Decision
-    from kueuepy.engine.nodes import Node
+    from kueuepy.engine.records import NodeRow
     from kueuepy.explain import Cause
 
 MOST_LINES = 200
@@ -160,7 +161,7 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
     return _table(caption, head, rows)
 
 
-def _depth_first(nodes: Sequence[Node]) -> Iterable[tuple[int, int]]:
+def _depth_first(nodes: Sequence[NodeRow]) -> Iterable[tuple[int, int]]:
     """Return rows and depths of nodes, parents first; nodes in or below a cycle of Cohorts are omitted."""
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):
@@ -179,10 +180,7 @@ def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int,
         return "<td></td>" * 4
     flavor, resource = cells[cell]
     used, own = int(usage[row, cell]), int(quota[row, cell])
-    text = f"{words.amount(resource, used)} of {words.amount(resource, own)}"
-    if used > own:
-        text += f", borrows {words.amount(resource, used - own)}"
-    return "".join(map(_cell, (flavor, resource, text))) + f"<td>{_bar(used, own)}</td>"
+    return "".join(map(_cell, (flavor, resource, usage_text(resource, used, own)))) + f"<td>{_bar(used, own)}</td>"
 
 
 def _bar(used: int, own: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.look.notebook import repr_html
+from kueuepy.look.notebook import repr_html, repr_text
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler.questions import SchedulerQuestions
 from kueuepy.session import calls, cycles, objects, workloads
@@ -417,6 +417,12 @@ class Scheduler(SchedulerQuestions):
     def __repr__(self) -> str:
         """Return the virtual time and the number of workloads."""
         return f"<Scheduler at {self.now:g} s: {counted(len(self._state.store.workloads), 'workload')}>"
+
+    def __str__(self) -> str:
+        """Return the number of workloads by status, and the usage of each Cohort and ClusterQueue as a table."""
+        from kueuepy.scheduler.shown import sheet_of  # noqa: PLC0415 - only on use
+
+        return repr_text([sheet_of(self.usage, self.workloads, repr(self).strip("<>"))], self)
 
     _repr_html_ = repr_html
 

@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.colours import colour_of, contrast
 from kueuepy.look.numbers import duration, number
 from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
 from kueuepy.tables import Categorical
 
@@ -106,6 +107,7 @@ class SweepPlots:
             _name_axis(ax.figure.colorbar(points, ax=ax).ax.yaxis, colour)
         _name_axis(ax.xaxis, names[0])
         _name_axis(ax.yaxis, names[1])
+        ax.set_title("Policies by two metrics; lower left is best", loc="left")
         ax.legend()
         return ax
 
@@ -152,6 +154,7 @@ class SweepPlots:
         ax.set_xlabel(_lines(path))
         _name_axis(ax.yaxis, name)
         self._ticks(ax, path)
+        ax.set_title(f"{name} by the value of a field", loc="left")
         ax.legend()
         return ax
 
@@ -187,6 +190,7 @@ class SweepPlots:
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
         _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
+        ax.set_title(f"{name} by the values of two fields", loc="left")
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
@@ -224,7 +228,7 @@ class SweepPlots:
         ticks = [f"{_lines(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
         ax.set_xticks(range(len(names)), ticks, fontsize="small")
         ax.set_yticks([0, 1], ["smallest", "largest"])
-        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False)
+        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, title="One line per policy")
         return ax
 
     def _column(self, name: str) -> Any:
@@ -339,6 +343,7 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
     ax.set_xlabel(_lines(vary))
     _name_axis(ax.yaxis, figure)
+    ax.set_title(f"Values that meet {target}", loc="left")
     ax.legend()
     return ax
 
@@ -351,6 +356,17 @@ def _lines(path: str) -> str:
 def _metric(name: str) -> str:
     """Return the name of the metric in `wait_p95(team)[priority >= 1]`."""
     return name.partition("(")[0].partition("[")[0]
+
+
+def _in_words(name: str) -> str:
+    """Return the label of an axis: a metric in words, or a path in lines."""
+    metric = _known(name)
+    if not metric:
+        return _lines(name)
+    percent = name.removeprefix("wait_p").partition("(")[0].partition("[")[0]
+    if metric == "wait_p95" and name.startswith("wait_p"):
+        return f"{percent}th percentile of the wait{name[len(f'wait_p{percent}') :]}"
+    return label_of(metric) + name[len(_metric(name)) :]
 
 
 def _value_text(name: str, value: float) -> str:
@@ -385,4 +401,4 @@ def _name_axis(axis: Any, name: str) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
     else:
         axis.set_major_locator(MaxNLocator("auto", integer=metric in _WHOLE))
-    axis.set_label_text(f"{name} (h)" if unit == "hours" else _lines(name))
+    axis.set_label_text(f"{_in_words(name)} (h)" if unit == "hours" else _in_words(name))
