@@ -12,7 +12,7 @@ name is loaded when it is first used.
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
 | `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |
-| `kueuepy.platform.live` | recorded histories of a cluster, to compare its decisions with those of kueuepy |
+| `kueuepy.platform.live` | live clusters and recordings of them, and comparison of their decisions with kueuepy's |
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 

@@ -219,7 +219,7 @@ class Engine:
     def local_queue_status(self) -> list[LocalQueueView]:
         """Return the status of all LocalQueues."""
     def cohort_status(self) -> list[CohortView]:
-        """Return all Cohorts, including those that are only named by queues."""
+        """Return all Cohorts, including undeclared Cohorts that only queues name."""
     def backlogs(self) -> list[BacklogView]:
         """Return the backlog of every ClusterQueue."""
     def unadmitted_workloads(self) -> list[UnadmittedView]:

@@ -35,7 +35,7 @@ class NodeView(TypedDict):
 class QuotaUserView(TypedDict):
     """The quota and usage of a node for one flavor and resource.
 
-    The node is a queue of the cohort tree, or a Cohort with its own quota or limit. `meets` is the lowest common
+    The node is a queue of the cohort tree, or a Cohort that has a quota or limit itself. `meets` is the lowest common
     ancestor of this node and the examined queue. The `nominal` of a Cohort includes the quotas of its descendants.
     """
 

@@ -1,7 +1,7 @@
-"""Records that the core fills directly: for each record, a NamedTuple with the fields of `_core.RECORDS`.
+"""Records that the core creates directly. Each record is a NamedTuple with the fields that `_core.RECORDS` lists.
 
-Times are in nanoseconds since the Unix epoch. Amounts are the scheduler's integers: thousandths for cpu, and units for
-everything else.
+Times are in nanoseconds since the Unix epoch. Amounts are integers, in millicores for cpu and in base units for all
+other resources.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class EventView(NamedTuple):
 
 
 class ChangeView(NamedTuple):
-    """The ids of an event's workload and of its preemptor (-1 without one), and the reasons."""
+    """The ids of an event's workload and of the preemptor (-1 if there is none), and the reasons."""
 
     kind: EventKind
     workload: int
@@ -249,7 +249,7 @@ class ClusterQueueView(NamedTuple):
 
 
 class LocalQueueView(NamedTuple):
-    """The status of a LocalQueue. The holdings are listed by flavor of the ClusterQueue."""
+    """The status of a LocalQueue. The amounts that its workloads hold are listed by flavor of the ClusterQueue."""
 
     namespace: str
     name: str
@@ -267,7 +267,7 @@ class LocalQueueView(NamedTuple):
 
 
 class CohortCell(NamedTuple):
-    """The quota of a Cohort's subtree for one flavor and resource, and the usage of the queues below."""
+    """The quota of a Cohort's subtree for one flavor and resource, and the usage of the queues in this subtree."""
 
     flavor: str
     resource: str
@@ -289,8 +289,8 @@ class CohortView(NamedTuple):
 class BacklogView(NamedTuple):
     """The requests of the pending workloads of a ClusterQueue, and the number of its finished workloads.
 
-    `active`, `inadmissible` and `every` are numbers of equivalence classes: workloads of one class are identical to the
-    scheduler.
+    `active`, `inadmissible` and `every` count equivalence classes of workloads. The scheduler treats all workloads of
+    one class identically.
     """
 
     name: str
@@ -358,10 +358,10 @@ class TreeView(NamedTuple):
         levels: The levels of the Topology.
         resources: The resources of the nodes.
         domains: The domains, level by level.
-        leaves: The row of the domain of each leaf.
-        capacity: The total capacity of the nodes of a leaf.
+        leaves: For each leaf, the row of its domain.
+        capacity: For each leaf, the total capacity of its nodes.
         free: The capacity minus the requests of pods that Kueue does not manage.
-        used: The amounts that workloads use.
+        used: For each leaf, the amounts that workloads use.
         uses: The pods of workloads, by leaf.
         absent: Nodes with the flavor's labels that belong to no domain, and the reason.
     """
@@ -413,7 +413,7 @@ class DetectedLoop(NamedTuple):
 
 
 class DispatchView(NamedTuple):
-    """The MultiKueue check of a workload, its nominated clusters, and the chosen cluster (-1 without one)."""
+    """The MultiKueue check of a workload, its nominated clusters, and the chosen cluster (-1 if none is chosen)."""
 
     check: str
     state: CheckState
@@ -423,7 +423,7 @@ class DispatchView(NamedTuple):
 
 
 class CopyView(NamedTuple):
-    """The copy of a workload on a cluster: its id there, whether it has a job, and whether the job has pods."""
+    """A workload's copy on a cluster: the id of the copy, whether it has a job, and whether the job has pods."""
 
     cluster: int
     workload: int

@@ -162,7 +162,7 @@ def _replicas(manifest: Document, pod: Document, config: Configuration) -> list[
 def new_jobs(
     manifests: Iterable[Document], cluster: JobCluster, *, queue_name_annotation: bool
 ) -> list[tuple[Document, Document]]:
-    """Return the jobs, including those in lists, each in its original form and with its defaults.
+    """Return the jobs, including jobs in lists, each in its original form and with its defaults.
 
     The defaults of pods depend on the defaults of their owners.
     """

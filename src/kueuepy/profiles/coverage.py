@@ -17,7 +17,7 @@ class Coverage(NamedTuple):
 
     Attributes:
         effect: `modelled`, `no effect` if no decision depends on the gate or field, or `not modelled`.
-        note: The reason or the consequence; empty if `effect` says everything.
+        note: The reason or the consequence; empty if `effect` is sufficient.
     """
 
     effect: Effect

@@ -76,7 +76,7 @@ class Session:
         No call of another thread is executed in between, and the log records all calls or none.
 
         Arguments are validated before the first call is executed. If an exception other than a KueueError is raised
-        after the first call, the change may be incomplete, and the log accepts no further calls.
+        after the first call, the change can be incomplete, and the log accepts no further calls.
         """
         with self.lock:
             if self.log is None or self._is_changing:

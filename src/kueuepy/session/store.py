@@ -30,7 +30,7 @@ PASSIVE = (PriorityClass, WorkloadPriorityClass)
 class CopyOnWriteDict(Generic[K, V]):
     """A dict that forks share. As long as a fork has only a few changes, it stores them separately.
 
-    The order is that of a dict: a key that is set again keeps its position, unless it was removed in between.
+    Keys are in insertion order, as in a dict: a key that is set again keeps its position, unless it was removed before.
     """
 
     __slots__ = ("_gone", "_items", "_own", "_shared")

@@ -97,7 +97,7 @@ def requests_of(cluster: Cluster, queue: LocalQueue) -> SearchStrategy[Requests]
 def requests_in(amounts: Sequence[Amount]) -> SearchStrategy[Requests]:
     """Return a strategy for requests of the given resources.
 
-    The first resource with a quota greater than 0 is always requested; the others are optional.
+    The first resource with a quota greater than 0 is always requested; the other resources are optional.
     """
     ordered = sorted(amounts, key=lambda one: not one.is_there)
     drawn = {one.resource: st.integers(0, _MOST).map(one.of) for one in ordered}

@@ -57,7 +57,7 @@ class LeaderWorkerSet(ParentJob):
                 del texts[key]
 
     def jobs(self) -> "Sequence[LeaderWorkerSet]":
-        """Return the replicas, including those that a rolling update adds to `spec.replicas`.
+        """Return the replicas, including the replicas that a rolling update adds to `spec.replicas`.
 
         In a MultiKueue worker cluster, the result is empty, because the manager cluster creates the Workloads.
         """

@@ -71,9 +71,9 @@ def jobset_spec(train_job: Section, runtime: Section) -> Section:
 def merged(old: Any, new: Any, key: str = "") -> Any:
     """Return the strategic merge of two values.
 
-    Mappings are merged by field, and lists with a merge key by this key. Everything else is replaced. Items of the new
-    list keep their order. Each item that is only in the old list precedes the first new item that followed it in the
-    old list.
+    Mappings are merged by field, and lists with a merge key by this key. All other values are replaced. Items of the
+    new list keep their order. Each item that is only in the old list precedes the first new item that followed it in
+    the old list.
 
     Source: `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go:mergeSlice`.
 

@@ -155,9 +155,9 @@ def shrink(
     """Estimate how long usage stays above quota after edits that reduce quota.
 
     Kueue does not evict workloads when quota is reduced (kubernetes-sigs/kueue#5176). Each of `n` simulated futures
-    draws the remaining runtimes of running workloads; Kueue's rules determine which workloads are admitted meanwhile.
-    After each event, `workloads_over_quota` determines the workloads that exceed the quota, and the curve records the
-    amounts that they hold.
+    draws the remaining runtimes of running workloads; Kueue's rules determine which workloads are admitted in the
+    meantime. After each event, `workloads_over_quota` determines the workloads that exceed the quota, and the curve
+    records the amounts that they hold.
 
     Args:
         scheduler: The current state, which does not change.

@@ -136,7 +136,7 @@ def starvation(
     previous states. A state consists of the order of the pending jobs, the running jobs with their start times, and the
     progress of each job; a periodic job is identified by the number of periods since its submission.
 
-    If a state repeats, everything after it repeats as well. A one-time job that is pending both times then waits
+    If a state repeats, all following states repeat as well. A one-time job that is pending both times then waits
     indefinitely, and no periodic job ever waits longer than in the simulated periods.
 
     Args:
@@ -236,7 +236,7 @@ def _places(jobs: Any, once: list[str]) -> list[_Place]:
 
 
 def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
-    """Return everything that determines the rest of the simulation, with times relative to a period boundary."""
+    """Return the state that determines the rest of the simulation, with times relative to a period boundary."""
     scheduler, table = run.scheduler, run.scheduler.queues
     rows = {place.workload: row for row, place in enumerate(order)}
     by_key = {key: rows[name] for key in scheduler.keys() if (name := scheduler.workload(key).name) in rows}  # noqa: SIM118

@@ -75,7 +75,7 @@ class Storage:
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))
 
     def _key(self, task: Task) -> str:
-        """Return a hash of everything that determines the result of a simulation."""
+        """Return a hash of all inputs that determine the result of a simulation."""
         of_jobs = task.policy.get(_SEED, task.seed)
         if of_jobs not in self._jobs:
             self._jobs[of_jobs] = _jobs_print(self._setup.jobs_of(of_jobs))

@@ -36,7 +36,7 @@ class SweepProgress(msgspec.Struct, frozen=True):
     """The progress of a sweep.
 
     Attributes:
-        done: The number of finished simulations, including those read from the storage.
+        done: The number of finished simulations, including simulations read from the storage.
         total: The number of simulations of the sweep.
         failed: The number of finished simulations whose policy was not valid.
 
@@ -86,7 +86,7 @@ def sweep(
         over: A dict with a list of values for each path, to simulate all combinations (the last path varies fastest);
             or a list of policies, such as the result of `sample`.
         seeds: The number of seeds, counted from 0, or a list of seeds. Default: 1.
-        figures: Metrics to compute in addition to those of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
+        figures: Metrics to compute in addition to the metrics of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
         threads: The number of simulations to run in parallel. Default: the number of available cores.
         on: A `dask.distributed.Client` whose workers execute the simulations, instead of threads.
         storage: A file in which each finished row is saved. An interrupted sweep continues from this file.

@@ -1,4 +1,4 @@
-"""Watches of all kinds of objects that influence decisions, each in a thread of its own."""
+"""Watches of all kinds of objects that influence decisions, each in a separate thread."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def page(
     <Page 'Two teams': 1 workload>
 
     Args:
-        source: A Scheduler, a Cluster, a Result, a LiveCluster, a recording such as `history.db`, or anything that
-            `kueuepy.platform.import_cluster` accepts.
+        source: A Scheduler, a Cluster, a Result, a LiveCluster, a recording such as `history.db`, or any other source
+            that `kueuepy.platform.import_cluster` accepts.
         path: The file to write. Default: no file is written.
         title: The title of the page.
         explained: The number of pending workloads with a full explanation in the page: the first workloads of each
