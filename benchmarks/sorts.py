@@ -50,11 +50,11 @@ def measure_run(script, prepare, reference_sorts=None):
     measure(script, body, figures, functions=[], marks=[MARK])
 
 
-def measure_load(script, reference_sorts, profile):
+def measure_load(script, reference_sorts, profile, *, fair_sharing=False):
     """Measure the run of a load profile."""
 
     def prepare():
-        run = Load(profile).start()
+        run = Load(profile, fair_sharing=fair_sharing).start()
 
         def to_its_end():
             while run.advance():

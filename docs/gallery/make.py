@@ -34,6 +34,8 @@ WIDTHS = {400: 900, 1400: 1000}
 """Width and height of the window, in pixels."""
 LONGEST = 2600
 """Maximum height of an image, in pixels."""
+BUSY = 161.0
+"""A time at which many jobs wait, in hours after the first submission."""
 THEMES = ("light", "dark")
 PICTURES = ("usage", "queue", "shares", "waits", "gantt", "preemptions", "slowdown_by_size")
 
@@ -124,7 +126,9 @@ def plots(examples: Examples, theme: str) -> str:
             stream = io.StringIO()
             ax.figure.savefig(stream, format="svg")
             text = stream.getvalue()
-            found.append(f"<figure>{text[text.index('<svg') :]}</figure>")
+            label = escape(ax.get_title(loc="left") or f"{ax.get_ylabel()} by {ax.get_xlabel()}".replace("\n", " "))
+            image = text[text.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+            found.append(f"<figure>{image.replace('>', f'><title>{label}</title>', 1)}</figure>")
             plt.close(ax.figure)
     return _page("Plots with matplotlib", "".join(found))
 
@@ -180,6 +184,19 @@ def _in_terminal(command: list[str]) -> str:
     return b"".join(parts).decode().replace("\r\n", "\n")
 
 
+def racks() -> str:
+    """Return a page with the map of racks as SVG."""
+    levels = ["block", "rack", "kubernetes.io/hostname"]
+    topology = kq.Topology("racks", levels=levels)
+    flavor = kq.ResourceFlavor("h100", node_labels={"gpu": "h100"}, topology_name="racks")
+    hosts = kq.objects.nodes(topology, (2, 2, 3), labels={"gpu": "h100"}, capacity={GPU: 4})
+    queue = kq.ClusterQueue.of("team", {"h100": {GPU: 48}})
+    scheduler = kq.Scheduler(kq.Cluster(topology, flavor, queue, hosts))
+    scheduler.submit({"name": f"job-{n}", "queue": "team", "pods": n, "gpu": 2} for n in range(1, 7))
+    scheduler.settle()
+    return _page("Map of racks", scheduler.topology("racks")._repr_html_())
+
+
 def write(examples: Examples, folder: Path, names: set[str]) -> dict[str, dict[str, str]]:
     """Write the pages to a folder, and return the address of each page by name and theme."""
     found: dict[str, dict[str, str]] = {}
@@ -194,11 +211,20 @@ def write(examples: Examples, folder: Path, names: set[str]) -> dict[str, dict[s
             path = folder / f"{name}.html"
             kq.report(results, path)
             found[name] = dict.fromkeys(THEMES, path.as_uri())
-    for name, made in (("pictures", pictures), ("displays", displays), ("terminal", terminal)):
+    for name, made in (
+        ("pictures", pictures),
+        ("displays", displays),
+        ("terminal", terminal),
+        ("racks", lambda _: racks()),
+    ):
         if not names or name in names:
             text = made(examples)
             for theme in THEMES:
                 add(name, theme, text)
+    if not names or "page" in names:
+        path = folder / "page.html"
+        examples.result.page(path, title="Week of three teams")
+        found["page"] = dict.fromkeys(THEMES, f"{path.as_uri()}#t={int(BUSY * 3600)}")
     if not names or "plots" in names:
         for theme in THEMES:
             add("plots", theme, plots(examples, theme))

@@ -18,6 +18,7 @@ make = importlib.util.module_from_spec(_spec)
 sys.modules["gallery_make"] = make
 _spec.loader.exec_module(make)
 
+OTHERS = ("pictures", "plots", "racks", "displays", "terminal", "page", "playground")
 PAGES = ("report", "comparison", "policies")
 CHECKS = """
 () => {
@@ -43,7 +44,7 @@ CHECKS = """
     if (!isDrawn) {
       const [a, b] = [luminance(style.color), luminance(paper(one))].sort((x, y) => x - y);
       if ((b + 0.05) / (a + 0.05) < 4.5) faint.push(one.textContent.trim().slice(0, 40));
-      const box = one.getBoundingClientRect(), scrolls = one.closest(".kq-scroll, pre");
+      const box = one.getBoundingClientRect(), scrolls = one.closest(".kq-scroll, pre, [style*='overflow-x']");
       const isOut = box.right > innerWidth + 1 || box.left < -1;
       if (!scrolls && box.width && isOut) cut.push(one.textContent.slice(0, 40));
     } else if (one.tagName === "text") {
@@ -77,8 +78,8 @@ CHECKS = """
     colours: Object.fromEntries(Object.entries(colours).map(([name, found]) => [name, [...found]])),
     wide: document.documentElement.scrollWidth - innerWidth,
     headings: [...document.querySelectorAll("h1, h2, h3")].map((one) => +one.tagName[1]),
-    unlabelled: [...document.querySelectorAll("svg")].filter((one) => one.getAttribute("role") !== "img"
-      || !one.getAttribute("aria-label") || !one.querySelector("title")).length,
+    unlabelled: [...document.querySelectorAll("svg:not([aria-hidden=true])")].filter((one) =>
+      one.getAttribute("role") !== "img" || !one.getAttribute("aria-label") || !one.querySelector("title")).length,
     headless: [...document.querySelectorAll("table")].filter((one) => !one.querySelector("th[scope=col]")).length,
     visible: [...document.querySelectorAll("svg")].filter((one) => one.checkVisibility()).length,
     cards: [...document.querySelectorAll(".kq-card")].map((one) => one.getAttribute("aria-label")),
@@ -93,6 +94,17 @@ def pages(tmp_path_factory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return make.write(make.Examples(), tmp_path_factory.mktemp("gallery"), set(PAGES))
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """The addresses of all other pages, by name and theme."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        examples = make.Examples()
+        found = make.write(examples, tmp_path_factory.mktemp("others"), set(OTHERS))
+        with make.playground(examples) as address:
+            yield {**found, "playground": dict.fromkeys(make.THEMES, address)}
 
 
 @pytest.mark.parametrize("theme", make.THEMES)
@@ -123,6 +135,26 @@ def test_a_report_is_readable_at_any_width_and_theme(browser, pages, name, width
     assert all(len(colours) == 1 for colours in shown)  # the same colour in every chart and table
     assert len({colours[0] for colours in shown}) == 3
     assert "95%" in found["lead"]
+
+
+@pytest.mark.parametrize("theme", make.THEMES)
+@pytest.mark.parametrize("width", make.WIDTHS)
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_page_of_the_gallery_is_readable(browser, others, name, width, theme):
+    """Pictures, plots, racks, displays, the terminal, the page of a cluster and the playground."""
+    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=theme)
+    page.goto(others[name][theme])
+    page.wait_for_function("document.querySelector('svg, table, pre') !== null")
+    if name == "playground":
+        page.wait_for_selector("tbody td")
+    found = page.evaluate(CHECKS)
+    page.close()
+    assert found["faint"] == []
+    assert found["cut"] == []
+    assert found["wide"] <= 0
+    assert found["headings"][0] == 1
+    assert found["unlabelled"] == 0
+    assert found["visible"] > 0 or name in ("terminal", "page")
 
 
 def test_columns_are_sorted_with_the_keyboard(browser, pages):

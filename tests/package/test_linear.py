@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import pytest
 
 import kueuepy as kq
 from kueuepy.cli.app import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import pytest
 
 FEW = 100
 MOST = 2.2  # times the work of half as much
@@ -135,3 +137,114 @@ def changed_one_by_one(count: int) -> Callable[[], object]:
 def test_the_cost_of_a_change_is_independent_of_earlier_ones() -> None:
     changed_one_by_one(FEW)()
     assert cost(changed_one_by_one(4 * FEW)) <= 4 * cost(changed_one_by_one(FEW)) * 1.1
+
+
+# The work of a call with 4 times as many workloads or queues: at most 4.5 times as many calls of functions. The time in
+# the core is less exact: a quadratic algorithm needs 16 times as long, and half of that is allowed.
+MOST_OF_FOUR = 4.5
+MOST_TIME_OF_FOUR = 8
+
+
+def row(number: int, queue: int) -> dict[str, object]:
+    return {"name": f"w{number}", "queue": f"q{queue}", "cpu": 1 + number % 3}
+
+
+def busy(workloads: int, queue_count: int = 10) -> kq.Scheduler:
+    """Return a Scheduler with this number of workloads, of which a part waits."""
+    scheduler = kq.Scheduler(kq.Cluster(*queues(queue_count)), now=0)
+    scheduler.submit([row(number, number % queue_count) for number in range(workloads)])
+    scheduler.settle()
+    return scheduler
+
+
+def prepared_submit(count: int) -> Callable[[], object]:
+    scheduler = busy(0)
+    return lambda: scheduler.submit([row(number, number % 10) for number in range(count)])
+
+
+def prepared_settle(count: int) -> Callable[[], object]:
+    scheduler = kq.Scheduler(kq.Cluster(*queues(count)), now=0)
+    scheduler.submit([row(number, number) for number in range(count)])
+    return scheduler.settle
+
+
+def prepared_questions(count: int) -> Callable[[], object]:
+    scheduler = busy(40)
+    asked = [scheduler.question(row(1000 + number, number % 10)) for number in range(count)]
+    return lambda: scheduler.try_admit_many(asked).verdicts
+
+
+def prepared_finish(count: int) -> Callable[[], object]:
+    scheduler = busy(count, count)
+
+    def finish() -> None:
+        for key in scheduler.keys():  # noqa: SIM118
+            scheduler.finish(key)
+        scheduler.settle()
+
+    return finish
+
+
+def prepared_delete(count: int) -> Callable[[], object]:
+    scheduler = busy(count)
+
+    def delete() -> None:
+        for key in scheduler.keys():  # noqa: SIM118
+            scheduler.delete(key)
+
+    return delete
+
+
+def prepared_workloads(count: int) -> Callable[[], object]:
+    scheduler = busy(count)
+    return lambda: [scheduler.workload(key) for key in scheduler.keys()]  # noqa: SIM118
+
+
+def prepared_queues(count: int) -> Callable[[], object]:
+    scheduler = busy(count, count)
+    return lambda: list(scheduler.queues)
+
+
+def prepared_first_write(count: int) -> Callable[[], object]:
+    fork = busy(count, count).fork()
+    return lambda: fork.submit({"name": "new", "queue": "q0", "cpu": 1})
+
+
+def prepared_pickle(count: int) -> Callable[[], object]:
+    scheduler = busy(count)
+    return lambda: pickle.dumps(scheduler)
+
+
+CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
+    "submit": prepared_submit,
+    "settle": prepared_settle,
+    "try_admit_many": prepared_questions,
+    "finish": prepared_finish,
+    "delete": prepared_delete,
+    "pickle": prepared_pickle,
+    "workload": prepared_workloads,
+    "queues": prepared_queues,
+    "fingerprint": lambda count: busy(count).fingerprint,
+    "first write after a fork": prepared_first_write,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_work_of_a_call_is_linear(call: str) -> None:
+    prepare = CALLS[call]
+    prepare(FEW)()  # imports happen once
+    assert cost(prepare(4 * FEW)) <= MOST_OF_FOUR * cost(prepare(FEW))
+
+
+def seconds(call: Callable[[], object]) -> float:
+    begin = time.thread_time()
+    call()
+    return time.thread_time() - begin
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_time_of_a_call_is_linear(call: str) -> None:
+    prepare = CALLS[call]
+    many = 3 * FEW
+    best = {count: min(seconds(prepare(count)) for _ in range(3)) for count in (many, 4 * many)}
+    assert best[4 * many] <= MOST_TIME_OF_FOUR * best[many] + 0.001

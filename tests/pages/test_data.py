@@ -101,7 +101,19 @@ def test_the_tree_and_the_colours_of_a_result_survive_saving(week, tmp_path):
     again, data = kq.load_result(tmp_path / "run").page().data, week.page().data
     assert again.nodes == data.nodes
     assert again.used == data.used
-    assert msgspec.structs.replace(again, made=data.made, racks=data.racks) == data
+    kept = {name: getattr(data, name) for name in ("made", "racks", "earlier", "causes")}  # need the simulation
+    assert msgspec.structs.replace(again, **kept) == data
+
+
+def test_a_page_explains_the_longest_waits_as_at_their_middle(week):
+    data = week.page(explained=3).data
+    assert sum(map(len, data.earlier.values())) == 3
+    for row, periods in data.earlier.items():
+        for one in periods:
+            assert one.begin < one.t < one.end
+            found = week.at(one.t).explain(data.workloads.name[int(row)])
+            assert one.about.headline == found.headline
+            assert [data.causes[place][0] for place in one.about.causes] == [cause.text for cause in found.causes]
 
 
 def test_a_result_without_runs_has_no_page(tmp_path):

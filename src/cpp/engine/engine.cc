@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
@@ -15,12 +16,31 @@
 
 namespace kueue {
 
+namespace {
+
+// The key `namespace/name` of a workload. Most keys need no allocation.
+class JoinedKey {
+ public:
+  JoinedKey(absl::string_view ns, absl::string_view name) {
+    text_.reserve(ns.size() + 1 + name.size());
+    text_.insert(text_.end(), ns.begin(), ns.end());
+    text_.push_back('/');
+    text_.insert(text_.end(), name.begin(), name.end());
+  }
+  absl::string_view text() const { return {text_.data(), text_.size()}; }
+
+ private:
+  absl::InlinedVector<char, 128> text_;
+};
+
+}  // namespace
+
 WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
   state_.RemoveDeleted();
   const WorkloadSpec& spec = *object.spec;
   const LocalQueueId local = state_.LocalQueueOf(spec);
   const WorkloadId id = state_.workloads.Add();
-  state_.workload_of_key.Set(object.Key(), id);
+  state_.workload_of_key.Set(JoinedKey(spec.ns, object.name).text(), id);
   Workload& workload = state_.At(id);
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
@@ -191,7 +211,7 @@ void Engine::Delete(WorkloadId id) {
   workload.deleted = true;
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
-  state_.workload_of_key.Erase(workload.Key());
+  state_.workload_of_key.Erase(JoinedKey(workload.spec->ns, workload.name).text());
   state_.Record(EventKind::kDeleted, id);
   state_.UnmarkDirty(id);
   state_.deleted.push_back(id);

@@ -127,8 +127,12 @@ void TreeCandidates::Update(const State& state, int64_t epoch) {
   exceeding_.clear();
   const std::vector<NodeId>& queues = state.forest().QueuesOfTree(root_);
   for (size_t place = 0; place < queues.size(); ++place) {
-    if (state.forest().IsActive(queues[place]) && AreBorrowingUpTo(state, queues[place], root_, contested_))
-      exceeding_.push_back({queues[place], place});
+    const NodeId queue = queues[place];
+    // Few queues exceed their quota, so this test comes first.
+    if (!IsBorrowingAny(state.quota, queue, contested_)) continue;
+    if (state.forest().IsActive(queue) &&
+        AreBorrowingUpTo(state, state.forest().Parent(queue), root_, contested_))
+      exceeding_.push_back({queue, place});
   }
 }
 

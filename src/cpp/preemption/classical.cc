@@ -3,6 +3,7 @@
 // ff69552e79).
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "preemption/fit.h"
 #include "preemption/preemption.h"
@@ -36,7 +37,7 @@ class ClassicalSearch {
         query_(query),
         queue_(view_.Queue(query.queue)),
         preemptor_(view_.At(query.preemptor)),
-        already_preempted_(already_preempted),
+        already_preempted_(already_preempted.begin(), already_preempted.end()),
         order_(state, query.queue),
         tree_order_(state, kNoId),
         scratch_(scratch),
@@ -83,7 +84,7 @@ class ClassicalSearch {
   bool IsCandidate(WorkloadId id, PreemptionPolicy policy) const {
     const Workload& workload = view_.At(id);
     return UsesAny(workload, query_.contested) && SatisfiesPolicy(preemptor_, workload, policy) &&
-           std::find(already_preempted_.begin(), already_preempted_.end(), id) == already_preempted_.end();
+           !already_preempted_.contains(id);
   }
 
   void CollectOwn() {
@@ -130,8 +131,7 @@ class ClassicalSearch {
     return candidate.charged != query_.queue &&
            SatisfiesPolicy(preemptor_, view_.At(candidate.workload),
                            queue_.spec.preemption.reclaim_within_cohort) &&
-           std::find(already_preempted_.begin(), already_preempted_.end(), candidate.workload) ==
-               already_preempted_.end();
+           !already_preempted_.contains(candidate.workload);
   }
 
   bool ExceedsUpTo(NodeId queue, NodeId ancestor) const {
@@ -304,7 +304,7 @@ class ClassicalSearch {
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const Workload& preemptor_;
-  const std::vector<WorkloadId>& already_preempted_;
+  const absl::flat_hash_set<WorkloadId> already_preempted_;
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;

@@ -108,9 +108,10 @@ Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Am
 }
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
+  const Table& local = limits_->local;
   for (NodeId node = queue; node != kNoId;) {
-    const Amount local_available = LocalAvailable(node, fr);
-    SetUsage(node, fr, usage_(node, fr) + amount);
+    const Amount used = usage_(node, fr), local_available = Max(Amount(0), local(node, fr) - used);
+    SetUsage(node, fr, used + amount);
     if (amount <= local_available) return;
     amount -= local_available;
     node = forest_.Parent(node);
@@ -118,9 +119,10 @@ void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
 }
 
 void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
+  const Table& local = limits_->local;
   for (NodeId node = queue; node != kNoId;) {
-    const Amount stored_in_parent = usage_(node, fr) - limits_->local(node, fr);
-    SetUsage(node, fr, usage_(node, fr) - amount);
+    const Amount used = usage_(node, fr), stored_in_parent = used - local(node, fr);
+    SetUsage(node, fr, used - amount);
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
     node = forest_.Parent(node);

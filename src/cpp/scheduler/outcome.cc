@@ -49,7 +49,7 @@ std::shared_ptr<const Admission> MakeAdmission(const Entry& entry, const Equival
 // Returns whether the pod set has no topology assignment, and its admission would equal `admitted`.
 bool IsSame(const PodSetAssignment& pod_set, const std::string& name, const PodSetAdmission& admitted) {
   if (pod_set.topology != nullptr || admitted.topology != nullptr || pod_set.count != admitted.count ||
-      pod_set.delayed != admitted.delayed || name != admitted.name)
+      pod_set.delayed != admitted.delayed)
     return false;
   size_t matching = 0, all = 0;
   ForEachResource(pod_set, [&](const PodSetAdmission::Resource& resource) {
@@ -61,7 +61,7 @@ bool IsSame(const PodSetAssignment& pod_set, const std::string& name, const PodS
     }
     ++all;
   });
-  return matching == all && all == admitted.resources.size();
+  return matching == all && all == admitted.resources.size() && name == admitted.name;
 }
 
 bool IsSame(const Entry& entry, const EquivalenceClass& cls, const Admission& admission) {

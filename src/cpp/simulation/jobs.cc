@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -12,10 +11,16 @@ namespace {
 // Appends a number with at least `digits` digits.
 void AppendPadded(std::string& text, int32_t number, int digits) {
   std::array<char, 16> buffer;
-  const auto size =
-      static_cast<size_t>(std::to_chars(buffer.begin(), buffer.end(), number).ptr - buffer.begin());
-  if (size < static_cast<size_t>(digits)) text.append(static_cast<size_t>(digits) - size, '0');
-  text.append(buffer.begin(), size);
+  char* begin = buffer.end();
+  for (int32_t rest = number; rest > 0 || begin == buffer.end(); rest /= 10)
+    *--begin = static_cast<char>('0' + rest % 10);
+  const auto size = static_cast<size_t>(buffer.end() - begin), padded = static_cast<size_t>(digits);
+  if (padded > buffer.size()) {
+    text.append(padded - size, '0');
+  } else {
+    while (buffer.end() - begin < digits) *--begin = '0';
+  }
+  text.append(begin, static_cast<size_t>(buffer.end() - begin));
 }
 
 // A missing value. A runtime is then unlimited; a run model is then SimulationOptions::model.
@@ -131,7 +136,9 @@ void RunColumns::Append(JobColumns more) {
 
 std::string JobColumns::NameOf(int32_t job) const {
   if (!names.empty()) return names[static_cast<size_t>(job)];
-  std::string name = prefix;
+  std::string name;
+  name.reserve(prefix.size() + static_cast<size_t>(std::max(digits, 10)));
+  name = prefix;
   AppendPadded(name, Row(job), digits);
   return name;
 }

@@ -1,5 +1,6 @@
 """`kueuepy cluster-of`, `delays`, `eta` and `risk`: a configuration for a log, and analyses by many simulations."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -8,7 +9,7 @@ import typer
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Censored, Format, Map, Window, read_jobs
 from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, Users, examples, read_cluster
-from kueuepy.cli.output import print_json, progress, say, table, writing
+from kueuepy.cli.output import counting, print_json, progress, say, table, writing
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -165,8 +166,18 @@ def eta(
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
         coming = coming or Arrivals(known, _arriving(horizon), since=scheduler.now % 86400)
-    with progress(f"running {number} futures"):
-        found = when_admitted(scheduler, key, known, future=coming, n=number, seed=seed, horizon=horizon, users=users)
+    with counting("futures simulated") as show:
+        found = when_admitted(
+            scheduler,
+            key,
+            known,
+            future=coming,
+            n=number,
+            seed=seed,
+            horizon=horizon,
+            users=users,
+            progress=_of(show, number),
+        )
     if json:
         print_json(found)
     else:
@@ -200,14 +211,25 @@ def risk(
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace).tell()
     key = find(scheduler, workload)
     known = None if runtimes is None else _known(runtimes)
-    with progress(f"running {number} futures"):
+    with counting("futures simulated") as show:
         found = risk_of_eviction(
-            scheduler, key, within=within, future=_coming(future), runtimes=known, n=number, seed=seed
+            scheduler,
+            key,
+            within=within,
+            future=_coming(future),
+            runtimes=known,
+            n=number,
+            seed=seed,
+            progress=_of(show, number),
         )
     if json:
         print_json(found)
     else:
         say(str(found))
+
+
+def _of(show: Callable[..., None] | None, total: int) -> Callable[[int], None] | None:
+    return None if show is None else lambda done: show(done, total)
 
 
 def _known(text: str) -> Any:

@@ -4,7 +4,8 @@ import errno
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _WIDE = 10_000
+_BAR = 20
+"""The number of characters of a progress bar."""
 """Columns of output to a file or a pipe, so that no line is wrapped or cut."""
 
 
@@ -152,6 +155,35 @@ def progress(what: str) -> Iterator[None]:
         return
     with console.status(what):
         yield
+
+
+@contextmanager
+def counting(unit: str) -> Iterator[Callable[..., None] | None]:
+    """Yield a function that shows a progress bar with the time left, or `None` if standard error is not a terminal.
+
+    The function accepts the number of finished units of work, the total, and a remark.
+
+    Args:
+        unit: The unit of work and what was done with it, such as `jobs done`.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    begin, before = time.monotonic(), None
+
+    def show(done: int, total: int, more: str = "") -> None:
+        nonlocal before
+        before = max(done - 1, 0) if before is None else before  # a stored sweep begins with finished simulations
+        left = time_left(time.monotonic() - begin, done - before, total - before)
+        bar = ("█" * (_BAR * done // max(total, 1))).ljust(_BAR, "░")
+        text = f"{bar} {done:,} of {total:,} {unit}{more}{f', about {left} left' if left else ''}"
+        sys.stderr.write(f"\r{text}\x1b[K")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
 
 
 @contextmanager

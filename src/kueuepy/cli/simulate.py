@@ -2,10 +2,8 @@
 
 import shlex
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -14,7 +12,7 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, announce, fail, print_json, say, table, time_left, writing
+from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -34,6 +32,7 @@ from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
+from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
@@ -204,6 +203,7 @@ def simulate(
     cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
     table_ = read_jobs(jobs, format, map, window, censored)
     table_ = table_ if load is None else table_.scale_load(load)
+    _warn_of_seed(seed)
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),
         "clock": Clock(cycle),
@@ -215,22 +215,24 @@ def simulate(
         "missing": missing,
     }
     try:
-        with _progress(len(table_)) as tell, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # they are in the result
-            found = run(cluster, table_, progress=tell or False, **options)
+        found = _run(cluster, table_, options)
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
-    if json:
-        print_json(as_data(found) | ({} if verdicts is None else {"gate": verdicts.to_dicts()}))
-    else:
-        tell_result(found)
-        for verdict in verdicts or ():
-            say(str(verdict), style="" if verdict.passed else "red")
+    _print(found, verdicts, json=json)
     if verdicts is not None and not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
+    """Simulate jobs, show the progress, and report the parts that are not modelled, also those that events add."""
+    with counting("jobs done") as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # they are in the result
+        found = run(cluster, jobs, progress=_waiting(show) if show else False, **options)
+    announce(found.not_modelled)
+    return found
 
 
 def _edited(cluster: Cluster, file: str | None) -> Cluster:
@@ -248,25 +250,25 @@ def _edited(cluster: Cluster, file: str | None) -> Cluster:
     return cluster
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
-    """Yield a function that shows progress on standard error, or `None` if that is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
+def _print(found: Result, verdicts: Any, *, json: bool) -> None:
+    """Print a result, and whether it meets the targets, if there are any."""
+    if json:
+        print_json(as_data(found) | ({} if verdicts is None else {"gate": verdicts.to_dicts()}))
+    else:
+        tell_result(found)
+        for verdict in verdicts or ():
+            say(str(verdict), style="" if verdict.passed else "red")
 
-    begin = time.monotonic()
 
-    def show(progress: Progress) -> None:
-        done = f"{progress.done:,} of {total:,} {plural(total, 'job')} done, {progress.waiting:,} waiting or running"
-        left = time_left(time.monotonic() - begin, progress.done, total)
-        sys.stderr.write(f"\r{done}{f', about {left} left' if left else ''}\x1b[K")
-        sys.stderr.flush()
+def _warn_of_seed(seed: int) -> None:
+    if seed:
+        text = "warning: --seed has no effect: nothing is random in simulations of this command"
+        say(text, style="yellow", stderr=True)
 
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[K")
+
+def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:
+    """Return a function that shows the progress of a simulation."""
+    return lambda progress: show(progress.done, progress.total, f", {progress.waiting:,} waiting or running")
 
 
 def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:

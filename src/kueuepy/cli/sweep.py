@@ -13,7 +13,7 @@ import yaml
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
@@ -99,6 +99,18 @@ _Dask: TypeAlias = Annotated[
     str | None,
     typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler whose workers run the simulations."),
 ]
+_Until: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="TIME", help="Stop each simulation at this time; by default, when no event is left."
+    ),
+]
+_Warmup: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
+    ),
+]
 _Out: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -129,6 +141,8 @@ def sweep(
     threads: _Threads = None,
     dask: _Dask = None,
     storage: _Storage = None,
+    until: _Until = None,
+    warmup: _Warmup = "0",
     out: _Out = None,
     picture: _Picture = None,
     rows: Rows = 20,
@@ -149,10 +163,8 @@ def sweep(
     given = [pair("--over", text) for text in over]
     space = {path: _values(path, text, sampled=number is not None) for path, text in given}
     policies: Any = space if number is None else sample(space, number)
-    names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
-    if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
-        raise typer.BadParameter("needs --pareto with two metrics", param_hint="'--picture'")
-    with _workers(dask) as client:
+    names = _metrics(pareto, picture)
+    with _workers(dask) as client, counting("simulations done") as show:
         grid = run(
             cluster,
             _by_seed(table_, seeds),
@@ -162,13 +174,14 @@ def sweep(
             threads=threads,
             on=client,
             storage=storage,
-            progress=None,
+            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+            until=until,
+            warmup=warmup,
         )
     if out is not None:
         with writing(out):
             _save(grid, out)
-    if len(grid.errors) == len(grid.policies):
-        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
+    _expect_valid(grid)
     chosen = grid.best(best, where=where)
     front = grid.pareto(minimise=names) if names else grid.means
     if picture is not None:
@@ -190,6 +203,18 @@ def sweep(
             )
     if chosen is None:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _metrics(pareto: str | None, picture: str | None) -> list[str]:
+    names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
+    if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
+        raise typer.BadParameter("needs --pareto with two metrics", param_hint="'--picture'")
+    return names
+
+
+def _expect_valid(grid: Sweep) -> None:
+    if len(grid.errors) == len(grid.policies):
+        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
 
 
 def _values(path: str, text: str, *, sampled: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Types of the engine's data about queues. Amounts are the scheduler's integers."""
+"""Types of the engine's data about queues. Amounts are integers in the scheduler's internal units."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class ClusterQueueView(NamedTuple):
 class BacklogView(NamedTuple):
     """The requests of the pending workloads of a ClusterQueue, and the number of its finished workloads.
 
-    `active`, `inadmissible` and `every` are numbers of equivalence classes: workloads of one class are identical to the
-    scheduler.
+    `active`, `inadmissible` and `every` count equivalence classes of workloads. The scheduler treats all workloads of
+    one class identically.
     """
 
     name: str
@@ -68,7 +68,7 @@ class BacklogView(NamedTuple):
 
 
 class LocalQueueView(NamedTuple):
-    """The status of a LocalQueue. The holdings are listed by flavor of the ClusterQueue."""
+    """The status of a LocalQueue. The amounts that its workloads hold are listed by flavor of the ClusterQueue."""
 
     namespace: str
     name: str

@@ -14,9 +14,9 @@ Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resou
 class DomainView(TypedDict):
     """A domain, and the number of pods of a pod set that fit into it.
 
-    `pods` is the number that fit now, and `pods_if_empty` the number without workloads that the topology has placed.
-    Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the nodes that
-    hold no pod.
+    `pods` is the number that fit now, and `pods_if_empty` the number that would fit without the workloads placed in the
+    topology. Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the
+    nodes on which no pod fits.
     """
 
     level: str
@@ -40,11 +40,11 @@ class PlaceFailureView(TypedDict):
 
 
 class PlaceFactsView(TypedDict):
-    """Topology facts about a pod set, and the leader of its group if it has one, for one flavor.
+    """Topology facts, for one flavor, about a pod set and the leader of its group, if any.
 
     `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
     to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`
-    is the number of domains of each level. `nearest` is the domain of a required level that holds most pods. If
+    is the number of domains of each level. `nearest` is the domain of a required level into which the most pods fit. If
     `resolved` is False, the request is not valid for this topology, and all numbers are absent.
     """
 
@@ -86,18 +86,18 @@ TreeRecord: TypeAlias = tuple[
 class TreeView(NamedTuple):
     """The topology tree of a flavor.
 
-    Amounts are integers, thousandths for cpu. In the lists of amounts, each row is a leaf and each column a resource.
+    Amounts are integers, in millicores for cpu. In the lists of amounts, each row is a leaf and each column a resource.
 
     Attributes:
         topology: The name of the Topology.
         levels: The levels of the Topology.
         resources: The resources of the nodes.
         domains: Level, row of the parent (-1 for none) and value of each domain, level by level.
-        leaves: The row of the domain of each leaf.
-        capacity: The total capacity of the nodes of a leaf.
+        leaves: For each leaf, the row of its domain.
+        capacity: For each leaf, the total capacity of its nodes.
         free: The capacity minus the requests of pods that Kueue does not manage.
-        used: The amounts that workloads use.
-        uses: Leaf, workload, number of pods, and requests per pod.
+        used: For each leaf, the amounts that workloads use.
+        uses: For each workload in a leaf, the leaf, the workload, its number of pods there, and the requests per pod.
         absent: Nodes with the flavor's labels that belong to no domain, and the reason.
     """
 

@@ -1,6 +1,6 @@
 """Named views of the engine's data about one workload: conditions, admission and status.
 
-Times are in nanoseconds since the Unix epoch; amounts are the scheduler's integers.
+Times are in nanoseconds since the Unix epoch; amounts are integers in the scheduler's internal units.
 """
 
 from __future__ import annotations

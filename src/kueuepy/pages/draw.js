@@ -123,6 +123,7 @@ function strip(title, at, values, limit, text) {
   const x = i => (wide * i / (at.length - 1)).toFixed(1), y = value => (high * (1 - value / top)).toFixed(1);
   const steps = list => [...list].map((value, i) => (i ? `H${x(i)}` : `M${x(0)} ${y(value)}`) + `V${y(value)}`).join("");
   const chart = drawn("svg", {viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": `${title}; largest value ${text(Math.max(0, ...values))}`});
+  chart.append(Object.assign(drawn("title", {}), {textContent: title}));
   const mark = drawn("line", {class: "now", y1: 0, y2: high});
   chart.append(drawn("path", {class: "area", d: `${steps(values)}V${high}H0Z`}));
   if (limit) chart.append(drawn("path", {class: "limit", d: steps(limit)}));

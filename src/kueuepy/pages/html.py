@@ -1,4 +1,4 @@
-"""HTML for notebooks: all texts are escaped, and output is limited to 200 rows and 200 KB."""
+"""HTML for notebooks: all text is escaped, and output is limited to 200 rows and 200 KB."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.engine.decisions import Admitted, Pending, Preempting
-from kueuepy.explain import Explanation, words
+from kueuepy.explain import Explanation
 from kueuepy.look.colours import LIGHT, LIGHT_THEME
 from kueuepy.look.notebook import MOST_ROWS, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler.shown import usage_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +36,7 @@ def html(value: Any) -> str:
 
 
 def sheet_html(sheet: Sheet, value: object = None) -> str:
-    """Return a table, its first rows and a note on the rest; numbers are at the right, everything else at the left."""
+    """Return the first rows of a table and a note about the rest; numbers are right-aligned, text left-aligned."""
     shown = sheet.rows[:MOST_ROWS]
     body: list[str] = []
     size = 0
@@ -179,10 +180,7 @@ def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int,
         return "<td></td>" * 4
     flavor, resource = cells[cell]
     used, own = int(usage[row, cell]), int(quota[row, cell])
-    text = f"{words.amount(resource, used)} of {words.amount(resource, own)}"
-    if used > own:
-        text += f", borrows {words.amount(resource, used - own)}"
-    return "".join(map(_cell, (flavor, resource, text))) + f"<td>{_bar(used, own)}</td>"
+    return "".join(map(_cell, (flavor, resource, usage_text(resource, used, own)))) + f"<td>{_bar(used, own)}</td>"
 
 
 def _bar(used: int, own: int) -> str:

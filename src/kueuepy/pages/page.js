@@ -173,9 +173,16 @@ function clusterPage(root, first) {
       .some(text => text.toLowerCase().includes(words));
   }
 
+  // The explanation at the end, or the one of the period in which the workload is pending at this moment.
+  function explanationOf(i) {
+    if (view.t === data.end && data.explained[i]) return data.explained[i];
+    const period = (data.earlier[i] || []).find(one => one.begin <= view.t && view.t < one.end);
+    return period ? {...period.about, t: period.t} : null;
+  }
+
   function reasonOf(i, now) {
     const note = data.texts[data.events.note[now.row[i]]];
-    const about = view.t === data.end && data.explained[i];
+    const about = explanationOf(i);
     return note || (about && (about.message || about.headline)) || derived(i);
   }
 
@@ -241,10 +248,14 @@ function clusterPage(root, first) {
   }
 
   async function why(i, now, state) {
-    const place = ui.why, name = data.workloads.name[i], about = view.t === data.end ? data.explained[i] : null;
+    const place = ui.why, name = data.workloads.name[i], about = state === PENDING ? explanationOf(i) : null;
     const told = (headline, message, causes, indices) => place.replaceChildren(
       make("h3", {text: headline}), ...(message ? [make("p", {text: message})] : []), causeList(causes, indices));
-    if (about) return told(about.headline, about.message, data.causes, about.causes);
+    if (about) {
+      told(about.headline, about.message, data.causes, about.causes);
+      if (about.t !== undefined) place.append(make("p", {className: "kq-quiet", text: `Explained for ${moment(about.t)}, the middle of this wait.`}));
+      return undefined;
+    }
     if (state === PENDING) place.append(make("h3", {text: "Reason"}), make("p", {text: reasonOf(i, now)}));
     if (data.asks) {
       const waiting = make("p", {className: "kq-quiet", text: "Asking for the explanation…"});
@@ -259,7 +270,7 @@ function clusterPage(root, first) {
     }
     const command = data.command && view.t === data.end ? data.command.replace("{name}", () => name) : "";
     const missing = data.kind === "result"
-      ? "The tables of a simulation record when a workload waited, not why. In Python, result.at(time).explain(name) repeats the simulation up to a moment and explains it."
+      ? "The page contains the explanations of the longest waits. In Python, result.at(time).explain(name) explains any other."
       : data.kind === "recording" && view.t !== data.end
         ? "The reason is the one that the cluster had written at that moment. kueuepy serve explains every moment of a recording."
         : command ? "The page contains the whole explanation of the first pending workloads of each queue. This command explains this one:" : "";

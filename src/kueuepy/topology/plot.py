@@ -1,10 +1,11 @@
-"""A rack map as a matplotlib figure."""
+"""A rack map as a matplotlib figure, in the colours of all pictures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import UnsupportedError
+from kueuepy.look.colours import DARK_THEME, LIGHT_THEME, colour_of
 from kueuepy.topology import drawing as kinds
 
 if TYPE_CHECKING:
@@ -13,30 +14,6 @@ if TYPE_CHECKING:
     from kueuepy.topology.drawing import Drawing
 
 
-class _Theme(NamedTuple):
-    """Colours of the page, texts, free capacity, edges and workloads."""
-
-    page: str
-    ink: str
-    free: str
-    edge: str
-    workloads: tuple[str, ...]
-
-
-_LIGHT = _Theme(
-    "#ffffff",
-    "#111827",
-    "#e5e7eb",
-    "#9ca3af",
-    ("#2563eb", "#ea580c", "#16a34a", "#a855f7", "#0891b2", "#e11d48", "#a16207", "#475569"),
-)
-_DARK = _Theme(
-    "#111827",
-    "#e5e7eb",
-    "#1f2937",
-    "#6b7280",
-    ("#60a5fa", "#fb923c", "#4ade80", "#c084fc", "#22d3ee", "#fb7185", "#eab308", "#94a3b8"),
-)
 _PIXELS = 100  # pixels per inch
 
 
@@ -52,27 +29,23 @@ def figure(drawing: Drawing, path: str | os.PathLike[str] | None, *, dark: bool,
     except ImportError as error:
         install = "pip install 'kueuepy[plot]'"
         raise UnsupportedError(f"plot: matplotlib is not installed; install it with: {install}") from error
-    theme = _DARK if dark else _LIGHT
+    theme = DARK_THEME if dark else LIGHT_THEME
     margin, head = 12, 26
     width, height = drawing.width + 2 * margin, drawing.height + head + 2 * margin
-    made = Figure(figsize=(width / _PIXELS, height / _PIXELS), dpi=_PIXELS, facecolor=theme.page)
+    made = Figure(figsize=(width / _PIXELS, height / _PIXELS), dpi=_PIXELS, facecolor=theme.paper)
     axes = made.add_axes((0, 0, 1, 1))
     axes.set_xlim(-margin, drawing.width + margin)
     axes.set_ylim(drawing.height + margin, -head - margin)
     axes.axis("off")
-    fills: dict[int | str, str] = {
-        kinds.FREE: theme.free,
-        kinds.NONE: theme.page,
-        kinds.OTHER: theme.workloads[-1],
-        kinds.OUTSIDE: theme.edge,
-        **dict(enumerate(theme.workloads)),
-    }
+    others = theme.others
+    fills = {kinds.FREE: theme.soft, kinds.NONE: theme.paper, kinds.OTHER: others, kinds.OUTSIDE: others}
     for box in (box for bar in drawing.bars for box in (bar.frame, *bar.parts)):
-        shape = Rectangle(box[:2], box.width, box.height, facecolor=fills[box.kind], linewidth=0)
+        face = colour_of(box.kind, dark=dark) if isinstance(box.kind, int) else fills[box.kind]
+        shape = Rectangle(box[:2], box.width, box.height, facecolor=face, linewidth=0)
         if box.kind in (kinds.FREE, kinds.NONE):
-            shape.set(edgecolor=theme.edge, linewidth=0.5, linestyle=":" if box.kind == kinds.NONE else "-")
+            shape.set(edgecolor=theme.others, linewidth=0.5, linestyle=":" if box.kind == kinds.NONE else "-")
         elif box.kind == kinds.OUTSIDE:
-            shape.set(hatch="/////", edgecolor=theme.page)
+            shape.set(hatch="/////", edgecolor=theme.paper)
         axes.add_patch(shape)
     points = 72 / _PIXELS
     axes.text(0, -head + 13, title or drawing.title, color=theme.ink, fontsize=13 * points, fontweight="bold")
@@ -87,5 +60,5 @@ def figure(drawing: Drawing, path: str | os.PathLike[str] | None, *, dark: bool,
             fontweight="bold" if label.bold else "normal",
         )
     if path is not None:
-        made.savefig(path, dpi=2 * _PIXELS, facecolor=theme.page)
+        made.savefig(path, dpi=2 * _PIXELS, facecolor=theme.paper)
     return made

@@ -26,7 +26,7 @@ from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
@@ -200,7 +200,7 @@ class FutureSettings(RunSettings, total=False):
     """Keyword arguments of `eta` that describe the future, in addition to those of `simulate`.
 
     Attributes:
-        future: Jobs that will arrive, or a function that makes them from a seed.
+        future: Jobs that will arrive, or a function that generates them from a seed.
         horizon: The end of each simulated future, as a duration from now.
         users: The label of workloads that names their user, for a log of runtimes with a column `user`.
     """
@@ -217,11 +217,13 @@ class EtaSettings(FutureSettings, total=False):
         n: The number of simulated futures.
         seed: Seed of the random number generator.
         threads: The number of futures to simulate in parallel; by default one for each core.
+        progress: A function that is called with the number of finished futures.
     """
 
     n: int
     seed: int
     threads: int | None
+    progress: Callable[[int], None] | None
 
 
 @checked
@@ -237,6 +239,7 @@ def eta(
     horizon: Any = "30d",
     threads: int | None = None,
     users: str = "",
+    progress: Callable[[int], None] | None = None,
     **settings: Unpack[RunSettings],
 ) -> Eta:
     """Estimate when a workload gets quota.
@@ -249,16 +252,17 @@ def eta(
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
             all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
-            of a log count with the time that they have run (Kaplan-Meier).
-        future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` counts
-            from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The printed
-            result then shows no interval.
+            of a log are treated as censored at the time that they have run (Kaplan-Meier).
+        future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` times
+            count from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The
+            printed result then shows no interval.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         users: The label of workloads that names their user. If the log has a column `user`, and 20 or more finished
-            jobs of the queue have the same user, the runtimes of this user are drawn. Default: none.
+            jobs of the queue have the same user, runtimes are drawn from the jobs of this user. Default: none.
+        progress: A function that is called with the number of finished futures, at most ten times per second.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -296,7 +300,7 @@ def eta(
             until = min(2 * until, end)
         return math.inf
 
-    seconds = in_order(look, range(seed, seed + n), threads)
+    seconds = in_order(look, range(seed, seed + n), threads, progress)
     return _eta_of(futures.key, seconds, end, closed=future is None)
 
 
@@ -318,6 +322,7 @@ def risk(
     n: int = 200,
     seed: int = 0,
     threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
     **settings: Unpack[RunSettings],
 ) -> Risk:
     """Estimate the probability that a workload is evicted, and by which rule.
@@ -326,12 +331,13 @@ def risk(
         scheduler: The current state, which does not change.
         workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
         within: The time span to simulate. Default: 24 hours.
-        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
-            none.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
+            Default: none.
         runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
         n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
         seed: The seed of the first future. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
+        progress: A function that is called with the number of finished futures, at most ten times per second.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -363,7 +369,7 @@ def risk(
         return _first_eviction(run.result().decisions, futures.row)
 
     total = 1 if futures.is_certain else n
-    found = [rule for rule in in_order(look, range(seed, seed + total), threads) if rule is not None]
+    found = [rule for rule in in_order(look, range(seed, seed + total), threads, progress) if rule is not None]
     low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
     rules = {rule: found.count(rule) / total for rule in sorted(set(found))}
     return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND, closed=future is None)

@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.colours import colour_of, contrast
 from kueuepy.look.numbers import duration, number
 from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
 from kueuepy.tables import Categorical
 
@@ -36,11 +37,11 @@ _TIME_STEPS = (
 
 
 class Grid(Protocol):
-    """The part of a `Sweep` that plots use."""
+    """The methods and attributes of a `Sweep` that plots use."""
 
     @property
     def policies(self) -> Sequence[dict[str, Any]]:
-        """The values by path of each policy."""
+        """The values of each policy, by path."""
 
     @property
     def means(self) -> Columns:
@@ -106,6 +107,7 @@ class SweepPlots:
             _name_axis(ax.figure.colorbar(points, ax=ax).ax.yaxis, colour)
         _name_axis(ax.xaxis, names[0])
         _name_axis(ax.yaxis, names[1])
+        ax.set_title("Policies by two metrics; lower left is best", loc="left")
         ax.legend()
         return ax
 
@@ -152,6 +154,7 @@ class SweepPlots:
         ax.set_xlabel(_lines(path))
         _name_axis(ax.yaxis, name)
         self._ticks(ax, path)
+        ax.set_title(f"{name} by the value of a field", loc="left")
         ax.legend()
         return ax
 
@@ -187,6 +190,7 @@ class SweepPlots:
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
         _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
+        ax.set_title(f"{name} by the values of two fields", loc="left")
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
@@ -224,7 +228,7 @@ class SweepPlots:
         ticks = [f"{_lines(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
         ax.set_xticks(range(len(names)), ticks, fontsize="small")
         ax.set_yticks([0, 1], ["smallest", "largest"])
-        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False)
+        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, title="One line per policy")
         return ax
 
     def _column(self, name: str) -> Any:
@@ -236,7 +240,7 @@ class SweepPlots:
             raise NotFoundError(f'sweep: "{name}" is neither a path nor a figure of it') from None
 
     def _numbers(self, name: str) -> Any:
-        """Return the values of a path or a metric as numbers; texts are numbered in sorted order."""
+        """Return the values of a path or a metric as numbers; strings are numbered in sorted order."""
         column = self._column(name)
         if not isinstance(column, Categorical):
             return np.asarray(column, np.float64)
@@ -339,6 +343,7 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
     ax.set_xlabel(_lines(vary))
     _name_axis(ax.yaxis, figure)
+    ax.set_title(f"Values that meet {target}", loc="left")
     ax.legend()
     return ax
 
@@ -353,13 +358,24 @@ def _metric(name: str) -> str:
     return name.partition("(")[0].partition("[")[0]
 
 
+def _in_words(name: str) -> str:
+    """Return the label of an axis: a metric in words, or a path in lines."""
+    metric = _known(name)
+    if not metric:
+        return _lines(name)
+    percent = name.removeprefix("wait_p").partition("(")[0].partition("[")[0]
+    if metric == "wait_p95" and name.startswith("wait_p"):
+        return f"{percent}th percentile of the wait{name[len(f'wait_p{percent}') :]}"
+    return label_of(metric) + name[len(_metric(name)) :]
+
+
 def _value_text(name: str, value: float) -> str:
     """Format a value by the unit of its metric; values of fields have no unit."""
     return figure_text(_known(name), value) if _known(name) else number(value)
 
 
 def _known(name: str) -> str:
-    """Return the metric whose unit a name has; any percentile of waits is a time. Empty for fields."""
+    """Return the metric that determines the unit of a name; an empty string for a field."""
     metric = _metric(name)
     if metric.startswith("wait_p"):
         return "wait_p95"
@@ -385,4 +401,4 @@ def _name_axis(axis: Any, name: str) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
     else:
         axis.set_major_locator(MaxNLocator("auto", integer=metric in _WHOLE))
-    axis.set_label_text(f"{name} (h)" if unit == "hours" else _lines(name))
+    axis.set_label_text(f"{_in_words(name)} (h)" if unit == "hours" else _in_words(name))

@@ -15,6 +15,7 @@ from kueuepy.errors import InternalError, InvalidSpecError, KueueError
 from kueuepy.lab.exploration.measure import figures_of
 from kueuepy.lab.exploration.policy import Policy, Setup, applied
 from kueuepy.simulation.model import Recording
+from kueuepy.simulation.progress import Teller
 from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
@@ -110,15 +111,27 @@ def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], thre
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def in_order(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int | None = None) -> list[R]:
+def in_order(
+    work: Callable[[T, threading.Event], R],
+    tasks: Sequence[T],
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[R]:
     """Run work on threads, and return the results in the order of the tasks.
 
     Args:
         work: A function of a task and an event that requests it to stop.
         tasks: The tasks.
         threads: The number of threads. Default: the number of available cores.
+        progress: A function that is called with the number of finished tasks, at most ten times per second.
     """
-    found = dict(on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads or cores()))
+    found: dict[int, R] = {}
+    tell = Teller(progress or False, len(tasks))
+    for place, result in on_threads(
+        lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads or cores()
+    ):
+        found[place] = result
+        tell.maybe(lambda: len(found), last=len(found) == len(tasks))
     return [found[place] for place in range(len(tasks))]
 
 

@@ -208,14 +208,23 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     let line = "";
     for (let i = 0; i < points; i++) line += `${x(i)},${y(nominal[i])} ${x(i + 1)},${y(nominal[i])} `;
+    const side = drawn("text", {transform: "translate(20 110) rotate(-90)", "text-anchor": "middle"});
+    side.textContent = `Usage (${amountUnit()})`;
+    made.push(Object.assign(drawn("title", {}), {textContent: `Usage (${amountUnit()}) of each ClusterQueue over time`}), side);
     made.push(drawn("polyline", {points: line, fill: "none", stroke: "currentColor", "stroke-dasharray": "4 3"}));
     for (const share of [0, 0.5, 1]) {
       const value = top / 1.05 * share;
       const tick = drawn("text", {x: 54, y: +y(value) + 4, "text-anchor": "end"});
       tick.textContent = amount(value);
-      const hour = drawn("text", {x: x(all * share), y: 228, "text-anchor": share === 1 ? "end" : "middle"});
-      hour.textContent = span(last.series.step * all * share);
-      made.push(tick, hour);
+      made.push(tick);
+    }
+    const length = last.series.step * all, gap = roundSpan(length / 6);
+    for (let at = 0; at <= length; at += gap) {
+      const place = 60 + wide * at / length, isLast = place > 720;
+      made.push(drawn("path", {d: `M${place.toFixed(1)} ${10 + high}v4`, stroke: "currentColor"}));
+      const hour = drawn("text", {x: place.toFixed(1), y: 228, "text-anchor": isLast ? "end" : "middle"});
+      hour.textContent = at ? span(at) : "0";
+      made.push(hour);
     }
     const at = +parts.time.value;
     if (at >= 0) made.push(drawn("line", {x1: x(at + 0.5), x2: x(at + 0.5), y1: 10, y2: 10 + high, stroke: "currentColor"}));
@@ -231,11 +240,19 @@ function playground(root, knobs, ask, {address = false} = {}) {
     );
   }
 
+  function amountUnit() {
+    const resource = (parts.cell.value || "").split("/").slice(1).join("/");
+    return resource === "cpu" ? "cores" : resource.endsWith("/gpu") ? "GPUs" : resource;
+  }
   function amount(value) {
     const resource = (parts.cell.value || "").split("/").slice(1).join("/");
     if (resource === "cpu") return +(value / 1000).toPrecision(3) + "";
     if (value >= 2 ** 20) return +(value / 2 ** 30).toPrecision(3) + "Gi";
     return +value.toPrecision(3) + "";
+  }
+  function roundSpan(seconds) {
+    const steps = [1, 10, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800];
+    return steps.find(step => step >= seconds) || Math.ceil(seconds / 604800) * 604800;
   }
   function span(seconds) {
     return seconds >= 2 * 86400 ? +(seconds / 86400).toFixed(1) + " d" : seconds >= 7200 ? +(seconds / 3600).toFixed(1) + " h" : Math.round(seconds / 60) + " min";
@@ -317,7 +334,9 @@ function playground(root, knobs, ask, {address = false} = {}) {
   part("told", "p").setAttribute("role", "status");
   part("text", "textarea", {readOnly: true, hidden: true, rows: 8}).setAttribute("aria-label", "Text to copy");
   summary.setAttribute("aria-label", "Changes and their effect");
-  summary.append(element("h1", "Quotas, limits and weights"), bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
+  summary.append(element("h1", "Playground: what would other quotas change?"),
+    element("p", "Change quotas, limits and weights in the form. The same jobs are simulated again at once.", {className: "kq-quiet"}),
+    bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
     part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"), parts.told, parts.text);
   parts.effects.setAttribute("role", "status");
   let owner = null, cellName = null, group = null;
@@ -329,7 +348,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       owner = knob.owner;
       cellName = null;
     }
-    if (knob.cell !== cellName && knob.cell) { group.append(element("h3", knob.cell)); cellName = knob.cell; }
+    if (knob.cell !== cellName && knob.cell) { group.append(element("p", knob.cell, {className: "cell"})); cellName = knob.cell; }
     group.append(slider(knob));
   }
   const of = element("label", "Resource: "), at = element("label", "Time: "), moment = element("div");

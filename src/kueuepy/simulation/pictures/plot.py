@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy.errors.libraries import imported
 from kueuepy.look.colours import ALL, DARK_THEME, LIGHT_THEME, Theme, colour_of, contrast, luminance
 from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.shown import Bars, Lines, Matrix, Stack
+from kueuepy.simulation.pictures.shown import LANES, Bars, Lines, Matrix, Stack
 
 if TYPE_CHECKING:
     from kueuepy.simulation.pictures.shown import Bar, Line, Shown
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HATCH = "////"
 _PALE = 0.5
+_TICKS = 8
 _MIDDLE = 0.18
 """Luminance above which a background counts as light: as far from black as from white, by contrast."""
 _MARKS = {"admissions": (0.0, 0.03), "evictions": (0.96, 1.0)}
@@ -45,9 +46,9 @@ class Plots:
         Hatched areas are borrowed quota, and the line is the nominal quota.
 
         Args:
-            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default, the pair with the
                 highest utilisation.
-            ax: Axes to draw on; by default the Axes of a new figure.
+            ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
             StateError: The usage was not recorded.
@@ -64,11 +65,11 @@ class Plots:
         return draw(data.shares(self._run), ax)
 
     def consumed(self, resource: str | None = None, *, ax: Any = None) -> Any:
-        """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing counts it.
+        """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing computes it.
 
         Args:
-            resource: The resource; by default the first in alphabetical order.
-            ax: Axes to draw on; by default those of a new figure.
+            resource: The resource; by default, the first resource in alphabetical order.
+            ax: Axes to draw on; by default, the Axes of a new figure.
         """
         return draw(data.consumed(self._run, resource), ax)
 
@@ -81,7 +82,7 @@ class Plots:
         return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
 
     def preemptions(self, *, ax: Any = None) -> Any:
-        """Draw the number of evictions by ClusterQueue of victim and preemptor."""
+        """Draw the number of evictions by ClusterQueue of the victim and the preemptor."""
         return draw(jobs.preemptions(self._run), ax)
 
     def slowdown_by_size(self, resource: str | None = None, *, ax: Any = None) -> Any:
@@ -92,25 +93,25 @@ class Plots:
         """Draw the usage of a flavor and resource, stacked by worker of a fleet; the line is the nominal quota.
 
         Args:
-            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default, the pair with the
                 highest utilisation.
-            ax: Axes to draw on; by default the Axes of a new figure.
+            ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            StateError: The simulation is not one of a Fleet, or the usage was not recorded.
+            StateError: The result is not a result of a Fleet, or the usage was not recorded.
         """
         return draw(data.clusters(self._run, flavor_resource), ax)
 
     def dispatch(self, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
-        """Draw on which worker of a fleet the first `jobs_` jobs after `start` (seconds) ran, with lanes by worker.
+        """Draw the runs of the first `jobs_` jobs after `start` (seconds), in lanes that are grouped by worker.
 
         Args:
             jobs_: The maximum number of jobs to draw; 200 by default.
             start: The time at which the chart begins, in seconds.
-            ax: Axes to draw on; by default the Axes of a new figure.
+            ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            StateError: The simulation is not one of a Fleet, or the runs were not recorded.
+            StateError: The result is not a result of a Fleet, or the runs were not recorded.
         """
         return draw(jobs.dispatch(self._run, jobs_, start), ax)
 
@@ -188,7 +189,7 @@ def _stack(shown: Stack, ax: Any) -> None:
 
 
 def _held(values: Any) -> Any:
-    """Return the value of each interval at its start, and the last value again at the end."""
+    """Return the value of each interval at its start, and repeat the last value at the end."""
     return np.append(values, values[-1:])
 
 
@@ -197,6 +198,11 @@ def _ink() -> Any:
 
 
 def _name(ax: Any, x: str, y: str) -> None:
+    from matplotlib.ticker import AutoLocator, MaxNLocator  # noqa: PLC0415 - only on use
+
+    for axis in (ax.xaxis, ax.yaxis):
+        if isinstance(axis.get_major_locator(), AutoLocator):  # its steps include 2.5, as in 17.5 GPUs
+            axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     for side in ("top", "right"):
@@ -222,6 +228,7 @@ def _lines(shown: Lines, ax: Any) -> None:
         else:
             ax.step(line.x, line.y, where="post", label=line.name, **style)
     _scale(shown, ax)
+    ax.margins(x=0)
     _name(ax, shown.x, shown.y)
     for mark in shown.marks:
         low, high = _MARKS[mark.name]
@@ -257,12 +264,12 @@ def _scale(shown: Lines, ax: Any) -> None:
 
 
 def _between(value: float, _: int) -> str:
-    """Label 2 and 5 times a power of ten on a logarithmic axis."""
+    """Return the label of a minor tick on a logarithmic axis: only 2 and 5 times a power of ten are labelled."""
     return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
 def _draw_evicted(bars: list[Bar], ax: Any) -> None:
-    """Hatch the lost parts of evicted runs, and mark their ends."""
+    """Hatch the lost progress of evicted runs, and mark the ends of these runs."""
     if not bars:
         return
     paper = ax.get_facecolor()
@@ -290,14 +297,15 @@ def _bars(shown: Bars, ax: Any) -> None:
     _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
-    _name(ax, shown.x, "Runs at the same time")
+    ax.set_yticks([])  # the number of a lane means nothing
+    _name(ax, shown.x, LANES)
     _legend(ax)
 
 
 @_draw.register
 def _matrix(shown: Matrix, ax: Any) -> None:
-    ax.set_xlabel("Preemptor")
-    ax.set_ylabel("Victim")
+    ax.set_xlabel("ClusterQueue of the preemptor")
+    ax.set_ylabel("ClusterQueue of the victim")
     if not shown.rows:
         ax.text(0.5, 0.5, "No evictions", ha="center", va="center", transform=ax.transAxes)
         ax.set_xticks([])
@@ -307,7 +315,7 @@ def _matrix(shown: Matrix, ax: Any) -> None:
 
     shades = LinearSegmentedColormap.from_list("evictions", [paper_of(ax), theme_of(ax).heat])
     image = ax.imshow(shown.counts, cmap=shades, aspect="auto", vmin=0)
-    ax.figure.colorbar(image, ax=ax, label="Evictions")
+    ax.figure.colorbar(image, ax=ax, label="Number of evictions")
     ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=20, ha="right")
     ax.set_yticks(range(len(shown.rows)), shown.rows)
     for (row, column), count in np.ndenumerate(shown.counts):
