@@ -7,16 +7,29 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.engine.facts import (
-    ConditionRecord,
-    DecisionRecord,
-    FactsView,
-    PodSetAdmissionRecord,
-    ShareView,
-    StatusRecord,
+from kueuepy.engine.facts import FactsView, ShareView
+from kueuepy.engine.records import (
+    AdmissionView,
+    AssignedFlavor,
+    BacklogView,
+    ChangeView,
+    ClusterQueueView,
+    CohortView,
+    ConditionView,
+    CopyView,
+    CycleView,
+    DecisionView,
+    DetectedLoop,
+    DispatchView,
+    EventView,
+    ItemView,
+    LocalQueueView,
+    NodeRow,
+    PendingView,
+    StatusView,
+    TreeView,
+    UnadmittedView,
 )
-from kueuepy.engine.inventory import EventView, PendingView
-from kueuepy.engine.places import TreeRecord
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState, FinishReason
 
@@ -24,6 +37,8 @@ FEATURE_GATES: dict[str, bool]
 """Feature gates that affect decisions, by Kueue's names, with their defaults."""
 EVENT_KINDS: tuple[str, ...]
 """Names of the event kinds."""
+RECORDS: dict[str, tuple[str, ...]]
+"""The fields of each record that the core returns; see `kueuepy.engine.records`."""
 
 @final
 class Quantity:
@@ -159,8 +174,8 @@ class Engine:
     @property
     def byte_resources(self) -> set[str]:
         """Logical device resources whose amounts are printed with binary suffixes."""
-    def cycle(self) -> tuple[bool, int, int, bool]:
-        """Run one scheduling cycle. Return (idle, number admitted, number evicted, whether anything else changed)."""
+    def cycle(self) -> CycleView:
+        """Run one scheduling cycle."""
     @property
     def is_blocked(self) -> bool:
         """Whether a cycle is blocked until pods are ready (`blockAdmission`)."""
@@ -173,15 +188,15 @@ class Engine:
         """Return the id of the workload with the key `namespace/name`, or -1 if there is none."""
     def key(self, id: int) -> str:
         """Return the key `namespace/name` of a workload."""
-    def condition(self, id: int, type: str) -> ConditionRecord | None:
+    def condition(self, id: int, type: str) -> ConditionView | None:
         """Return one condition of a workload, or None if it is absent."""
-    def conditions(self, id: int) -> dict[str, ConditionRecord]:
+    def conditions(self, id: int) -> dict[str, ConditionView]:
         """Return all conditions of a workload by type."""
-    def admission(self, id: int) -> tuple[str, tuple[PodSetAdmissionRecord, ...]] | None:
-        """Return the ClusterQueue and the pod sets of a workload's admission, or None without a quota reservation."""
+    def admission(self, id: int) -> AdmissionView | None:
+        """Return the admission of a workload, or None without a quota reservation."""
     def unhealthy_nodes(self, id: int) -> list[str]:
         """Return the failed nodes in a workload's topology assignment."""
-    def status_details(self, id: int) -> StatusRecord:
+    def status_details(self, id: int) -> StatusView:
         """Return the fields of a workload's status other than its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:
         """Return the keys in queue order and the inadmissible keys of each ClusterQueue with pending workloads."""
@@ -193,22 +208,22 @@ class Engine:
         """Return the decayed usage and entry penalties of admission fair sharing by LocalQueue, in units of 10^-9."""
     def record_events(self, on: bool) -> None:
         """Set whether events are recorded for `take_events`. Drops the events recorded so far."""
-    def take_events(self) -> list[tuple[str, int, int, str, str]]:
-        """Return kind, workload and preemptor (or -1) of each event since the last call."""
+    def take_events(self) -> list[ChangeView]:
+        """Return the kind and the ids of each event since the last call, and drop the events."""
     def drain_events(self) -> list[EventView]:
         """Return the complete records of the same events, and drop the events."""
     def cycle_counts(self) -> tuple[int, int]:
         """Return the numbers of cycles with heads that reserved quota and that did not."""
-    def cluster_queue_status(self) -> list[tuple[Any, ...]]:
-        """Return the fields of a `kueuepy.engine.inventory.ClusterQueueView` for each ClusterQueue."""
-    def local_queue_status(self) -> list[tuple[Any, ...]]:
-        """Return the fields of a `kueuepy.engine.inventory.LocalQueueView` for each LocalQueue."""
-    def cohort_status(self) -> list[tuple[Any, ...]]:
-        """Return the fields of a `kueuepy.engine.inventory.CohortView` for each Cohort."""
-    def backlogs(self) -> list[tuple[Any, ...]]:
-        """Return the fields of a `kueuepy.engine.inventory.BacklogView` for each ClusterQueue."""
-    def unadmitted_workloads(self) -> list[tuple[Any, ...]]:
-        """Return the fields of each `kueuepy.engine.inventory.UnadmittedView`."""
+    def cluster_queue_status(self) -> list[ClusterQueueView]:
+        """Return the status of all ClusterQueues."""
+    def local_queue_status(self) -> list[LocalQueueView]:
+        """Return the status of all LocalQueues."""
+    def cohort_status(self) -> list[CohortView]:
+        """Return all Cohorts, including those that are only named by queues."""
+    def backlogs(self) -> list[BacklogView]:
+        """Return the backlog of every ClusterQueue."""
+    def unadmitted_workloads(self) -> list[UnadmittedView]:
+        """Return the number of workloads that are not admitted, by LocalQueue and reason."""
     def pending_workloads(self, cluster_queue: str) -> list[PendingView] | None:
         """Return the pending workloads of a ClusterQueue in order, or None if it does not exist."""
     def pending_checks(self) -> list[tuple[int, str]]:
@@ -220,13 +235,13 @@ class Engine:
         """Return the facts that explain the state of a workload. Changes nothing."""
     def evaluations(self, ids: Sequence[int]) -> list[tuple[str, str]]:
         """Return reason and message that a cycle would write for each of these workloads alone. Changes nothing."""
-    def topology_tree(self, flavor: str) -> TreeRecord | None:
-        """Return the tree of a flavor's topology, or None if it has none."""
+    def topology_tree(self, flavor: str) -> TreeView | None:
+        """Return the tree of a flavor's topology, or None if the flavor has no topology or does not exist."""
     def pods_in_domains(self, flavor: str, requests: dict[str, Any]) -> tuple[list[int], list[int]] | None:
         """Return the numbers of pods with these requests that fit in each domain, now and in the empty tree."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
         """Return the decision that a cycle would make about each workload alone. Changes nothing."""
-    def ask_one(self, item: Workload | Question | int) -> DecisionRecord:
+    def ask_one(self, item: Workload | Question | int) -> DecisionView:
         """Return the decision that a cycle would make about one workload. Changes nothing."""
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
         """Return a count of the pod set that would be admitted although one more pod would not; 0 if not even one."""
@@ -244,7 +259,7 @@ class Decisions:
     """Decisions of one cycle. Names are resolved on access."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> DecisionRecord: ...
+    def __getitem__(self, index: int) -> DecisionView: ...
     @property
     def idle(self) -> bool: ...
     @property
@@ -258,7 +273,7 @@ class Answers:
     """Decisions about hypothetical workloads. Names are resolved on access."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> DecisionRecord: ...
+    def __getitem__(self, index: int) -> DecisionView: ...
     def verdict(self, index: int) -> Literal["Pending", "Preempting", "Admitted"]: ...
 
 class Question:
@@ -282,7 +297,7 @@ class Tables:
 
     def __init__(self, engine: Engine) -> None: ...
     @property
-    def nodes(self) -> list[tuple[str, Literal["ClusterQueue", "Cohort"], int, bool, bool]]: ...
+    def nodes(self) -> list[NodeRow]: ...
     @property
     def cells(self) -> list[tuple[str, str]]: ...
     @property
@@ -339,8 +354,8 @@ class VirtualRun:
         """Process about `work` heads and events, up to the time `until`. Return whether anything is left."""
     def step(self, work: int = ..., until: int = ...) -> int:
         """Process one time. Return 0 if no events are left, 1 if the time is not finished, 2 if it is."""
-    def plan(self, change: tuple[int, str, Any, int]) -> None:
-        """Schedule a change in the format of `changes`, at the current time or later."""
+    def plan(self, time: int, kind: str, subject: Any, value: int) -> None:
+        """Schedule a change as one of `changes`, at the current time or later."""
     def extend(self, shapes: list[Workload], columns: dict[str, Any]) -> None:
         """Add jobs in any order. Their indexes, and those of the new shapes, follow the existing ones."""
     def adopt(self, known: list[tuple[int, str]]) -> None:
@@ -365,10 +380,10 @@ class VirtualRun:
     def cycles(self) -> dict[str, Any]: ...
     def figures(self) -> dict[str, Any]:
         """Return integrals over time, in amounts times nanoseconds."""
-    def assigned(self) -> list[list[tuple[str, str, str, int]]]:
-        """Return (pod set, resource, flavor, amount) tuples for each code of the column `flavors`."""
-    def loops(self) -> list[tuple[float, int, int, list[int]]]:
-        """Return (time of first detection, period in cycles, number of detections, rows of jobs) of each loop."""
+    def assigned(self) -> list[list[AssignedFlavor]]:
+        """Return the admission for each code of the column `flavors`."""
+    def loops(self) -> list[DetectedLoop]:
+        """Return the preemption loops."""
     @property
     def simulation(self) -> SharedRun:
         """The run, to be passed to a fleet."""
@@ -436,8 +451,8 @@ class FastReader:
     ) -> None: ...
     def open(self) -> bool | None:
         """Parse up to the first item. Return false after parsing the whole document if it is not a list object."""
-    def items(self, size: int) -> list[tuple[int, int, int, Any]] | None:
-        """Return (start, stop, line, value) of the next items, about `size` bytes; empty at the end of the list."""
+    def items(self, size: int) -> list[ItemView] | None:
+        """Return the next items, about `size` bytes; empty at the end of the list."""
     def pass_over(self) -> tuple[int, int, int] | None:
         """Skip an unsupported item and return its (start, stop, line)."""
     @property
@@ -480,10 +495,10 @@ class Dispatch:
     def set_connected(self, cluster: int, connected: bool) -> None: ...
     def refresh_checks(self) -> None: ...
     def nominate(self, id: int, clusters: Sequence[int]) -> None: ...
-    def status(self, id: int) -> tuple[str, str, str, list[int], int] | None:
-        """Return (check, state, message, nominated clusters, cluster or -1) of a workload; None without a check."""
-    def copies(self, id: int) -> list[tuple[int, int, bool, bool]]:
-        """Return (cluster, id there, whether it has a job, whether the job has pods) of each copy."""
+    def status(self, id: int) -> DispatchView | None:
+        """Return the MultiKueue check of a workload and its clusters; None without a check."""
+    def copies(self, id: int) -> list[CopyView]:
+        """Return the copies of a workload on the clusters."""
     def fork(self, manager: Engine, workers: Sequence[Engine]) -> Dispatch: ...
 
 class FleetRun:

@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.engine.inventory import local_queues
 
 SECOND = 10**9
 DEFAULT = kq.ResourceFlavor("default")
@@ -133,7 +132,7 @@ def test_AF_04_usage_counts_cores_and_bytes(stage, weights, local_weight, usage)
     story = _stage(stage, 10, 10, quotas, weights=weights, local_weights=(local_weight, "1"), checks=["check"])
     story.submit("lq-a", 1, {"cpu": 4, "memory": "2Gi"}, name="waits")  # half of it is the penalty
     story.scheduler.settle()
-    (told,) = [queue.consumed[0] for queue in local_queues(story.scheduler._engine) if queue.name == "lq-a"]
+    (told,) = [queue.consumed[0] for queue in story.scheduler._engine.local_queue_status() if queue.name == "lq-a"]
     assert told == usage
 
 

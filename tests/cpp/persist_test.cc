@@ -13,6 +13,7 @@
 #include "persist/codecs.h"
 #include "persist/msgpack.h"
 #include "state/check.h"
+#include "text/text.h"
 
 namespace kueue {
 namespace {
@@ -133,6 +134,68 @@ TEST(Persist, EachValueOfEachEnumerationReadsBack) {
               FungibilityPreference, InactivityKind, JobPlace, NodeReadiness, PlacementFailure::Exclusion,
               PlacementFailure::Kind, PreemptionPolicy, PreemptionReason, QuantityFormat, QueuePlace,
               QueueingStrategy, RefusalKind, Sentence, StopPolicy>();
+}
+
+// Returns the detail that belongs to a kind.
+RefusalDetail DetailOf(RefusalKind kind) {
+  switch (kind) {
+    case RefusalKind::kExceedsCapacity:
+      return CapacityExcess{Amount(1), Amount(2), Amount(3)};
+    case RefusalKind::kShortOfQuota:
+      return QuotaShortage{Amount(4), Amount(5), Amount(6)};
+    case RefusalKind::kUntoleratedTaint:
+      return std::make_shared<const Taint>(Taint{"gpu", "true", "NoSchedule"});
+    case RefusalKind::kReplacedSliceFlavor:
+    case RefusalKind::kManyTopologyFlavors:
+      return std::string("spot, on-demand");
+    case RefusalKind::kPlacement: {
+      PlacementFailure failure;
+      failure.kind = PlacementFailure::Kind::kNoLevel;
+      return std::make_shared<const PlacementFailure>(failure);
+    }
+    default:
+      return {};
+  }
+}
+
+// Gives the workload `b-waits` a condition with these refusals.
+void Refuse(State& state, Refusals refusals) {
+  const WorkloadId id = state.FindWorkload("default/b-waits");
+  Refused refused{state.At(id).cls, {}, 0};
+  refused.pod_sets.push_back({0, std::move(refusals)});
+  state.At(id).conditions.front().message = std::make_shared<const MessageBody>(refused);
+}
+
+TEST(Persist, EachKindOfRefusalReadsBack) {
+  for (size_t number = 0; number < kRefusalKinds; ++number) {
+    SCOPED_TRACE(number);
+    const auto kind = static_cast<RefusalKind>(number);
+    Engine engine = Busy();
+    Refuse(engine.state(), {Refusal{kind, 0, engine.state().cpu, DetailOf(kind)}});
+    const std::string text = SaveState(engine.state());
+    const absl::StatusOr<State> loaded = LoadState(text);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_EQ(SaveState(*loaded), text);
+    const auto message = [](const State& state) {
+      return state.At(state.FindWorkload("default/b-waits")).conditions.front().message;
+    };
+    // Classes are renumbered.
+    EXPECT_EQ(std::get<Refused>(*message(*loaded)).pod_sets,
+              std::get<Refused>(*message(engine.state())).pod_sets);
+    EXPECT_EQ(Render(*loaded, message(*loaded)), Render(engine.state(), message(engine.state())));
+  }
+}
+
+TEST(Persist, ARefusalWithTheDetailOfAnotherKindIsRejected) {
+  for (size_t number = 0; number < kRefusalKinds; ++number) {
+    for (size_t other = 0; other < kRefusalKinds; ++other) {
+      const RefusalDetail detail = DetailOf(static_cast<RefusalKind>(other));
+      if (detail.index() == DetailOf(static_cast<RefusalKind>(number)).index()) continue;
+      Engine engine = Busy();
+      Refuse(engine.state(), {Refusal{static_cast<RefusalKind>(number), 0, kNoId, detail}});
+      EXPECT_FALSE(LoadState(SaveState(engine.state())).ok()) << number << " " << other;
+    }
+  }
 }
 
 TEST(Persist, AStateWithEventsOfEachKindReadsBack) {

@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy import _core
-from kueuepy.engine.inventory import EventKind
+from kueuepy.engine.records import EventKind
 from kueuepy.objects.times import EPOCH
 from kueuepy.platform.journal import Journal
 from kueuepy.platform.metrics import Watch

@@ -102,10 +102,10 @@ def test_pods_not_ready_requeue_with_doubled_backoff_up_to_the_limit(start, stra
         assert clock.is_true("Admitted")
         clock.controllers_at(due)
         ran += (due - admitted) // SECOND
-        assert (clock.is_true("QuotaReserved"), clock.life["past_execution_seconds"]) == (False, ran)
+        assert (clock.is_true("QuotaReserved"), clock.life.past_execution_seconds) == (False, ran)
         if limit is not None and n > limit:
             assert clock.reason("Evicted") == "DeactivatedDueToRequeuingLimitExceeded"
-            assert (clock.life["active"], clock.status.requeue_state) == (False, None)
+            assert (clock.life.active, clock.status.requeue_state) == (False, None)
             clock.reach(due + 10**6 * SECOND)
             assert clock.engine.queues() == {}
             return
@@ -143,7 +143,7 @@ def test_whole_seconds_of_all_runs_count_for_the_maximum_execution_time(start, l
         clock.scheduler.apply(replace(workload, active=False))
         clock.scheduler.settle()
         ran += min(run, left - 1) // SECOND
-        assert clock.life["past_execution_seconds"] == ran
+        assert clock.life.past_execution_seconds == ran
         clock.scheduler.apply(replace(workload, active=True))
         clock.scheduler.settle()
         assert clock.reason("Requeued") == "Reactivated"
@@ -185,7 +185,7 @@ def test_a_delayed_retry_happens_after_the_longest_delay(start, rounds):
         if due > clock.engine.now:
             clock.controllers_at(due - 1)
             assert (clock.is_true("QuotaReserved"), clock.is_true("Evicted")) == (True, False)
-            assert clock.life["requeue_at"] == due
+            assert clock.life.requeue_at == due
         clock.controllers_at(due)
         for check in since:
             counts[check] += 1
@@ -213,8 +213,8 @@ def test_a_failed_provisioning_is_retried_with_doubled_backoff_up_to_the_limit(s
         clock.reach(failed)
         assert clock.status.admission_checks[0].state == "Retry"
         clock.reach(failed + backoff(strategy, n) - 1)
-        assert (clock.is_true("QuotaReserved"), clock.life["checks"][0][4] or 0) == (True, n - 1)
+        assert (clock.is_true("QuotaReserved"), clock.life.checks[0].retries or 0) == (True, n - 1)
         clock.reach(failed + backoff(strategy, n))
     clock.reach(clock.engine.now + delay * SECOND)
     assert clock.is_true("Admitted") == (failures <= limit)
-    assert clock.life["active"] == (failures <= limit)
+    assert clock.life.active == (failures <= limit)

@@ -36,7 +36,7 @@ def _states(lives: Lives, key: str, *, is_queued: bool, is_inadmissible: bool) -
     )
     gated, is_active = bool(workload.annotations), workload.active
     nowhere = is_active and not (finished or holds or gated or is_queued or is_inadmissible)
-    backs_off = (engine.status_details(engine.find(key))["requeue_at"] or 0) > engine.now
+    backs_off = (engine.status_details(engine.find(key)).requeue_at or 0) > engine.now
     suspended = lives.locals[workload.queue_name].stop_policy != "None"
     found = {
         "Finished": finished,
@@ -186,7 +186,7 @@ def awaited(lives: Lives) -> dict[str, str]:
 
 def _awaited(lives: Lives, key: str, state: str) -> str:
     engine, why = lives.scheduler._engine, reason(lives, key)
-    backs_off = (engine.status_details(engine.find(key))["requeue_at"] or 0) > engine.now
+    backs_off = (engine.status_details(engine.find(key)).requeue_at or 0) > engine.now
     checks = {check.state for check in lives.scheduler.workload(key).status.admission_checks}
     queue = lives.queues[lives.scheduler.workload(key).queue_name]
     requeued = engine.condition(engine.find(key), "Requeued")

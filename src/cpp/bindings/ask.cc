@@ -67,17 +67,9 @@ AnswerRecord AnswerFor(State& state, const Subject& subject) {
   return AnswerFor(state, hypothetical.id());
 }
 
-py::tuple View(SharedEngine& shared, const Legend& legend, const AnswerRecord& answer) {
-  return shared.ReadWith(legend, [&answer](const State& state) {
-    const DecisionRecord& decision = answer.decision;
-    py::object admission = py::none();
-    if (decision.admission) admission = ViewAdmission(state, *decision.admission);
-    return py::make_tuple(VerdictName(decision.verdict), decision.workload,
-                          decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
-                          state.reasons.Name(decision.reason), answer.message, decision.admitted,
-                          decision.borrowing, admission, ViewTargets(state, decision.targets),
-                          ViewAttempts(state, decision));
-  });
+DecisionView View(SharedEngine& shared, const Legend& legend, const AnswerRecord& answer) {
+  return shared.ReadWith(
+      legend, [&answer](const State& state) { return ViewDecision(state, answer.decision, answer.message); });
 }
 
 // Decisions, and the engine that can resolve the names in them. Names are resolved on access.
@@ -86,7 +78,7 @@ struct Answers {
   std::shared_ptr<const Legend> legend;
   std::vector<AnswerRecord> records;
 
-  py::tuple At(size_t index) const {
+  DecisionView At(size_t index) const {
     if (index >= records.size()) throw py::index_error();
     return View(engine.cast<SharedEngine&>(), *legend, records[index]);
   }
@@ -96,7 +88,7 @@ struct Answers {
   }
 };
 
-py::tuple AskOne(SharedEngine& shared, const py::handle& item) {
+DecisionView AskOne(SharedEngine& shared, const py::handle& item) {
   const Subject subject = ReadSubject(item);
   AnswerRecord answer;
   std::shared_ptr<const Legend> legend;

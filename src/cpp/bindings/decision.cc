@@ -8,57 +8,42 @@
 namespace kueue::python {
 namespace {
 
-py::tuple View(SharedEngine& shared, const Legend& legend, const DecisionRecord& record) {
-  return shared.ReadWith(legend, [&record](const State& state) {
-    py::object admission = py::none();
-    if (record.admission) admission = ViewAdmission(state, *record.admission);
-    return py::make_tuple(VerdictName(record.verdict), record.workload, state.forest().Name(record.queue),
-                          state.reasons.Name(record.reason), Render(state, record.message), record.admitted,
-                          record.borrowing, admission, ViewTargets(state, record.targets),
-                          ViewAttempts(state, record));
-  });
-}
-
 // Decisions of a cycle, and the engine that can resolve the names in them.
 struct Decisions {
   py::object engine;
   std::shared_ptr<const Legend> legend;
   CycleRecord record;
 
-  py::tuple At(size_t index) const {
+  DecisionView At(size_t index) const {
     if (index >= record.decisions.size()) throw py::index_error();
-    return View(engine.cast<SharedEngine&>(), *legend, record.decisions[index]);
+    const DecisionRecord& decision = record.decisions[index];
+    return engine.cast<SharedEngine&>().ReadWith(*legend, [&decision](const State& state) {
+      return ViewDecision(state, decision, Render(state, decision.message));
+    });
   }
 };
 
-py::list ViewChecks(const State& state, const StatusDetails& status) {
+std::vector<CheckView> ViewChecks(const State& state, const StatusDetails& status) {
   static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
   static_assert(std::size(kStates) == CountOf<CheckState>());
-  py::list checks;
+  std::vector<CheckView> checks;
   for (const WorkloadCheck& check : status.checks) {
-    checks.append(py::make_tuple(state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
-                                 check.message, check.transition, check.retry_count,
-                                 check.requeue_after_seconds, check.pod_set_updates));
+    checks.push_back({state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
+                      check.message, check.transition, check.retry_count, check.requeue_after_seconds,
+                      check.pod_set_updates});
   }
   return checks;
 }
 
 // Returns the workload's status other than its conditions and its admission.
-py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
-  return shared.Read([serial](const Engine& engine) {
+StatusView StatusDetailsOf(SharedEngine& shared, Serial serial) {
+  return shared.Read([serial](const Engine& engine) -> StatusView {
     const State& state = engine.state();
     const Workload& workload = WorkloadOf(state, serial);
     const StatusDetails& status = workload.Status();
-    py::dict view;
-    view["checks"] = ViewChecks(state, status);
-    view["requeue_count"] = status.requeue_count;
-    view["requeue_at"] = status.requeue_at;
-    view["past_execution_seconds"] = status.past_execution_seconds;
-    view["reclaimable"] = status.reclaimable;
-    view["pods_ready"] = status.pods_ready;
-    view["active"] = workload.spec->active;
-    view["unhealthy_nodes"] = status.unhealthy_nodes;
-    return view;
+    return {ViewChecks(state, status),     status.requeue_count,  status.requeue_at,
+            status.past_execution_seconds, status.reclaimable,    status.pods_ready,
+            workload.spec->active,         status.unhealthy_nodes};
   });
 }
 
@@ -169,28 +154,33 @@ py::tuple ViewAdmission(const State& state, const Admission& admission) {
       resources[py::str(state.resource_names.Name(entry.resource))] =
           py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
     }
-    pod_sets[i] = py::make_tuple(pod_set.name, pod_set.count, resources, ViewPlacement(state, pod_set),
-                                 kDelayed[static_cast<int>(pod_set.delayed)]);
+    pod_sets[i] =
+        py::cast(PodSetAdmissionView{pod_set.name, pod_set.count, resources, ViewPlacement(state, pod_set),
+                                     kDelayed[static_cast<int>(pod_set.delayed)]});
   }
   return pod_sets;
 }
 
-py::tuple ViewAttempts(const State& state, const DecisionRecord& record) {
-  py::tuple attempts(record.attempts.size());
-  for (size_t i = 0; i < record.attempts.size(); ++i) {
-    const auto& [pod_set, attempt] = record.attempts[i];
-    attempts[i] =
-        py::make_tuple(pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
-                       attempt.borrow, state.reasons.Name(static_cast<int32_t>(attempt.no_fit_reason)));
+DecisionView ViewDecision(const State& state, const DecisionRecord& record, std::string message) {
+  const auto queue = [&state](NodeId node) { return node == kNoId ? "" : state.forest().Name(node); };
+  DecisionView view{VerdictName(record.verdict),
+                    record.workload,
+                    queue(record.queue),
+                    state.reasons.Name(record.reason),
+                    std::move(message),
+                    record.admitted,
+                    record.borrowing,
+                    std::nullopt,
+                    {},
+                    {}};
+  if (record.admission) view.pod_sets = ViewAdmission(state, *record.admission);
+  for (const TargetRecord& target : record.targets) {
+    view.targets.push_back({target.workload, ReasonName(target.reason), queue(target.queue)});
   }
-  return attempts;
-}
-
-py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets) {
-  py::tuple view(targets.size());
-  for (size_t i = 0; i < targets.size(); ++i) {
-    view[i] = py::make_tuple(targets[i].workload, ReasonName(targets[i].reason),
-                             targets[i].queue == kNoId ? "" : state.forest().Name(targets[i].queue));
+  for (const auto& [pod_set, attempt] : record.attempts) {
+    view.attempts.push_back({pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
+                             attempt.borrow,
+                             state.reasons.Name(static_cast<int32_t>(attempt.no_fit_reason))});
   }
   return view;
 }

@@ -2,10 +2,12 @@
 #ifndef KUEUE_BINDINGS_DECISION_H_
 #define KUEUE_BINDINGS_DECISION_H_
 
+#include <string>
 #include <vector>
 
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
+#include "bindings/records.h"
 #include "questions/decision.h"
 
 namespace kueue::python {
@@ -18,11 +20,9 @@ struct CycleRecord {
   int64_t ahead = 0;
 };
 
-// Returns ((pod set, count, {resource: (flavor, amount)}, placement, delayed), ...). `delayed` is "Pending"
-// or "Ready" if the topology assignment was delayed, otherwise "". See kueuepy.engine.facts.
+// Returns a PodSetAdmissionView for each pod set.
 py::tuple ViewAdmission(const State& state, const Admission& admission);
-py::tuple ViewAttempts(const State& state, const DecisionRecord& record);
-py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets);
+DecisionView ViewDecision(const State& state, const DecisionRecord& record, std::string message);
 const char* ReasonName(PreemptionReason reason);
 const char* ModeName(PreemptionMode mode);
 const char* VerdictName(Verdict verdict);

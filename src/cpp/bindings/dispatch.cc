@@ -5,6 +5,7 @@
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
+#include "bindings/records.h"
 
 namespace kueue::python {
 
@@ -94,25 +95,22 @@ class Dispatch {
     Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
   }
 
-  // Returns (check, state, message, nominated, cluster) of a workload of the manager, or None if it has no
-  // MultiKueue check.
-  py::object StatusOf(Serial serial) {
-    py::object status = py::none();
+  // Returns nothing if the workload of the manager has no MultiKueue check.
+  std::optional<DispatchView> StatusOf(Serial serial) {
+    std::optional<DispatchView> status;
     Do([&] {
       const Workload& workload = kueue::python::WorkloadOf(manager_->state(), serial);
       const WorkloadCheck* check = dispatcher_.CheckOf(workload);
       if (check == nullptr) return;
       const Dispatched& dispatched = workload.Status().dispatched;
-      status = py::make_tuple(manager_->state().check_names.Name(check->check), CheckName(check->state),
-                              check->message, dispatched.nominated, dispatched.cluster);
+      status = DispatchView{manager_->state().check_names.Name(check->check), CheckName(check->state),
+                            check->message, dispatched.nominated, dispatched.cluster};
     });
     return status;
   }
 
-  // Returns (cluster, id on the cluster, whether the copy has a job, whether the job has pods) for each copy
-  // of a workload.
-  py::list CopiesOf(Serial serial) {
-    py::list copies;
+  std::vector<CopyView> CopiesOf(Serial serial) {
+    std::vector<CopyView> copies;
     Do([&] {
       const Local* local = dispatcher_.Find(serial);
       if (local == nullptr) return;
@@ -121,8 +119,7 @@ class Dispatch {
         const WorkloadId id = there.workloads.Find(copy.serial);
         if (id == kNoId || there.At(id).deleted) continue;
         const Dispatched& dispatched = there.At(id).Status().dispatched;
-        copies.append(py::make_tuple(copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied,
-                                     dispatched.active));
+        copies.push_back({copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied, dispatched.active});
       }
     });
     return copies;

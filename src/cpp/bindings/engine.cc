@@ -4,6 +4,7 @@
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/read_devices.h"
+#include "bindings/records.h"
 #include "bindings/view.h"
 
 namespace kueue::python {
@@ -280,13 +281,13 @@ bool IsBlocked(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return engine.state().waiting.start != nullptr; });
 }
 
-py::tuple RunCycle(SharedEngine& shared) {
+CycleView RunCycle(SharedEngine& shared) {
   CycleResult result;
   {
     const py::gil_scoped_release release;
     result = shared.Write([](Engine& engine) { return engine.RunCycle(); });
   }
-  return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
+  return {result.idle, result.admitted, result.evicted, result.moved};
 }
 
 // Returns the logical device resources whose amounts are printed with binary suffixes.

@@ -11,39 +11,38 @@
 namespace kueue::python {
 namespace {
 
-// Returns (namespace, name, LocalQueue, priority, creation, position in the LocalQueue) in queue order, or
-// None for a queue that does not exist.
-py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
-  return shared.Read([&](const Engine& engine) -> py::object {
+// Returns the pending workloads in queue order, or nothing for a queue that does not exist.
+std::optional<std::vector<PendingView>> PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
+  return shared.Read([&](const Engine& engine) -> std::optional<std::vector<PendingView>> {
     const State& state = engine.state();
     const NodeId node = state.forest().FindClusterQueue(cluster_queue);
-    if (node == kNoId || !state.forest().IsDeclared(node)) return py::none();
+    if (node == kNoId || !state.forest().IsDeclared(node)) return std::nullopt;
     std::map<LocalQueueId, int> seen;
-    py::list views;
+    std::vector<PendingView> views;
     for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, *state.ledger_usage)) {
       const Workload& workload = state.At(id);
       const WorkloadSpec& spec = *workload.spec;
-      views.append(py::make_tuple(spec.ns, workload.name, spec.queue_name, spec.priority, workload.created,
-                                  seen[workload.local_queue]++));
+      views.push_back({spec.ns, workload.name, spec.queue_name, spec.priority, workload.created,
+                       seen[workload.local_queue]++});
     }
-    return std::move(views);
+    return views;
   });
 }
 
 // Removes and returns the events since the last call, oldest first.
-py::list DrainEvents(SharedEngine& shared) {
+std::vector<EventView> DrainEvents(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
-    py::list views;
+    std::vector<EventView> views;
     for (const Event& event : state.events) {
       const WorkloadSpec& spec = *event.spec;
-      views.append(py::make_tuple(
-          event.time, event.cycle, NameOf(event.kind), absl::StrCat(spec.ns, "/", event.name),
-          spec.queue_name, spec.priority_class, event.queue == kNoId ? "" : state.forest().Name(event.queue),
-          state.reasons.Name(event.reason), state.reasons.Name(event.cause),
-          state.reasons.Name(event.preemption), Render(state, event.message), event.by_key,
-          event.by_queue == kNoId ? "" : state.forest().Name(event.by_queue), event.queued_since,
-          event.since));
+      views.push_back({event.time, event.cycle, NameOf(event.kind), absl::StrCat(spec.ns, "/", event.name),
+                       spec.queue_name, spec.priority_class,
+                       event.queue == kNoId ? "" : state.forest().Name(event.queue),
+                       state.reasons.Name(event.reason), state.reasons.Name(event.cause),
+                       state.reasons.Name(event.preemption), Render(state, event.message), event.by_key,
+                       event.by_queue == kNoId ? "" : state.forest().Name(event.by_queue), event.queued_since,
+                       event.since});
     }
     state.events.clear();
     return views;
@@ -98,21 +97,23 @@ struct Backlog {
   }
 };
 
-// Returns one tuple per ClusterQueue: (name, number of finished workloads, ((resource, amount requested by
-// pending workloads), ...), number of active classes, number of inadmissible classes, number of all classes).
 // Resources are sorted by name (pkg/cache/queue: manager.go:AddFinishedWorkload,
 // pending_workloads.go:PendingResources, scheduling_hash_counts.go).
-py::list Backlogs(SharedEngine& shared) {
+std::vector<BacklogView> Backlogs(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
     const std::vector<int> finished = FinishedByQueue(state);
-    py::list views;
+    std::vector<BacklogView> views;
     for (NodeId node : state.forest().Queues()) {
       const Backlog backlog(state, state.Queue(node));
-      py::list resources;
-      for (const auto& [name, amount] : backlog.asked) resources.append(py::make_tuple(name, amount.value()));
-      views.append(py::make_tuple(state.forest().Name(node), finished[static_cast<size_t>(node)], resources,
-                                  backlog.active, backlog.inadmissible, backlog.classes));
+      BacklogView& view = views.emplace_back();
+      view = {state.forest().Name(node),
+              finished[static_cast<size_t>(node)],
+              {},
+              backlog.active,
+              backlog.inadmissible,
+              backlog.classes};
+      for (const auto& [name, amount] : backlog.asked) view.asked.emplace_back(name, amount.value());
     }
     return views;
   });
@@ -137,17 +138,15 @@ std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> CountUnadmitted(const 
   return counts;
 }
 
-// Returns ((namespace, LocalQueue, ClusterQueue, reason, underlying cause, count), ...).
-py::list Unadmitted(SharedEngine& shared) {
+std::vector<UnadmittedView> Unadmitted(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
-    py::list views;
+    std::vector<UnadmittedView> views;
     for (const auto& [key, count] : CountUnadmitted(state)) {
       const LocalQueue& local = state.Local(std::get<0>(key));
       const NodeId queue = local.cluster_queue;
-      views.append(py::make_tuple(local.ns, local.name, queue == kNoId ? "" : state.forest().Name(queue),
-                                  state.reasons.Name(std::get<1>(key)), state.reasons.Name(std::get<2>(key)),
-                                  count));
+      views.push_back({local.ns, local.name, queue == kNoId ? "" : state.forest().Name(queue),
+                       state.reasons.Name(std::get<1>(key)), state.reasons.Name(std::get<2>(key)), count});
     }
     return views;
   });

@@ -40,7 +40,6 @@ constexpr const char* kRefusalNames[] = {"ExceedsCapacity",
                                          "ReplacedSliceFlavor",
                                          "TopologyRequired",
                                          "TopologyUnsupported",
-                                         "InvalidSelector",
                                          "TopologyUnknown",
                                          "TopologyLevelMissing",
                                          "Placement",
@@ -132,9 +131,7 @@ class Viewer {
   py::dict View(const Refusal& refusal) const {
     py::object taint = py::none();
     if (refusal.kind == RefusalKind::kUntoleratedTaint) {
-      const auto index = static_cast<size_t>(refusal.first.value());
-      const Taint& found = state_.Flavor(refusal.flavor)->node_taints[index];
-      taint = py::make_tuple(found.key, found.value, found.effect);
+      taint = py::make_tuple(refusal.taint().key, refusal.taint().value, refusal.taint().effect);
     }
     return py::dict("kind"_a = kRefusalNames[static_cast<size_t>(refusal.kind)],
                     "message"_a = Render(state_, refusal), "taint"_a = taint);

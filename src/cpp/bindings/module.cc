@@ -23,6 +23,7 @@ void BindArrow(py::module_& module);
 void BindPlaces(py::module_& module);
 void BindThreads(py::module_& module);
 void BindDevices(py::module_& module);
+void BindWire(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -53,4 +54,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindPlaces(module);
   kueue::python::BindThreads(module);
   kueue::python::BindDevices(module);
+  kueue::python::BindWire(module);
 }

@@ -4,6 +4,7 @@
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/read.h"
+#include "bindings/records.h"
 
 namespace kueue::python {
 namespace {
@@ -63,68 +64,73 @@ const char* ModeOf(const TopologyRequest* request, const PlaceFacts& facts) {
   return request->IsSliceOnly() ? "slices" : "unconstrained";
 }
 
-// Returns (leaf, workload, pods, requests of one pod) for all pods in the flavor's tree.
-py::list ViewUses(State& state, FlavorId flavor) {
-  py::list uses;
+// Returns all pods in the flavor's tree, with the requests of one pod.
+std::vector<TreeUse> ViewUses(State& state, FlavorId flavor) {
+  std::vector<TreeUse> uses;
   for (const LeafUse& use : LeafUses(state, flavor)) {
-    py::dict requests;
+    TreeUse& view = uses.emplace_back();
+    view = {use.leaf, state.At(use.workload).Key(), use.pods, {}};
     for (const auto& [resource, amount] : use.requests) {
-      requests[py::str(state.resource_names.Name(resource))] = amount;
+      view.requests[py::str(state.resource_names.Name(resource))] = amount;
     }
-    uses.append(py::make_tuple(use.leaf, state.At(use.workload).Key(), use.pods, requests));
   }
   return uses;
 }
 
 // Returns the flavor's nodes that are not in its tree, and the reasons.
-py::list ViewAbsent(const State& state, const TopologyTree& tree, const ResourceFlavor& flavor) {
-  py::list absent;
+std::vector<std::pair<std::string, const char*>> ViewAbsent(const State& state, const TopologyTree& tree,
+                                                            const ResourceFlavor& flavor) {
+  std::vector<std::pair<std::string, const char*>> absent;
   for (const auto& [name, node] : state.topology.nodes) {
     if (!NodeMatchesFlavor(*node, flavor.node_labels, {}) || tree.LeafOfNode(name) != kNoId) continue;
     const char* why = node->unschedulable                    ? "unschedulable"
                       : node->ready != NodeReadiness::kReady ? "not ready"
                                                              : "without a label of some level";
-    absent.append(py::make_tuple(name, why));
+    absent.emplace_back(name, why);
   }
   return absent;
 }
 
-py::list ViewDomains(const TopologyTree& tree) {
-  py::list domains;
+std::vector<TreeDomain> ViewDomains(const TopologyTree& tree) {
+  std::vector<TreeDomain> domains;
   for (int32_t domain = 0; domain < tree.size(); ++domain) {
-    domains.append(
-        py::make_tuple(tree.LevelOfDomain(domain), tree.At(domain).parent, tree.Values(domain).back()));
+    domains.push_back({tree.LevelOfDomain(domain), tree.At(domain).parent, tree.Values(domain).back()});
   }
   return domains;
 }
 
 // Returns a capacity table with one row per leaf and one column for each of these slots.
-py::object ViewTable(const TopologyTree& tree, const std::vector<int64_t>& table,
-                     const std::vector<int>& slots) {
+std::vector<std::vector<int64_t>> ViewTable(const TopologyTree& tree, const std::vector<int64_t>& table,
+                                            const std::vector<int>& slots) {
   std::vector<std::vector<int64_t>> rows;
   for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
     std::vector<int64_t>& row = rows.emplace_back();
     for (int slot : slots) row.push_back(table[static_cast<size_t>(leaf * tree.slots() + slot)]);
   }
-  return py::cast(rows);
+  return rows;
 }
 
-// Returns (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
-// kueuepy.engine.places.TreeView.
-py::tuple View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
+TreeView View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
   const TopologyTree& tree = *capacity.tree;
-  py::list resources, leaves;
+  std::vector<std::string> resources;
+  std::vector<int32_t> leaves;
   std::vector<int> slots;
   for (ResourceId resource = 0; resource < state.resource_names.size(); ++resource) {
     if (tree.SlotOf(resource) == kNoId) continue;
     slots.push_back(tree.SlotOf(resource));
-    resources.append(state.resource_names.Name(resource));
+    resources.push_back(state.resource_names.Name(resource));
   }
-  for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) leaves.append(tree.DomainOfLeaf(leaf));
-  return py::make_tuple(capacity.topology, View(tree.levels()), resources, ViewDomains(tree), leaves,
-                        ViewTable(tree, tree.capacity(), slots), ViewTable(tree, capacity.free, slots),
-                        ViewTable(tree, capacity.used, slots), ViewUses(state, flavor),
-                        ViewAbsent(state, tree, *state.Flavor(flavor)));
+  for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) leaves.push_back(tree.DomainOfLeaf(leaf));
+  return {capacity.topology,
+          View(tree.levels()),
+          std::move(resources),
+          ViewDomains(tree),
+          std::move(leaves),
+          ViewTable(tree, tree.capacity(), slots),
+          ViewTable(tree, capacity.free, slots),
+          ViewTable(tree, capacity.used, slots),
+          ViewUses(state, flavor),
+          ViewAbsent(state, tree, *state.Flavor(flavor))};
 }
 
 // Returns the flavor with this name and its capacity. The capacity is null if the flavor has no tree.
@@ -135,10 +141,10 @@ std::pair<FlavorId, const FlavorCapacity*> FindTree(State& state, const std::str
   return {flavor, flavor == kNoId ? nullptr : state.topology.made.capacity.Find(flavor)};
 }
 
-py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
-  return shared.Write([&](Engine& engine) -> py::object {
+std::optional<TreeView> TreeOf(SharedEngine& shared, const std::string& flavor_name) {
+  return shared.Write([&](Engine& engine) -> std::optional<TreeView> {
     const auto [flavor, capacity] = FindTree(engine.state(), flavor_name);
-    if (capacity == nullptr) return py::none();
+    if (capacity == nullptr) return std::nullopt;
     return View(engine.state(), flavor, *capacity);
   });
 }

@@ -314,25 +314,23 @@ py::dict FiguresOf(const Simulation& run) {
                   "borrowing"_a = figures.borrowing().total());
 }
 
-py::list AssignedOf(const Simulation& run) {
+std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run) {
   const State& state = run.engine().state();
-  py::list found;
+  std::vector<std::vector<AssignedFlavor>> found;
   for (const Assigned& assigned : run.recorder().assigned()) {
-    py::list given;
+    std::vector<AssignedFlavor>& given = found.emplace_back();
     for (const auto& [pod_set, resource, flavor, amount] : assigned) {
-      given.append(py::make_tuple(pod_set, state.resource_names.Name(resource),
-                                  state.flavor_names.Name(flavor), amount));
+      given.push_back(
+          {pod_set, state.resource_names.Name(resource), state.flavor_names.Name(flavor), amount});
     }
-    found.append(given);
   }
   return found;
 }
 
-py::list LoopsOf(const Simulation& run) {
-  py::list found;
+std::vector<DetectedLoop> LoopsOf(const Simulation& run) {
+  std::vector<DetectedLoop> found;
   for (const Loop& loop : run.loops()) {
-    found.append(
-        py::make_tuple(static_cast<double>(After(run, loop.at)) / 1e9, loop.period, loop.times, loop.jobs));
+    found.push_back({static_cast<double>(After(run, loop.at)) / 1e9, loop.period, loop.times, loop.jobs});
   }
   return found;
 }

@@ -3,8 +3,10 @@
 #define KUEUE_BINDINGS_RUN_TABLES_H_
 
 #include <memory>
+#include <vector>
 
 #include "bindings/pybind.h"
+#include "bindings/records.h"
 #include "simulation/simulation.h"
 
 namespace kueue::python {
@@ -22,11 +24,9 @@ py::dict ConsumedColumnsOf(const SharedRun& run);
 py::dict CycleColumnsOf(const SharedRun& run);
 
 py::dict FiguresOf(const Simulation& run);
-// Returns, for each code in the column `flavors`, the admission as tuples (pod set, resource, flavor,
-// amount).
-py::list AssignedOf(const Simulation& run);
-// Returns a tuple (time, period, count, rows of the jobs) for each preemption loop.
-py::list LoopsOf(const Simulation& run);
+// Returns the admission for each code in the column `flavors`.
+std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run);
+std::vector<DetectedLoop> LoopsOf(const Simulation& run);
 
 }  // namespace kueue::python
 

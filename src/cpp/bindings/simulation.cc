@@ -170,10 +170,10 @@ class VirtualRun {
     const py::gil_scoped_release release;
     return static_cast<int>(simulation_->RunMoment(work, until));
   }
-  void Plan(const py::tuple& given) {
+  void Plan(Time time, const std::string& kind, const py::object& subject, int64_t value) {
     const Alone alone(turn_, kWhat, is_over_);
     RequireOpen();
-    TimedChange change = ReadChange(given);
+    TimedChange change = ReadChange(py::make_tuple(time, kind, subject, value));
     if (change.what != TimedChange::What::kApply) RequireJob(change.job);
     simulation_->Plan(std::move(change));
   }
@@ -353,7 +353,7 @@ void BindSimulation(py::module_& module) {
           "run"_a)
       .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("step", &VirtualRun::Step, "work"_a = kWork, "until"_a = INT64_MAX)
-      .def("plan", &VirtualRun::Plan, "change"_a)
+      .def("plan", &VirtualRun::Plan, "time"_a, "kind"_a, "subject"_a, "value"_a)
       .def("extend", &VirtualRun::Extend, "shapes"_a, "columns"_a)
       .def("adopt", &VirtualRun::Adopt, "known"_a)
       .def("close", &VirtualRun::Close)

@@ -3,6 +3,7 @@
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
+#include "bindings/records.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue::python {
@@ -71,15 +72,13 @@ py::object Available(const py::object& self) {
   return Given(std::move(values)).attr("reshape")(rows, columns);
 }
 
-// Returns one row per node: (name, kind, row of the parent or -1, whether it exists, whether it is an active
-// ClusterQueue).
-py::list Nodes(const TableView& self) {
+std::vector<NodeRow> Nodes(const TableView& self) {
   return self.With([](const State& state) {
     const Forest& forest = state.forest();
-    py::list nodes;
+    std::vector<NodeRow> nodes;
     for (NodeId node = 0; node < forest.size(); ++node) {
-      nodes.append(py::make_tuple(forest.Name(node), forest.IsClusterQueue(node) ? "ClusterQueue" : "Cohort",
-                                  forest.DeclaredParent(node), forest.Exists(node), forest.IsActive(node)));
+      nodes.push_back({forest.Name(node), forest.IsClusterQueue(node) ? "ClusterQueue" : "Cohort",
+                       forest.DeclaredParent(node), forest.Exists(node), forest.IsActive(node)});
     }
     return nodes;
   });

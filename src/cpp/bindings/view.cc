@@ -20,9 +20,9 @@ std::string DecimalText(Int128 nano) {
   return (negative ? "-" : "") + digits;
 }
 
-py::tuple View(const State& state, const Condition& condition) {
-  return py::make_tuple(condition.status, state.reasons.Name(condition.reason),
-                        Render(state, condition.message), condition.transition);
+ConditionView View(const State& state, const Condition& condition) {
+  return {condition.status, state.reasons.Name(condition.reason), Render(state, condition.message),
+          condition.transition};
 }
 
 // Returns {key: amount}. A key is a resource name for consumed usage, and "penalty:" plus a resource name for
@@ -44,13 +44,13 @@ py::dict View(const State& state, const LedgerEntry& entry) {
 
 }  // namespace
 
-py::list TakeEvents(SharedEngine& shared) {
+std::vector<ChangeView> TakeEvents(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
-    py::list events;
+    std::vector<ChangeView> events;
     const Interner& reasons = engine.state().reasons;
     for (const Event& event : engine.state().events) {
-      events.append(py::make_tuple(NameOf(event.kind), event.workload, event.by, reasons.Name(event.reason),
-                                   reasons.Name(event.preemption)));
+      events.push_back({NameOf(event.kind), event.workload, event.by, reasons.Name(event.reason),
+                        reasons.Name(event.preemption)});
     }
     engine.state().events.clear();
     return events;
@@ -61,13 +61,13 @@ std::string KeyOf(SharedEngine& shared, Serial serial) {
   return shared.Read([serial](const Engine& engine) { return WorkloadOf(engine.state(), serial).Key(); });
 }
 
-py::object ConditionOf(SharedEngine& shared, Serial serial, const std::string& type) {
-  return shared.Read([&](const Engine& engine) -> py::object {
+std::optional<ConditionView> ConditionOf(SharedEngine& shared, Serial serial, const std::string& type) {
+  return shared.Read([&](const Engine& engine) -> std::optional<ConditionView> {
     for (const Condition& condition : WorkloadOf(engine.state(), serial).conditions) {
       if (type == kConditionTypeNames[static_cast<int>(condition.type)])
         return View(engine.state(), condition);
     }
-    return py::none();
+    return std::nullopt;
   });
 }
 
@@ -81,13 +81,13 @@ py::dict ConditionsOf(SharedEngine& shared, Serial serial) {
   });
 }
 
-py::object AdmissionOf(SharedEngine& shared, Serial serial) {
-  return shared.Read([serial](const Engine& engine) -> py::object {
+std::optional<AdmissionView> AdmissionOf(SharedEngine& shared, Serial serial) {
+  return shared.Read([serial](const Engine& engine) -> std::optional<AdmissionView> {
     const State& state = engine.state();
     const Workload& workload = WorkloadOf(state, serial);
-    if (!workload.admission) return py::none();
-    return py::make_tuple(state.forest().Name(workload.admission->cluster_queue),
-                          ViewAdmission(state, *workload.admission));
+    if (!workload.admission) return std::nullopt;
+    return AdmissionView{state.forest().Name(workload.admission->cluster_queue),
+                         ViewAdmission(state, *workload.admission)};
   });
 }
 

@@ -3,10 +3,13 @@
 #define KUEUE_BINDINGS_VIEW_H_
 
 #include <iterator>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
+#include "bindings/records.h"
 
 namespace kueue::python {
 
@@ -18,14 +21,13 @@ inline constexpr const char* kEventKindNames[] = {
 static_assert(std::size(kEventKindNames) == CountOf<EventKind>());
 inline const char* NameOf(EventKind kind) { return kEventKindNames[static_cast<int>(kind)]; }
 
-// Removes and returns the events as (kind, workload id, id of the preemptor or -1), oldest first.
-py::list TakeEvents(SharedEngine& shared);
+// Removes and returns the events, oldest first.
+std::vector<ChangeView> TakeEvents(SharedEngine& shared);
 std::string KeyOf(SharedEngine& shared, Serial serial);
-// Returns (status, reason, message, transition) or None.
-py::object ConditionOf(SharedEngine& shared, Serial serial, const std::string& type);
+std::optional<ConditionView> ConditionOf(SharedEngine& shared, Serial serial, const std::string& type);
+// Returns {type: ConditionView} in the order of the workload's status.
 py::dict ConditionsOf(SharedEngine& shared, Serial serial);
-// Returns (ClusterQueue, ((pod set, count, {resource: (flavor, amount)}), ...)) or None.
-py::object AdmissionOf(SharedEngine& shared, Serial serial);
+std::optional<AdmissionView> AdmissionOf(SharedEngine& shared, Serial serial);
 // Returns {ClusterQueue: (keys in order, inadmissible keys)} for the queues with pending workloads.
 py::dict QueuesOf(SharedEngine& shared);
 // Returns {ClusterQueue: {flavor/resource: amount}} for all queues or, if `active` is true, for the active

@@ -4,6 +4,7 @@
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
+#include "bindings/records.h"
 #include "fairness/ledger.h"
 #include "fairness/share.h"
 #include "text/text.h"
@@ -34,25 +35,24 @@ int64_t AmountOf(const FlavorResourceAmounts& amounts, FlavorResourceId fr) {
   return found == amounts.end() ? 0 : found->second.value();
 }
 
-// Returns ((flavor, ((resource, reserved, admitted, nominal quota, borrowing limit, lending limit), ...)),
-// ...), with flavors in the order of the queue and resources sorted by name
+// Flavors are in the order of the queue, resources are sorted by name
 // (pkg/cache/scheduler/cache.go:getUsage).
-py::list ByFlavor(const State& state, NodeId node, const Holdings& holdings) {
-  py::list flavors;
+std::vector<FlavorHolding> ByFlavor(const State& state, NodeId node, const Holdings& holdings) {
+  std::vector<FlavorHolding> flavors;
   for (const ResourceGroupIds& group : state.Queue(node).groups) {
     std::map<std::string, ResourceId> resources;
     for (ResourceId resource : group.covered) resources[state.resource_names.Name(resource)] = resource;
     for (FlavorId flavor : group.flavors) {
-      py::list amounts;
+      FlavorHolding& holding = flavors.emplace_back();
+      holding.flavor = state.flavor_names.Name(flavor);
       for (const auto& [name, resource] : resources) {
         const FlavorResourceId fr = state.FlavorResource(flavor, resource);
         if (fr == kNoId) continue;  // The queue is being deleted.
-        amounts.append(py::make_tuple(name, AmountOf(holdings.reserved, fr), AmountOf(holdings.admitted, fr),
-                                      state.quota.Nominal(node, fr).value(),
-                                      state.quota.BorrowingLimit(node, fr).value(),
-                                      state.quota.LendingLimit(node, fr).value()));
+        holding.resources.push_back({name, AmountOf(holdings.reserved, fr), AmountOf(holdings.admitted, fr),
+                                     state.quota.Nominal(node, fr).value(),
+                                     state.quota.BorrowingLimit(node, fr).value(),
+                                     state.quota.LendingLimit(node, fr).value()});
       }
-      flavors.append(py::make_tuple(state.flavor_names.Name(flavor), amounts));
     }
   }
   return flavors;
@@ -62,21 +62,20 @@ double ShareOf(const State& state, NodeId node) {
   return state.forest().HasCycle(node) ? 0 : DominantResourceShare(state, node).Weighted();
 }
 
-py::list ClusterQueues(SharedEngine& shared) {
+std::vector<ClusterQueueView> ClusterQueues(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
-    py::list views;
+    std::vector<ClusterQueueView> views;
     for (NodeId node : state.forest().Queues()) {
       const ClusterQueue& queue = state.Queue(node);
       Holdings holdings;
       for (WorkloadId id : queue.workloads) holdings.Add(state.At(id));
       const NodeId parent = state.forest().DeclaredParent(node);
-      views.append(
-          py::make_tuple(state.forest().Name(node), parent == kNoId ? "" : state.forest().Name(parent),
-                         ReasonName(queue.inactivity), Render(queue.inactivity), queue.pending.active_count(),
-                         queue.pending.inadmissible_count(), holdings.reserving_workloads,
-                         holdings.admitted_workloads, ShareOf(state, node), ByFlavor(state, node, holdings)));
+      views.push_back({state.forest().Name(node), parent == kNoId ? "" : state.forest().Name(parent),
+                       ReasonName(queue.inactivity), Render(queue.inactivity), queue.pending.active_count(),
+                       queue.pending.inadmissible_count(), holdings.reserving_workloads,
+                       holdings.admitted_workloads, ShareOf(state, node), ByFlavor(state, node, holdings)});
     }
     return views;
   });
@@ -92,16 +91,15 @@ std::string NanoQuantityText(Int128 nano) {
   return Quantity(nano < 0 ? -magnitude : magnitude).ToText();
 }
 
-// Returns (weighted usage, time of the last update, {resource: amount}) of admission fair sharing, or None if
-// the queue does not use admission fair sharing.
-py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
-  if (!UsesAdmissionFairSharing(state, node)) return py::none();
+// Returns nothing if the queue does not use admission fair sharing.
+std::optional<ConsumedView> Consumed(const State& state, LocalQueueId local, NodeId node) {
+  if (!UsesAdmissionFairSharing(state, node)) return std::nullopt;
   const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
-  py::dict consumed;
+  ConsumedView view{LocalQueueUsage(state, local), entry.last_update, {}};
   for (const auto& [resource, nano] : entry.consumed) {
-    consumed[py::str(state.resource_names.Name(resource))] = NanoQuantityText(nano);
+    view.quantities[py::str(state.resource_names.Name(resource))] = NanoQuantityText(nano);
   }
-  return py::make_tuple(LocalQueueUsage(state, local), entry.last_update, consumed);
+  return view;
 }
 
 // Returns the usage of each LocalQueue and the numbers of its workloads.
@@ -120,27 +118,40 @@ std::vector<Holdings> HoldingsByLocalQueue(const State& state) {
   return holdings;
 }
 
-py::tuple View(State& state, LocalQueueId id, const Holdings& held) {
+LocalQueueView View(State& state, LocalQueueId id, const Holdings& held) {
   const LocalQueue& queue = state.Local(id);
   const NodeId node = queue.cluster_queue;
   const bool found = node != kNoId && state.forest().IsDeclared(node);
   const bool active = found && state.Queue(node).inactivity.IsActive();
-  return py::make_tuple(queue.ns, queue.name, node == kNoId ? "" : state.forest().Name(node),
-                        queue.IsRunning(), found, active, held.active_workloads, held.inadmissible_workloads,
-                        held.reserving_workloads, held.admitted_workloads, held.finished_workloads,
-                        found ? Consumed(state, id, node) : py::none(),
-                        found ? ByFlavor(state, node, held) : py::list());
+  LocalQueueView view{queue.ns,
+                      queue.name,
+                      node == kNoId ? "" : state.forest().Name(node),
+                      queue.IsRunning(),
+                      found,
+                      active,
+                      held.active_workloads,
+                      held.inadmissible_workloads,
+                      held.reserving_workloads,
+                      held.admitted_workloads,
+                      held.finished_workloads,
+                      std::nullopt,
+                      {}};
+  if (found) {
+    view.consumed = Consumed(state, id, node);
+    view.holdings = ByFlavor(state, node, held);
+  }
+  return view;
 }
 
-py::list LocalQueues(SharedEngine& shared) {
+std::vector<LocalQueueView> LocalQueues(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
     const std::vector<Holdings> holdings = HoldingsByLocalQueue(state);
-    py::list views;
+    std::vector<LocalQueueView> views;
     for (size_t local = 0; local < holdings.size(); ++local) {
       if (!state.local_queues[local].exists) continue;
-      views.append(View(state, static_cast<LocalQueueId>(local), holdings[local]));
+      views.push_back(View(state, static_cast<LocalQueueId>(local), holdings[local]));
     }
     return views;
   });
@@ -164,34 +175,34 @@ std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   return below;
 }
 
-// Returns (flavor, resource, subtree quota, reserved) for each flavor resource for which an amount is
-// nonzero.
-py::list ViewReserved(const State& state, NodeId cohort, const FlavorResourceAmounts& reserved) {
-  py::list frs;
+// Returns each flavor resource for which an amount is nonzero.
+std::vector<CohortCell> ViewReserved(const State& state, NodeId cohort,
+                                     const FlavorResourceAmounts& reserved) {
+  std::vector<CohortCell> frs;
   for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
     const int64_t held = AmountOf(reserved, fr);
     if (!state.quota.IsDefined(cohort, fr) && held == 0) continue;
     const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
-    frs.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
-                              state.quota.Subtree(cohort, fr).value(), held));
+    frs.push_back({state.flavor_names.Name(flavor), state.resource_names.Name(resource),
+                   state.quota.Subtree(cohort, fr).value(), held});
   }
   return frs;
 }
 
-py::list Cohorts(SharedEngine& shared) {
+std::vector<CohortView> Cohorts(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
     const Forest& forest = state.forest();
     const std::vector<FlavorResourceAmounts> reservations = ReservationsBelow(state);
-    py::list views;
+    std::vector<CohortView> views;
     for (NodeId node = 0; node < forest.size(); ++node) {
       if (forest.IsClusterQueue(node) || !forest.Exists(node)) continue;
       const FlavorResourceAmounts& reserved = reservations[static_cast<size_t>(node)];
       const NodeId parent = forest.DeclaredParent(node), root = forest.Root(node);
-      views.append(py::make_tuple(forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
-                                  root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node),
-                                  ShareOf(state, node), ViewReserved(state, node, reserved)));
+      views.push_back({forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
+                       root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node), ShareOf(state, node),
+                       ViewReserved(state, node, reserved)});
     }
     return views;
   });

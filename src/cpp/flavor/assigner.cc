@@ -221,7 +221,7 @@ void FlavorAssigner::FindFlavors(const Group& group, const Requests& requests, c
     if (undeclared) {
       found.flavors.clear();
       found.refusals.clear();
-      found.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
+      found.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource});
       return;
     }
     if (!FindFlavor(group, requests, resource, resource_group, assumed, found)) return;
@@ -314,8 +314,7 @@ void FlavorAssigner::PlacePodSets(Assignment& assignment) {
     const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_);
     if (const TopologyAnswer* failed = placer_.FailureIn(answers, workload_.cls)) {
       assignment.Find(failed->pod_set)
-          ->refusals.push_back(
-              {RefusalKind::kPlacement, failed->flavor, kNoId, {}, {}, {}, {}, failed->failure});
+          ->refusals.push_back({RefusalKind::kPlacement, failed->flavor, kNoId, failed->failure});
       SetMode(assignment, failed->pod_set, Mode::kPreempt);
     } else {
       placer_.Apply(answers, assignment, workload_id_);

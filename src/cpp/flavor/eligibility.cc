@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "topology/eligibility.h"
 #include "topology/parameters.h"
 
@@ -63,7 +62,7 @@ std::optional<RefusalKind> TopologyMismatch(const PodSetSpec& pod_set, const Res
 template <typename Enough>
 void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const TopologyMatch& match,
             const LabelKeys* group_keys, Enough enough) {
-  const auto refusal = [id](RefusalKind kind) { return Refusal{kind, id, kNoId, {}, {}, {}, {}}; };
+  const auto refusal = [id](RefusalKind kind) { return Refusal{kind, id}; };
   if (flavor == nullptr) {
     enough(refusal(RefusalKind::kFlavorNotFound));
     return;
@@ -71,13 +70,11 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
   if (const auto mismatch = TopologyMismatch(pod_set, *flavor, match)) {
     if (enough(refusal(*mismatch))) return;
   }
-  for (size_t i = 0; i < flavor->node_taints.size(); ++i) {
-    const Taint& taint = flavor->node_taints[i];
+  for (const Taint& taint : flavor->node_taints) {
     if (!IsSchedulingTaint(taint)) continue;
     if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;
     Refusal untolerated = refusal(RefusalKind::kUntoleratedTaint);
-    untolerated.first = Amount(static_cast<int64_t>(i));
-    untolerated.text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
+    untolerated.detail = std::make_shared<const Taint>(taint);
     if (enough(std::move(untolerated))) return;
   }
   if (MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels, group_keys)) return;

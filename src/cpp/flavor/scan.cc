@@ -37,9 +37,7 @@ std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int res
     const TopologyMatch match = placer_.MatchOf(queue_id_, resource_group, flavor, workload_.cls, pod_set);
     std::optional<Refusal> refusal =
         Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, spec, match, group_keys);
-    if (!refusal) continue;
-    if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
-    return refusal;
+    if (refusal) return refusal;
   }
   return std::nullopt;
 }
@@ -87,7 +85,7 @@ bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests
     attempted = index;
     const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
     if (IsPinnedAway(flavor, group, resource)) {
-      found.refusals.push_back({RefusalKind::kNotNominated, flavor, resource, {}, {}, {}, {}});
+      found.refusals.push_back({RefusalKind::kNotNominated, flavor, resource});
       continue;
     }
     FlavorAttempt attempt{flavor, resource_group, PreemptionMode::kNoFit, 0, Reason::kNoMatchingFlavor};
@@ -133,8 +131,8 @@ GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& reque
         const FlavorId original = ReplacedFlavor(pod_set, resource);
         if (original != flavor) {
           representative = kWorstMode;
-          const std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
-          refusals.push_back({RefusalKind::kReplacedSliceFlavor, flavor, resource, {}, {}, {}, name});
+          std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
+          refusals.push_back({RefusalKind::kReplacedSliceFlavor, flavor, resource, std::move(name)});
           attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
           break;
         }
@@ -176,7 +174,8 @@ GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int
   const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
   const Amount most = quota.Potential(queue_id_, fr);
   if (wanted > most) {
-    refusals.push_back({RefusalKind::kExceedsCapacity, flavor, resource, before, Amount(request), most, {}});
+    refusals.push_back(
+        {RefusalKind::kExceedsCapacity, flavor, resource, CapacityExcess{before, Amount(request), most}});
     no_fit_reason = Reason::kExceedsMaxQuota;
     return {PreemptionMode::kNoFit, 0};
   }
@@ -184,7 +183,7 @@ GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int
   const Amount available = quota.Available(queue_id_, fr);
   if (wanted <= available) return {PreemptionMode::kFit, height.height};
   refusals.push_back(
-      {RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}});
+      {RefusalKind::kShortOfQuota, flavor, resource, QuotaShortage{wanted - available, wanted, available}});
   if (ConsidersPreemption(state_, queue_id_, fr, wanted, height)) {
     if (!oracle_.MayPreempt(queue_id_)) return {PreemptionMode::kNoCandidates, height.height};
     return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);

@@ -79,8 +79,8 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
     if ((!asked && !queue.only_topology) || assigned == nullptr) continue;
     if (assigned->HasError() || assigned->count == 0) continue;
     if (assigned->topology && !HasUnhealthyNode(state_, workload, *assigned->topology)) continue;
-    const auto fail = [&](RefusalKind kind, std::string text = "") {
-      assigned->refusals.push_back({kind, kNoId, kNoId, {}, {}, {}, std::move(text)});
+    const auto fail = [assigned](RefusalKind kind, RefusalDetail detail = {}) {
+      assigned->refusals.push_back({kind, kNoId, kNoId, std::move(detail)});
     };
     if (elastic && spec.topology && spec.topology->required) {
       fail(RefusalKind::kElasticRequiredTopology);
@@ -95,7 +95,7 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
     if (!known) {
       fail(RefusalKind::kNoTopologyInformation);
     } else if (const auto error = FlavorError(*assigned, flavor, names)) {
-      fail(*error, std::move(names));
+      fail(*error, names.empty() ? RefusalDetail() : std::move(names));
     } else if (queue.multi_kueue || (!workload.HasQuotaReservation() &&
                                      std::find(queue.provisioned.begin(), queue.provisioned.end(), flavor) !=
                                          queue.provisioned.end())) {

@@ -11,6 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "model/enumerators.h"
 #include "model/ids.h"
+#include "model/queue.h"
 #include "model/topology.h"
 #include "quantity/amount.h"
 
@@ -27,13 +28,11 @@ enum class RefusalKind : uint8_t {
   kReplacedSliceFlavor,  // A slice of an elastic job must keep the flavor of the slice it replaces.
   kTopologyRequired,     // The flavor supports only topology-aware scheduling.
   kTopologyUnsupported,
-  kInvalidSelector,
   kTopologyUnknown,       // The flavor's topology has no tree.
   kTopologyLevelMissing,  // The topology lacks a requested level.
-  kPlacement,             // The pods fit in no domain, whatever the quota; see `placement`.
+  kPlacement,             // The pods fit in no domain, whatever the quota.
   // This kind and all later kinds are errors, which end the search. kNoTopologyFlavor: none of the assigned
-  // flavors has a topology. kManyTopologyFlavors: several assigned flavors have a topology; `text` contains
-  // their names.
+  // flavors has a topology. kManyTopologyFlavors: several assigned flavors have a topology.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
   // No flavor of the queue has a topology.
@@ -43,19 +42,38 @@ enum class RefusalKind : uint8_t {
 };
 inline constexpr size_t kRefusalKinds = CountOf<RefusalKind>();
 
-// One reason why a flavor was not assigned.
+// Details of kExceedsCapacity. `earlier` is the amount that earlier pod sets of the workload request.
+struct CapacityExcess {
+  Amount earlier, requested, capacity;
+};
+// Details of kShortOfQuota. `requested` includes the amount that earlier pod sets request.
+struct QuotaShortage {
+  Amount missing, requested, available;
+};
+// Details of a refusal. The taint is the one of kUntoleratedTaint, the failure that of kPlacement. The text
+// is the name of the other flavor (kReplacedSliceFlavor) or the names of the flavors (kManyTopologyFlavors).
+using RefusalDetail =
+    std::variant<std::monostate, CapacityExcess, QuotaShortage, std::shared_ptr<const Taint>, std::string,
+                 std::shared_ptr<const PlacementFailure>>;
+
+// One reason why a flavor was not assigned. The kind determines the alternative of `detail`.
 struct Refusal {
   RefusalKind kind;
   FlavorId flavor = kNoId;
   ResourceId resource = kNoId;
-  // The meaning depends on the kind. kExceedsCapacity: usage of earlier pod sets, requested amount, largest
-  // possible amount. kShortOfQuota: missing amount, total requested amount, available amount.
-  // kUntoleratedTaint: index of the taint in the flavor's current taints.
-  Amount first, second, third;
-  // kUntoleratedTaint: the taint at the time of the refusal. kReplacedSliceFlavor: name of the other flavor.
-  std::string text;
-  std::shared_ptr<const PlacementFailure> placement = nullptr;
+  RefusalDetail detail = {};
+
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
+  // Returns whether `detail` is of the type that belongs to the kind, and no pointer in it is null.
+  bool HasItsDetail() const;
+  // Each accessor is valid only for the kinds to which its detail belongs.
+  const CapacityExcess& excess() const { return std::get<CapacityExcess>(detail); }
+  const QuotaShortage& shortage() const { return std::get<QuotaShortage>(detail); }
+  const Taint& taint() const { return *std::get<std::shared_ptr<const Taint>>(detail); }
+  const std::string& names() const { return std::get<std::string>(detail); }
+  const PlacementFailure& placement() const {
+    return *std::get<std::shared_ptr<const PlacementFailure>>(detail);
+  }
 };
 bool operator==(const Refusal& a, const Refusal& b);
 using Refusals = absl::InlinedVector<Refusal, 1>;

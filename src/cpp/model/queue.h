@@ -17,6 +17,9 @@ namespace kueue {
 struct Taint {
   std::string key, value, effect;
 };
+inline bool operator==(const Taint& a, const Taint& b) {
+  return a.key == b.key && a.value == b.value && a.effect == b.effect;
+}
 
 struct ResourceFlavor {
   std::string name;

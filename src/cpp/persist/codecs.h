@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <variant>
 
 #include "persist/archive.h"
 #include "persist/field_lists.h"
@@ -190,30 +191,45 @@ struct Codec<WorkloadRun> {
   }
 };
 
-// Written as [index of the alternative, record].
 template <>
-struct Codec<MessageBody> {
+struct Codec<std::monostate> {
   template <typename Archive>
-  static void Write(Archive& archive, const MessageBody& body) {
-    archive.out().Array(2);
-    archive.out().Int(static_cast<int64_t>(body.index()));
-    std::visit([&archive](const auto& record) { archive.Write(record); }, body);
+  static void Write(Archive& archive, std::monostate) {
+    archive.out().Nil();
   }
   template <typename Archive>
-  static void Read(Archive& archive, MessageBody* body) {
+  static void Read(Archive& archive, std::monostate*) {
+    if (!archive.in().TakeNil()) archive.in().Fail();
+  }
+};
+
+// Written as [index of the alternative, its value]. `T` is the variant or a class derived from it.
+template <typename T, typename Variant>
+struct VariantCodec {
+  template <typename Archive>
+  static void Write(Archive& archive, const Variant& value) {
+    archive.out().Array(2);
+    archive.out().Int(static_cast<int64_t>(value.index()));
+    std::visit([&archive](const auto& alternative) { archive.Write(alternative); }, value);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, T* value) {
     if (archive.in().Array() != 2) return archive.in().Fail();
     const int64_t index = archive.in().Int();
-    const bool known = TakeAs(archive, index, body, static_cast<const MessageKinds*>(nullptr));
-    if (!known) archive.in().Fail();
+    if (!TakeAs(archive, index, value, static_cast<const Variant*>(nullptr))) archive.in().Fail();
   }
 
  private:
   template <typename Archive, typename... Kinds>
-  static bool TakeAs(Archive& archive, int64_t index, MessageBody* body, const std::variant<Kinds...>*) {
+  static bool TakeAs(Archive& archive, int64_t index, T* value, const std::variant<Kinds...>*) {
     int64_t place = 0;
-    return ((place++ == index && (*body = archive.template Take<Kinds>(), true)) || ...);
+    return ((place++ == index && (*value = archive.template Take<Kinds>(), true)) || ...);
   }
 };
+template <typename... Kinds>
+struct Codec<std::variant<Kinds...>> : VariantCodec<std::variant<Kinds...>, std::variant<Kinds...>> {};
+template <>
+struct Codec<MessageBody> : VariantCodec<MessageBody, MessageKinds> {};
 
 }  // namespace kueue
 

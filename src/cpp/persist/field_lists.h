@@ -95,7 +95,9 @@ class FieldLists {
   KUEUE_RECORD(PlacementFailure::LayerFit, level, fit, of)
   KUEUE_RECORD(PlacementFailure, kind, topology, first, second, fit, of, in_slices, layers, total_nodes,
                excluded)
-  KUEUE_RECORD(Refusal, kind, flavor, resource, first, second, third, text, placement)
+  KUEUE_RECORD(CapacityExcess, earlier, requested, capacity)
+  KUEUE_RECORD(QuotaShortage, missing, requested, available)
+  KUEUE_RECORD(Refusal, kind, flavor, resource, detail)
   KUEUE_RECORD(PodSetRefusals, pod_set, refusals)
   KUEUE_RECORD(Literal, text)
   KUEUE_RECORD(Said, sentence, names)

@@ -90,6 +90,8 @@ struct Ids<DeviceCharges> : NoIds {};
 template <>
 struct Ids<DeviceQueueing> : NoIds {};
 template <>
+struct Ids<RefusalDetail> : NoIds {};
+template <>
 struct Ids<PlacementFailure> : NoIds {};
 template <>
 struct Ids<TopologyRequest> : NoIds {};
@@ -214,8 +216,7 @@ struct Fields {
   template <>                \
   struct Ids<Type> : field::Fields<__VA_ARGS__> {}
 
-KUEUE_IDS(Refusal, field::Plain, field::Flavor, field::Resource, field::Plain, field::Plain, field::Plain,
-          field::Plain, field::Plain);
+KUEUE_IDS(Refusal, field::Plain, field::Flavor, field::Resource, field::Plain);
 KUEUE_IDS(PodSetRefusals, field::Number, field::Plain);
 KUEUE_IDS(Refused, field::Class, field::Plain, field::Number);
 KUEUE_IDS(ReservedIn, field::Node);

@@ -34,7 +34,7 @@ void ReferenceCheck::CheckRefused(const Refused& refused) {
     for (const Refusal& refusal : pod_set.refusals) {
       Expect(refusal.flavor == kNoId || IsFlavor(refusal.flavor), "texts");
       Expect(refusal.resource == kNoId || IsResource(refusal.resource), "texts");
-      Expect(refusal.kind != RefusalKind::kPlacement || refusal.placement != nullptr, "texts");
+      Expect(refusal.HasItsDetail(), "texts");
     }
   }
 }

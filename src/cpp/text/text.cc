@@ -169,19 +169,20 @@ std::string Render(const State& state, const Refusal& refusal) {
   switch (refusal.kind) {
     case RefusalKind::kExceedsCapacity:
       return absl::StrCat("insufficient quota for ", resource, " in flavor ", flavor,
-                          ", previously considered podsets requests (", amount(refusal.first),
+                          ", previously considered podsets requests (", amount(refusal.excess().earlier),
                           ") + current podset request (",
-                          RenderInteger(state, resource, refusal.second.value()), ") > maximum capacity (",
-                          amount(refusal.third), ")");
+                          RenderInteger(state, resource, refusal.excess().requested.value()),
+                          ") > maximum capacity (", amount(refusal.excess().capacity), ")");
     case RefusalKind::kShortOfQuota:
       return absl::StrCat("insufficient unused quota for ", resource, " in flavor ", flavor, ", ",
-                          amount(refusal.first), " more needed");
+                          amount(refusal.shortage().missing), " more needed");
     case RefusalKind::kUndeclaredResource:
       return absl::StrCat("resource ", resource, " unavailable in ClusterQueue");
     case RefusalKind::kFlavorNotFound:
       return absl::StrCat("flavor ", flavor, " not found");
     case RefusalKind::kUntoleratedTaint:
-      return absl::StrCat("untolerated taint ", refusal.text, " in flavor ", flavor);
+      return absl::StrCat("untolerated taint {", refusal.taint().key, " ", refusal.taint().value, " ",
+                          refusal.taint().effect, " <nil>} in flavor ", flavor);
     case RefusalKind::kNodeAffinity:
       return absl::StrCat("flavor ", flavor, " doesn't match node affinity");
     case RefusalKind::kNotNominated:
@@ -189,23 +190,21 @@ std::string Render(const State& state, const Refusal& refusal) {
                           " as it is not found in the nomination mapping for resource ", resource);
     case RefusalKind::kReplacedSliceFlavor:
       return absl::StrCat("could not assign ", flavor,
-                          " flavor since the original workload is assigned: ", refusal.text);
+                          " flavor since the original workload is assigned: ", refusal.names());
     case RefusalKind::kTopologyRequired:
       return absl::StrCat("Flavor \"", flavor, "\" supports only TopologyAwareScheduling");
     case RefusalKind::kTopologyUnsupported:
       return absl::StrCat("Flavor \"", flavor, "\" does not support TopologyAwareScheduling");
-    case RefusalKind::kInvalidSelector:
-      return refusal.text;
     case RefusalKind::kTopologyUnknown:
       return absl::StrCat("Flavor \"", flavor, "\" information missing in TAS cache");
     case RefusalKind::kTopologyLevelMissing:
       return absl::StrCat("Flavor \"", flavor, "\" does not contain the requested level");
     case RefusalKind::kPlacement:
-      return Render(*refusal.placement);
+      return Render(refusal.placement());
     case RefusalKind::kNoTopologyFlavor:
       return "no TAS flavor assigned";
     case RefusalKind::kManyTopologyFlavors:
-      return "more than one TAS flavor assigned: " + refusal.text;
+      return "more than one TAS flavor assigned: " + refusal.names();
     case RefusalKind::kNoTopologyInformation:
       return "workload requires Topology, but there is no TAS cache information";
     case RefusalKind::kElasticRequiredTopology:

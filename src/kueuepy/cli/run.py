@@ -11,7 +11,6 @@ from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, R
 from kueuepy.cli.output import print_json, progress, say
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.decisions import Pending
-from kueuepy.engine.workloads import conditions_of, status_of
 from kueuepy.errors.words import counted, verb
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
@@ -80,7 +79,7 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
 def _waiting(scheduler: Scheduler) -> Iterator[str]:
     """Yield the workloads that are neither admitted nor finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
-        conditions = conditions_of(session_of(scheduler).engine, session_of(scheduler).engine.find(key))
+        conditions = session_of(scheduler).engine.conditions(session_of(scheduler).engine.find(key))
         if not any(name in conditions and conditions[name].is_true for name in ("Admitted", "Finished")):
             yield key
 
@@ -88,7 +87,7 @@ def _waiting(scheduler: Scheduler) -> Iterator[str]:
 def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
     """Return key, reason and message of a workload; with reserved quota, the message includes its admission checks."""
     found = session_of(scheduler).state.id_of(key)
-    if not status_of(session_of(scheduler).engine, found).checks:
+    if not session_of(scheduler).engine.status_details(found).checks:
         return key, *session_of(scheduler).engine.evaluations([found])[0]
     explanation = scheduler.explain(key)
     checks = [cause.text for cause in explanation.causes if cause.kind == "check"]

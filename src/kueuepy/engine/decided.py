@@ -11,11 +11,11 @@ from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from kueuepy.engine.facts import DecisionRecord, PodSetAdmissionRecord
+    from kueuepy.engine.records import DecisionView, PlaceView, PodSetAdmissionView
 
 
 def assignments(
-    view: Iterable[PodSetAdmissionRecord], byte_resources: Collection[str] = ()
+    view: Iterable[PodSetAdmissionView], byte_resources: Collection[str] = ()
 ) -> tuple[PodSetAssignment, ...]:
     """Return an admission in the form of a Workload's status, with amounts as Kueue writes them.
 
@@ -25,49 +25,53 @@ def assignments(
     """
     return tuple(
         PodSetAssignment(
-            name,
-            {resource: flavor for resource, (flavor, _) in resources.items()},
+            pod_set.name,
+            {resource: flavor for resource, (flavor, _) in pod_set.resources.items()},
             {
                 resource: Quantity.format(resource, amount, resource in byte_resources)
-                for resource, (_, amount) in resources.items()
+                for resource, (_, amount) in pod_set.resources.items()
             },
-            count,
-            None if place is None else TopologyAssignment(place[0], tuple(TopologyDomain(*one) for one in place[1])),
-            delayed or None,
+            pod_set.pods,
+            None if pod_set.place is None else _place(pod_set.place),
+            pod_set.delayed or None,
         )
-        for name, count, resources, place, delayed in view
+        for pod_set in view
     )
 
 
-def from_record(record: DecisionRecord, not_modelled: tuple[str, ...] = ()) -> Decision:
+def _place(place: PlaceView) -> TopologyAssignment:
+    levels, domains = place
+    return TopologyAssignment(levels, tuple(TopologyDomain(*domain) for domain in domains))
+
+
+def from_record(record: DecisionView, not_modelled: tuple[str, ...] = ()) -> Decision:
     """Return the decision of the engine's record, with the parts of the input that kueuepy does not model."""
-    verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
-    tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)
-    if verdict == "Admitted":
+    tried = tuple(FlavorAttempt(*attempt) for attempt in record.attempts)
+    if record.verdict == "Admitted":
         return Admitted(
-            workload=workload,
-            cluster_queue=queue,
-            pod_sets=assignments(admission or ()),
-            borrowing_level=borrowing,
-            admitted=admitted,
+            workload=record.workload,
+            cluster_queue=record.cluster_queue,
+            pod_sets=assignments(record.pod_sets or ()),
+            borrowing_level=record.borrowing_level,
+            admitted=record.admitted,
             attempts=tried,
             not_modelled=not_modelled,
         )
-    if verdict == "Preempting":
+    if record.verdict == "Preempting":
         return Preempting(
-            workload=workload,
-            cluster_queue=queue,
-            targets=tuple(Target(*target) for target in targets),
-            reason=reason,
-            message=message,
+            workload=record.workload,
+            cluster_queue=record.cluster_queue,
+            targets=tuple(Target(*target) for target in record.targets),
+            reason=record.reason,
+            message=record.message,
             attempts=tried,
             not_modelled=not_modelled,
         )
     return Pending(
-        workload=workload,
-        cluster_queue=queue,
-        reason=reason,
-        message=message,
+        workload=record.workload,
+        cluster_queue=record.cluster_queue,
+        reason=record.reason,
+        message=record.message,
         attempts=tried,
         not_modelled=not_modelled,
     )

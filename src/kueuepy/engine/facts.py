@@ -8,59 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
-from kueuepy.engine.decisions import FlavorMode, PendingReason, PreemptionReason
-from kueuepy.objects.status import CheckState
-
 if TYPE_CHECKING:
+    from kueuepy.engine.decisions import PreemptionReason
     from kueuepy.engine.places import PlaceFactsView
 
 Amount: TypeAlias = int | None
 """An amount of a resource; `None` means unlimited."""
 
 _UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
-
-ConditionRecord: TypeAlias = tuple[bool, str, str, int]
-"""Status, reason, message, time of the last transition."""
-
-PlaceView: TypeAlias = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], int], ...]]
-"""The levels of a topology assignment; for each domain, its values and number of pods."""
-
-PodSetAdmissionRecord: TypeAlias = tuple[
-    str, int, dict[str, tuple[str, int]], PlaceView | None, Literal["", "Pending", "Ready"]
-]
-"""Name, count, flavor and amount by resource, topology assignment, and the state of a delayed topology assignment."""
-
-AdmissionRecord: TypeAlias = tuple[PodSetAdmissionRecord, ...]
-
-DecisionRecord: TypeAlias = tuple[
-    Literal["Pending", "Preempting", "Admitted"],
-    str,
-    str,
-    PendingReason,
-    str,
-    bool,
-    int,
-    AdmissionRecord | None,
-    tuple[tuple[str, PreemptionReason, str], ...],
-    tuple[tuple[int, str, FlavorMode, int, str], ...],
-]
-"""Verdict, workload, ClusterQueue, reason, message, whether admitted, borrowing level, admission, targets, attempts."""
-
-CheckRecord: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None, str]
-"""Name, state, message, time of the last transition, retries, seconds to wait after a retry, updates as JSON."""
-
-
-class StatusRecord(TypedDict):
-    """The status of a workload without its conditions and admission."""
-
-    checks: list[CheckRecord]
-    requeue_count: int | None
-    requeue_at: int | None
-    past_execution_seconds: int | None
-    reclaimable: dict[str, int]
-    pods_ready: bool
-    active: bool
-    unhealthy_nodes: list[str]
 
 
 class NodeView(TypedDict):
@@ -127,7 +82,6 @@ class RefusalView(TypedDict):
         "ReplacedSliceFlavor",
         "TopologyRequired",
         "TopologyUnsupported",
-        "InvalidSelector",
         "TopologyUnknown",
         "TopologyLevelMissing",
         "Placement",

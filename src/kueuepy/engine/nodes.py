@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from kueuepy._core import Engine, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
-class Node(NamedTuple):
-    """A Cohort or a ClusterQueue.
-
-    Attributes:
-        name: The name.
-        kind: `ClusterQueue` or `Cohort`.
-        parent: The row of its Cohort; -1 for a root.
-        exists: Whether the object exists. Rows of deleted objects remain.
-        is_active: Whether it is an active ClusterQueue.
-    """
-
-    name: str
-    kind: Literal["ClusterQueue", "Cohort"]
-    parent: int
-    exists: bool
-    is_active: bool
+    from kueuepy.engine.records import NodeRow
 
 
-def nodes_of(engine: Engine) -> list[Node]:
+def nodes_of(engine: Engine) -> list[NodeRow]:
     """Return the current rows of the forest, which are also the rows of the arrays of `kueuepy.engine.tables`."""
-    return [Node(*row) for row in Tables(engine).nodes]
+    return Tables(engine).nodes
 
 
-def roots(nodes: Sequence[Node]) -> dict[str, str]:
+def roots(nodes: Sequence[NodeRow]) -> dict[str, str]:
     """Return the kind and name of each ClusterQueue's root; if Cohorts form a cycle, one of them is the root."""
     found = {}
     for row, node in enumerate(nodes):
@@ -46,7 +30,7 @@ def roots(nodes: Sequence[Node]) -> dict[str, str]:
     return found
 
 
-def depth_first(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+def depth_first(nodes: Sequence[NodeRow]) -> Iterator[tuple[int, int]]:
     """Yield rows and depths of the existing nodes, parents first and siblings by name; Cohorts before ClusterQueues.
 
     If Cohorts form a cycle, the first of them by name counts as a root.

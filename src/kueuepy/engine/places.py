@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
-
-if TYPE_CHECKING:
-    from kueuepy._core import Engine
+from typing import Literal, TypeAlias, TypedDict
 
 Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resource"], str, int]
 """Why nodes cannot hold a pod: the first obstacle, the name of the taint or resource, and the number of nodes."""
@@ -66,54 +63,3 @@ class PlaceFactsView(TypedDict):
     domain_counts: list[int]
     nearest: tuple[str, ...] | None
     sufficient_alone: list[str]
-
-
-TreeRecord: TypeAlias = tuple[
-    str,
-    tuple[str, ...],
-    list[str],
-    list[tuple[int, int, str]],
-    list[int],
-    list[list[int]],
-    list[list[int]],
-    list[list[int]],
-    list[tuple[int, str, int, dict[str, int]]],
-    list[tuple[str, str]],
-]
-"""The fields of a TreeView."""
-
-
-class TreeView(NamedTuple):
-    """The topology tree of a flavor.
-
-    Amounts are integers, in millicores for cpu. In the lists of amounts, each row is a leaf and each column a resource.
-
-    Attributes:
-        topology: The name of the Topology.
-        levels: The levels of the Topology.
-        resources: The resources of the nodes.
-        domains: Level, row of the parent (-1 for none) and value of each domain, level by level.
-        leaves: For each leaf, the row of its domain.
-        capacity: For each leaf, the total capacity of its nodes.
-        free: The capacity minus the requests of pods that Kueue does not manage.
-        used: For each leaf, the amounts that workloads use.
-        uses: For each workload in a leaf, the leaf, the workload, its number of pods there, and the requests per pod.
-        absent: Nodes with the flavor's labels that belong to no domain, and the reason.
-    """
-
-    topology: str
-    levels: tuple[str, ...]
-    resources: list[str]
-    domains: list[tuple[int, int, str]]
-    leaves: list[int]
-    capacity: list[list[int]]
-    free: list[list[int]]
-    used: list[list[int]]
-    uses: list[tuple[int, str, int, dict[str, int]]]
-    absent: list[tuple[str, str]]
-
-
-def tree_of(engine: Engine, flavor: str) -> TreeView | None:
-    """Return the topology tree of a flavor; `None` if the flavor has no topology or it does not exist."""
-    found = engine.topology_tree(flavor)
-    return None if found is None else TreeView(*found)

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
-from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
 from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
@@ -71,7 +70,7 @@ class Grid(Columns):
     def __init__(self, engine: Engine) -> None:
         """Create a table of the engine's current state."""
         self._tables = Tables(engine)
-        self.nodes = [Node(*row) for row in self._tables.nodes]
+        self.nodes = self._tables.nodes
         self.flavor_resources = self._tables.cells
         super().__init__(self._long())
 

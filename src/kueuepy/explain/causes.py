@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kueuepy.engine.facts import Shortage, less, number, positive
-from kueuepy.engine.workloads import NO_CONDITION
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import obstacles, ways_out
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         NodeView,
         PodSetView,
     )
-    from kueuepy.engine.workloads import CheckView, ConditionView, StatusView
+    from kueuepy.engine.records import CheckView, ConditionView, StatusView
     from kueuepy.explain.cause import Cause
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone

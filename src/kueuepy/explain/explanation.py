@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of, status_of
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain.cause import Cause, RootCause  # noqa: TC001 - part of a public annotation
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kueuepy._core import Engine
     from kueuepy.engine.decisions import Admitted
     from kueuepy.engine.facts import FactsView
-    from kueuepy.engine.workloads import ConditionView
+    from kueuepy.engine.records import ConditionView
     from kueuepy.objects import Workload
 
 
@@ -138,15 +138,15 @@ def explain(
         The explanation.
     """
     facts = engine.explain(found)
-    conditions = conditions_of(engine, found)
+    conditions = engine.conditions(found)
     written = conditions.get("QuotaReserved", NO_CONDITION)
     verdict: str = facts["verdict"]
     causes = history_causes(facts, conditions)
-    status = status_of(engine, found)
+    status = engine.status_details(found)
     root: RootCause | None = None
     if facts["holds"]:
         verdict = _holding_verdict(conditions)
-        admission = admission_of(engine, found)
+        admission = engine.admission(found)
         causes += holding_causes(facts, decided, status, fair=fair)
         causes += held_places(admission)
         root = holding_root(verdict, status, admission)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kueuepy.engine.workloads import NO_CONDITION, conditions_of, status_of
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.objects import SECOND
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Engine
     from kueuepy.engine.facts import FactsView
-    from kueuepy.engine.workloads import StatusView
+    from kueuepy.engine.records import StatusView
     from kueuepy.explain.cause import Cause
     from kueuepy.objects import Workload
 
@@ -81,7 +81,7 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 
 def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
     """Return failed admission checks, and the current back-off after an eviction, if any."""
-    status = status_of(engine, found)
+    status = engine.status_details(found)
     checks = [
         _cause("check", words.check(check.name, check.state, check.message), {"name": check.name, "state": check.state})
         for check in status.checks
@@ -123,10 +123,10 @@ def _end(engine: Engine, key: str, workload: Workload | None) -> int | None:
     if workload is None or workload.maximum_execution_time_seconds is None:
         return None
     found = engine.find(key)
-    admitted = conditions_of(engine, found).get("Admitted", NO_CONDITION)
+    admitted = engine.conditions(found).get("Admitted", NO_CONDITION)
     if not admitted.is_true:
         return None
-    past = status_of(engine, found).past_execution_seconds or 0
+    past = engine.status_details(found).past_execution_seconds or 0
     return admitted.transition + (workload.maximum_execution_time_seconds - past) * SECOND
 
 

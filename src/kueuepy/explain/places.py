@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kueuepy.engine.places import DomainView, PlaceFactsView
-    from kueuepy.engine.workloads import AdmissionView
+    from kueuepy.engine.records import AdmissionView
     from kueuepy.explain.cause import Cause
 
 MOST_SHOWN = 5

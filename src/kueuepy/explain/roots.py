@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.engine.facts import number
-from kueuepy.engine.workloads import NO_CONDITION
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.explain import placewords, words
 from kueuepy.explain.cause import RootCause
 from kueuepy.objects import SECOND
@@ -13,7 +13,7 @@ from kueuepy.objects import SECOND
 if TYPE_CHECKING:
     from kueuepy._core import Engine
     from kueuepy.engine.facts import CellView, FactsView, FlavorView, ObstacleView, PodSetView
-    from kueuepy.engine.workloads import AdmissionView, CheckView, ConditionView, StatusView
+    from kueuepy.engine.records import AdmissionView, CheckView, ConditionView, StatusView
     from kueuepy.explain.cause import RootCode
 
 _OBSTACLES: dict[str, RootCode] = {

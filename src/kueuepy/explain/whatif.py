@@ -15,7 +15,7 @@ from kueuepy.cluster.edit import edited_all
 from kueuepy.cluster.patch import patched
 from kueuepy.engine.decided import from_record
 from kueuepy.engine.decisions import Decision, Pending
-from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import shown
@@ -316,7 +316,7 @@ def outcome(engine: Engine, key: str) -> Outcome:
     found = engine.find(key)
     if found < 0:
         return Outcome("Gone")
-    conditions, admission = conditions_of(engine, found), admission_of(engine, found)
+    conditions, admission = engine.conditions(found), engine.admission(found)
     holds = {name for name, condition in conditions.items() if condition.is_true}
     if "Finished" in holds:
         return Outcome("Finished")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kueuepy.engine.decisions import Decision
-    from kueuepy.engine.nodes import Node
+    from kueuepy.engine.records import NodeRow
     from kueuepy.explain import Cause
 
 MOST_LINES = 200
@@ -161,7 +161,7 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
     return _table(caption, head, rows)
 
 
-def _depth_first(nodes: Sequence[Node]) -> Iterable[tuple[int, int]]:
+def _depth_first(nodes: Sequence[NodeRow]) -> Iterable[tuple[int, int]]:
     """Return rows and depths of nodes, parents first; nodes in or below a cycle of Cohorts are omitted."""
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):

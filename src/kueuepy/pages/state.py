@@ -9,10 +9,8 @@ import msgspec
 import numpy as np
 
 from kueuepy._core import Tables, pod_requests
-from kueuepy.engine.inventory import cluster_queues
-from kueuepy.engine.nodes import Node, depth_first
+from kueuepy.engine.nodes import depth_first
 from kueuepy.engine.tables import queue_table, workload_table
-from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import KueueError
 from kueuepy.look.colours import places
 from kueuepy.objects import SECOND
@@ -74,7 +72,7 @@ class _State:
     def __init__(self, scheduler: Scheduler, engine: Engine) -> None:
         self._scheduler, self._engine = scheduler, engine
         self._tables = Tables(engine)
-        self._nodes = [Node(*row) for row in self._tables.nodes]
+        self._nodes = self._tables.nodes
         self._order = list(depth_first(self._nodes))
         self._row = {row: place for place, (row, _) in enumerate(self._order)}
         self._place = {
@@ -97,7 +95,7 @@ class _State:
         return found
 
     def _tree(self) -> list[NodeData]:
-        inactive = {queue.name: queue.message for queue in cluster_queues(self._engine) if queue.why_inactive}
+        inactive = {queue.name: queue.message for queue in self._engine.cluster_queue_status() if queue.why_inactive}
         made = []
         for row, _ in self._order:
             node = self._nodes[row]
@@ -174,7 +172,7 @@ class _State:
         self, number: int, key: str, messages: Mapping[str, str], created: int
     ) -> tuple[str, tuple[int, dict[str, int]], int]:
         """Return the reason or the flavors of a workload, its pods and requests, and the time of its creation."""
-        admission = admission_of(self._engine, number)
+        admission = self._engine.admission(number)
         if admission is None:
             return messages.get(key, ""), self._requested(self._scheduler.workload(key)), created
         flavors: dict[str, None] = {}

@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
-from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import ScenarioError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import ManifestError
@@ -21,7 +20,7 @@ from kueuepy.replay.reader import check_scenario, configuration
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kueuepy.engine.facts import PlaceView
+    from kueuepy.engine.records import PlaceView
 
 EPOCH = 946_684_800 * 1_000_000_000
 """Start of the cluster time, 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
@@ -92,7 +91,7 @@ class Replay:
             engine.set_reclaimable(self._id(event["workload"]), counts)
         if step.get("settle"):
             engine.settle(all_devices=True)  # the recordings reconcile every workload with devices
-        idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
+        idle = bool(step.get("cycle")) and engine.cycle().idle
         return self.result(idle=idle and not engine.is_blocked)
 
     def id_of(self, key: str) -> int:
@@ -220,7 +219,7 @@ class Replay:
         return result
 
     def _reservation(self, workload: int) -> Result | None:
-        admission = admission_of(self.engine, workload)
+        admission = self.engine.admission(workload)
         if admission is None:
             return None
         return {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from kueuepy.engine.decided import assignments
-from kueuepy.engine.workloads import admission_of, conditions_of, status_of
 from kueuepy.objects import (
     Admission,
     AdmissionCheckState,
@@ -20,13 +19,13 @@ from kueuepy.objects import (
 
 if TYPE_CHECKING:
     from kueuepy._core import Engine
-    from kueuepy.engine.workloads import CheckView
+    from kueuepy.engine.records import CheckView
     from kueuepy.objects import Workload
 
 
 def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
     """Return a Workload as submitted, with its current status."""
-    admission, status = admission_of(engine, found), status_of(engine, found)
+    admission, status = engine.admission(found), engine.status_details(found)
     again = status.requeue_count
     until = None if status.requeue_at is None else Timestamp.of(status.requeue_at)
     held = None
@@ -62,7 +61,7 @@ def conditions(engine: Engine, found: int) -> tuple[Condition, ...]:
     """Return the conditions of a workload."""
     return tuple(
         Condition(name, _status(view.is_true), view.reason, view.message, Timestamp.of(view.transition))
-        for name, view in conditions_of(engine, found).items()
+        for name, view in engine.conditions(found).items()
     )
 
 

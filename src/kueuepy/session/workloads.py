@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kueuepy.engine.workloads import status_of
 from kueuepy.errors import DuplicateError, InvalidSpecError, StateError
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, Timestamp
@@ -234,7 +233,7 @@ def _check_reclaimable(state: SchedulerState, found: int, call: calls.Reclaim) -
             )
     if state.engine.admission(found) is None:
         return
-    for name, before in status_of(state.engine, found).reclaimable.items():
+    for name, before in state.engine.status_details(found).reclaimable.items():
         if by_name.get(name, 0) < before:
             raise InvalidSpecError(
                 f'Workload "{call.workload}": reclaimable pods of "{name}": is '

@@ -349,7 +349,7 @@ class Prepared:
         changes[self._applied : self._applied] = steps
         self._applied += len(steps)
         for step in steps:
-            self.core.plan(step)
+            self.core.plan(*step)
         self._later.append((now, "apply", thing))
 
     def submit(self, given: Any) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kueuepy.engine.decisions import Admitted
-from kueuepy.engine.workloads import NO_CONDITION, conditions_of
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.testing.strategies import clusters, edits, workloads
@@ -147,7 +147,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         """Return the keys of the workloads that are admitted and not finished."""
         engine, running = session_of(self.scheduler).engine, []
         for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
-            conditions = conditions_of(engine, engine.find(key))
+            conditions = engine.conditions(engine.find(key))
             if "Finished" not in conditions and conditions.get("Admitted", NO_CONDITION).is_true:
                 running.append(key)
         return running

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
 from kueuepy.engine.cached import cached_property
-from kueuepy.engine.places import tree_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kueuepy.engine.places import TreeView
+    from kueuepy.engine.records import TreeView
     from kueuepy.objects import QuantityText, ResourceFlavor
     from kueuepy.session.state import SchedulerState
 
@@ -258,7 +257,7 @@ def rack_map(state: SchedulerState, name: str, flavor: str | None = None) -> Rac
             f'Topology "{name}": is used by {len(found)} flavors; pass flavor, one of {", ".join(found)}'
         )
     engine = state.engine.fork()
-    tree = tree_of(engine, found[0])
+    tree = engine.topology_tree(found[0])
     if tree is None:
         raise NotFoundError(f'Topology "{name}": does not exist, or a feature gate disables topologies')
     return RackMap(found[0], tree, engine)

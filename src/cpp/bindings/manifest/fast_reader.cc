@@ -84,7 +84,7 @@ bool FastReader::ReadItem(py::list* items) {
   const py::object value = is_json_ ? JsonValue() : ListItem(list_indent_);
   // Lines up to the next item belong to this item.
   const char* const to = is_json_ || indent_ < 0 ? at_ : at_ - indent_;
-  items->append(py::make_tuple(item_start_, Offset(to), item_line_, value));
+  items->append(ItemView{item_start_, Offset(to), item_line_, value});
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "bindings/manifest/texts.h"
 #include "bindings/pybind.h"
+#include "bindings/records.h"
 
 namespace kueue::python {
 

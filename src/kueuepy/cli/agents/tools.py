@@ -9,7 +9,6 @@ from kueuepy.cli.agents import arguments
 from kueuepy.cli.agents.pages import Answer
 from kueuepy.cli.agents.source import Source
 from kueuepy.cli.describe import describe, ended, find
-from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
@@ -157,7 +156,7 @@ def who_uses(source: Source, given: arguments.WhoUses) -> Answer:
     for row in scheduler.workloads.rows():
         if row["status"] not in _HOLDING or given.cluster_queue not in ("", row["cluster_queue"]):
             continue
-        admission = admission_of(engine, engine.find(row["key"]))
+        admission = engine.admission(engine.find(row["key"]))
         totals: dict[tuple[str, str], int] = {}
         for pod_set in admission.pod_sets if admission is not None else ():
             for resource, (flavor, amount) in pod_set.resources.items():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
@@ -222,7 +221,7 @@ def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
 
 
 def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
-    admission = admission_of(session_of(scheduler).engine, session_of(scheduler).state.id_of(key))
+    admission = session_of(scheduler).engine.admission(session_of(scheduler).state.id_of(key))
     for pod_set in admission.pod_sets if admission is not None else ():
         for resource, (flavor, amount) in pod_set.resources.items():
             yield f"{flavor}/{resource}", amount

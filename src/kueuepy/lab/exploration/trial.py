@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
 from kueuepy.engine.nodes import nodes_of
+from kueuepy.engine.records import NO_CONDITION
 from kueuepy.engine.tables import UNLIMITED, quota_table, usage_table
-from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, Toleration, Workload
@@ -85,6 +85,6 @@ def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str
 
 def has_quota(scheduler: Scheduler, key: str) -> bool:
     """Return whether a workload holds quota and is not being evicted."""
-    conditions = conditions_of(session_of(scheduler).engine, session_of(scheduler).state.id_of(key))
+    conditions = session_of(scheduler).engine.conditions(session_of(scheduler).state.id_of(key))
     reserved, evicted = (conditions.get(name, NO_CONDITION).is_true for name in ("QuotaReserved", "Evicted"))
     return reserved and not evicted

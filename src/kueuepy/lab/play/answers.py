@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
-    from kueuepy.engine.nodes import Node
+    from kueuepy.engine.records import NodeRow
     from kueuepy.objects import ClusterQueue, Cohort
     from kueuepy.simulation.result import Result
 
@@ -400,7 +400,7 @@ def _units(resource: str) -> dict[str, int]:
 # --- the cohort tree -------------------------------------------------------------------------------------------------
 
 
-def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
+def _children(nodes: Sequence[NodeRow]) -> dict[int, list[int]]:
     """Return the rows of the children of each node; -1 is the parent of the roots."""
     found: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kueuepy.engine.inventory import cluster_queues, cohorts
 from kueuepy.platform.metrics.text import Histogram, Series
 from kueuepy.profiles import has_metric
 from kueuepy.session.session import session_of
@@ -144,8 +143,8 @@ class Counters:
         """Count admissions for all Cohorts above the ClusterQueues."""
         if not admitted:
             return
-        parents = {cohort.name: cohort.parent for cohort in cohorts(self._engine) if cohort.root}
-        parents_of_queues = {queue.name: queue.cohort for queue in cluster_queues(self._engine)}
+        parents = {cohort.name: cohort.parent for cohort in self._engine.cohort_status() if cohort.root}
+        parents_of_queues = {queue.name: queue.cohort for queue in self._engine.cluster_queue_status()}
         for event in admitted:
             cohort = parents_of_queues.get(event.cluster_queue, "")
             while cohort in parents:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from kueuepy.engine.inventory import backlogs, cluster_queues, cohorts, local_queues, unadmitted
 from kueuepy.engine.tables import UNLIMITED
 from kueuepy.platform.metrics.text import Series
 from kueuepy.profiles import has_metric
@@ -14,7 +13,7 @@ from kueuepy.session.session import session_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kueuepy.engine.inventory import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
+    from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
     from kueuepy.scheduler import Scheduler
 
 _WAITING = "Workloads that wait: active ones, which a cycle will look at, and inadmissible ones."
@@ -78,17 +77,17 @@ class _Gauges:
         self.all = {name: Series(name, "gauge", text) for name, text in _TEXTS.items()}
         self._fair = scheduler.configuration.fair_sharing is not None
         engine = session_of(scheduler).engine
-        found = cohorts(engine)
+        found = engine.cohort_status()
         self._parents = {cohort.name: cohort.parent for cohort in found if cohort.root}
         self._roots = {cohort.name: cohort.root for cohort in found}
         for cohort in found:
             self._cohort(cohort)
-        for queue, backlog in zip(cluster_queues(engine), backlogs(engine), strict=True):
+        for queue, backlog in zip(engine.cluster_queue_status(), engine.backlogs(), strict=True):
             self._cluster_queue(queue)
             self._backlog(backlog, blocked=bool(queue.why_inactive))
-        for local in local_queues(engine):
+        for local in engine.local_queue_status():
             self._local_queue(local)
-        for few in unadmitted(engine):
+        for few in engine.unadmitted_workloads():
             self._unadmitted(few)
 
     def _set(self, name: str, value: float, /, **labels: str) -> None:

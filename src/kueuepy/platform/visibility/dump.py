@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.engine.inventory import cluster_queues, cohorts
 from kueuepy.engine.nodes import nodes_of
-from kueuepy.engine.workloads import admission_of
 from kueuepy.errors.arguments import checked
 from kueuepy.manifest import to_dict
 from kueuepy.objects import SECOND, ClusterQueue
@@ -57,7 +55,7 @@ def _dump(scheduler: Scheduler) -> dict[str, Any]:
     waiting, holding = engine.queues(), _holding(scheduler)
     groups = {queue.name: _groups(queue) for queue in session_of(scheduler).state.store.objects.of(ClusterQueue)}
     queues = []
-    for view in sorted(cluster_queues(engine), key=lambda view: view.name):
+    for view in sorted(engine.cluster_queue_status(), key=lambda view: view.name):
         pending, inadmissible = waiting.get(view.name, ([], []))
         passed_over = set(inadmissible)
         queues.append(
@@ -85,7 +83,7 @@ def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
     engine = session_of(scheduler).engine
     found: dict[str, list[str]] = {}
     for key in sorted(scheduler.keys()):
-        admission = admission_of(engine, engine.find(key))
+        admission = engine.admission(engine.find(key))
         if admission is not None:
             found.setdefault(admission.cluster_queue, []).append(key)
     return found
@@ -106,7 +104,7 @@ def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
             "subtreeQuota": _cells(tables.flavor_resources, quota[rows[view.name]], quota[rows[view.name]]),
             "usage": _cells(tables.flavor_resources, quota[rows[view.name]], usage[rows[view.name]]),
         }
-        for view in sorted(cohorts(session_of(scheduler).engine), key=lambda view: view.name)
+        for view in sorted(session_of(scheduler).engine.cohort_status(), key=lambda view: view.name)
         if view.root and view.name in rows
     ]
 

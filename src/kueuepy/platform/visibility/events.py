@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.engine.inventory import EventKind  # noqa: TC001 - msgspec reads it
+from kueuepy.engine.records import EventKind  # noqa: TC001 - msgspec reads it
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import Timestamp
 from kueuepy.tables import Columns
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy._core import Engine
-    from kueuepy.engine.inventory import EventView
+    from kueuepy.engine.records import EventView
 
 
 class SchedulerEvent(msgspec.Struct, frozen=True):
@@ -104,5 +104,5 @@ def drain_events(engine: Engine) -> Iterator[SchedulerEvent]:
 
 
 def _event(view: EventView) -> SchedulerEvent:
-    began = None if view[-1] is None else Timestamp.of(view[-1])
-    return SchedulerEvent(Timestamp.of(view[0]), *view[1:-2], Timestamp.of(view[-2]), began)
+    since = None if view.since is None else Timestamp.of(view.since)
+    return SchedulerEvent(Timestamp.of(view.time), *view[1:-2], Timestamp.of(view.queued_since), since)

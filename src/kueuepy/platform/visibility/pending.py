@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Engine
-from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects.times import Timestamp
@@ -152,8 +151,16 @@ def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
     if views is None:
         raise NotFoundError(f'ClusterQueue "{cluster_queue}": there is no such ClusterQueue')
     return [
-        PendingWorkload(name, namespace, Timestamp.of(created), priority, queue, position, local_position)
-        for position, (namespace, name, queue, priority, created, local_position) in enumerate(views)
+        PendingWorkload(
+            view.name,
+            view.namespace,
+            Timestamp.of(view.created),
+            view.priority,
+            view.local_queue,
+            position,
+            view.position,
+        )
+        for position, view in enumerate(views)
     ]
 
 
@@ -171,7 +178,7 @@ def _with_owners(source: Scheduler, page: Iterable[PendingWorkload]) -> Iterator
 
 def _of_local_queue(engine: Engine, key: str) -> list[PendingWorkload]:
     namespace, name = key.split("/", 1) if "/" in key else ("default", key)
-    for view in local_queues(engine):
+    for view in engine.local_queue_status():
         if (view.namespace, view.name) == (namespace, name):
             if not view.runs:
                 raise NotFoundError(f'LocalQueue "{key}": is stopped; Kueue\'s visibility API does not find it')

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.engine.inventory import cluster_queues, cohorts, local_queues
 from kueuepy.errors.arguments import checked
 from kueuepy.objects.times import format_time
 from kueuepy.session.session import session_of
@@ -16,7 +15,7 @@ from kueuepy.session.session import session_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from kueuepy.engine.inventory import ConsumedView, FlavorHoldings
+    from kueuepy.engine.records import ConsumedView, FlavorHolding
     from kueuepy.objects.status import ConditionStatus
     from kueuepy.scheduler import Scheduler
 
@@ -168,7 +167,7 @@ def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
             admitted_workloads=view.admitted,
             fair_sharing=FairSharingStatus(weighted_share(view.share)) if fair else None,
         )
-        for view in cluster_queues(session_of(scheduler).engine)
+        for view in session_of(scheduler).engine.cluster_queue_status()
     }
 
 
@@ -186,7 +185,7 @@ def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
             flavors_usage=tuple(_local_usage(view.holdings, text, admitted=True)),
             fair_sharing=None if view.consumed is None else _consumed(view.consumed),
         )
-        for view in local_queues(session_of(scheduler).engine)
+        for view in session_of(scheduler).engine.local_queue_status()
     }
 
 
@@ -196,7 +195,7 @@ def cohort_status(scheduler: Scheduler) -> dict[str, CohortStatus]:
     fair = scheduler.configuration.fair_sharing is not None
     return {
         view.name: CohortStatus(FairSharingStatus(weighted_share(view.share)) if fair else None)
-        for view in cohorts(session_of(scheduler).engine)
+        for view in session_of(scheduler).engine.cohort_status()
         if view.is_declared
     }
 
@@ -228,7 +227,7 @@ def _formatter(scheduler: Scheduler) -> Formatter:
     return lambda name, amount: Quantity.format(name, amount, name in names)
 
 
-def _usage(flavors: FlavorHoldings, text: Formatter, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
+def _usage(flavors: list[FlavorHolding], text: Formatter, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
     for flavor, resources in flavors:
         used = []
         for name, reserved, of_admitted, nominal, _, _ in resources:
@@ -238,7 +237,7 @@ def _usage(flavors: FlavorHoldings, text: Formatter, *, admitted: bool, lends: b
         yield FlavorUsage(flavor, tuple(used))
 
 
-def _local_usage(flavors: FlavorHoldings, text: Formatter, *, admitted: bool) -> Iterable[LocalQueueFlavorUsage]:
+def _local_usage(flavors: list[FlavorHolding], text: Formatter, *, admitted: bool) -> Iterable[LocalQueueFlavorUsage]:
     for usage in _usage(flavors, text, admitted=admitted, lends=False):
         used = tuple(LocalQueueResourceUsage(resource.name, resource.total) for resource in usage.resources)
         yield LocalQueueFlavorUsage(usage.name, used)

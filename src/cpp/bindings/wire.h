@@ -1,0 +1,72 @@
+// Conversion of records to Python. A record is a plain struct with one list of its fields (KUEUE_WIRE). Python
+// has a NamedTuple of the same name and with the same fields in kueuepy.engine.records, which the conversion
+// fills directly. A bound function returns a record, or a container of records, without further code.
+#ifndef KUEUE_BINDINGS_WIRE_H_
+#define KUEUE_BINDINGS_WIRE_H_
+
+#include <cstddef>
+#include <type_traits>
+
+#include "bindings/pybind.h"
+
+namespace kueue::python {
+
+// Specialized by KUEUE_WIRE for each record.
+template <typename T>
+struct Wire : std::false_type {};
+
+// Lists all fields of a record in the order of their declaration; a missing field is a compile error.
+#define KUEUE_WIRE(Type, ...)                            \
+  template <>                                            \
+  struct Wire<Type> : std::true_type {                   \
+    static constexpr const char* kName = #Type;          \
+    static constexpr const char* kFields = #__VA_ARGS__; \
+    template <typename Use>                              \
+    static void Visit(const Type& record, Use use) {     \
+      const auto& [__VA_ARGS__] = record;                \
+      use(__VA_ARGS__);                                  \
+    }                                                    \
+  }
+
+// Returns the class of a record in kueuepy.engine.records. Raises InternalError if its fields are not the
+// given ones.
+py::object RecordClass(const char* name, const char* fields);
+
+// Returns a new tuple of this class whose items the caller sets.
+py::object NewRecord(py::handle cls, size_t size);
+
+}  // namespace kueue::python
+
+namespace pybind11::detail {
+
+template <typename T>
+struct type_caster<T, std::enable_if_t<kueue::python::Wire<T>::value>> {
+  using Wire = kueue::python::Wire<T>;
+  static constexpr auto name = const_name("tuple");
+  static handle cast(const T& record, return_value_policy policy, handle parent) {
+    PYBIND11_CONSTINIT static gil_safe_call_once_and_store<object> stored;
+    const handle cls =
+        stored
+            .call_once_and_store_result([] { return kueue::python::RecordClass(Wire::kName, Wire::kFields); })
+            .get_stored();
+    object made;
+    Wire::Visit(record, [&](const auto&... fields) {
+      made = kueue::python::NewRecord(cls, sizeof...(fields));
+      ssize_t at = 0;
+      (PyTuple_SET_ITEM(made.ptr(), at++, Item(fields, policy, parent)), ...);
+    });
+    return made.release();
+  }
+
+ private:
+  template <typename Field>
+  static PyObject* Item(const Field& field, return_value_policy policy, handle parent) {
+    const handle item = make_caster<Field>::cast(field, policy, parent);
+    if (!item) throw error_already_set();
+    return item.ptr();
+  }
+};
+
+}  // namespace pybind11::detail
+
+#endif  // KUEUE_BINDINGS_WIRE_H_

@@ -1,0 +1,431 @@
+"""Records that the core fills directly: for each record, a NamedTuple with the fields of `_core.RECORDS`.
+
+Times are in nanoseconds since the Unix epoch. Amounts are the scheduler's integers: thousandths for cpu, and units for
+everything else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from kueuepy.engine.decisions import FlavorMode, PendingReason, PreemptionReason
+    from kueuepy.objects.status import CheckState
+
+# Equal to `_core.EVENT_KINDS` and the table in `kueuepy.platform.visibility.SchedulerEvent`, which a test verifies.
+EventKind: TypeAlias = Literal[
+    "Created",
+    "QuotaReserved",
+    "Admitted",
+    "PodsReady",
+    "Evicted",
+    "QuotaReleased",
+    "Pending",
+    "PreemptionSkipped",
+    "TargetsRecomputed",
+    "Assigned",
+    "UnhealthyNodes",
+    "Finished",
+    "Deleted",
+]
+PlaceView: TypeAlias = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], int], ...]]
+"""The levels of a topology assignment; for each domain, its values and number of pods."""
+
+
+class ConditionView(NamedTuple):
+    """A condition of a workload.
+
+    Attributes:
+        is_true: Whether the status is `True`; conditions with status `Unknown` are not stored.
+        reason: The reason.
+        message: The message, as Kueue writes it.
+        transition: The time of the last change of the status.
+    """
+
+    is_true: bool
+    reason: str
+    message: str
+    transition: int
+
+
+NO_CONDITION = ConditionView(False, "", "", 0)  # noqa: FBT003 - a value by its place
+"""A condition that was never set."""
+
+
+class CheckView(NamedTuple):
+    """An admission check of a workload.
+
+    Attributes:
+        name: The name of the AdmissionCheck.
+        state: The state of the check.
+        message: The message of the check's controller.
+        transition: The time of the last change of the state.
+        retries: The number of retries.
+        retry_after_seconds: The delay after a retry, in seconds.
+        updates: The updates to pod sets, as JSON; an empty string if there are none.
+    """
+
+    name: str
+    state: CheckState
+    message: str
+    transition: int
+    retries: int | None
+    retry_after_seconds: int | None
+    updates: str
+
+
+class StatusView(NamedTuple):
+    """The status of a workload without its conditions and admission.
+
+    Attributes:
+        checks: The admission checks.
+        requeue_count: The number of evictions because of pods that were not ready; `None` if they are not counted.
+        requeue_at: The end of the back-off period.
+        past_execution_seconds: The accumulated execution time that counts towards `maximumExecutionTimeSeconds`.
+        reclaimable: The reclaimable pods by pod set.
+        pods_ready: Whether the pods were reported as ready.
+        active: Whether the workload may run.
+        unhealthy_nodes: The failed nodes of its topology assignment.
+    """
+
+    checks: list[CheckView]
+    requeue_count: int | None
+    requeue_at: int | None
+    past_execution_seconds: int | None
+    reclaimable: dict[str, int]
+    pods_ready: bool
+    active: bool
+    unhealthy_nodes: list[str]
+
+
+class PodSetAdmissionView(NamedTuple):
+    """The admission of a pod set.
+
+    Attributes:
+        name: The name of the pod set.
+        pods: The admitted number of pods.
+        resources: The flavor and amount of each resource.
+        place: The topology assignment; `None` without a topology.
+        delayed: The state of a topology assignment that is delayed until admission checks are ready; an empty string if
+            it is not delayed.
+    """
+
+    name: str
+    pods: int
+    resources: dict[str, tuple[str, int]]
+    place: PlaceView | None
+    delayed: Literal["", "Pending", "Ready"]
+
+
+class AdmissionView(NamedTuple):
+    """The admission of a workload: its ClusterQueue, and the admission of each pod set."""
+
+    cluster_queue: str
+    pod_sets: tuple[PodSetAdmissionView, ...]
+
+
+class AttemptView(NamedTuple):
+    """The fields of a `kueuepy.engine.decisions.FlavorAttempt`."""
+
+    pod_set: int
+    flavor: str
+    mode: FlavorMode
+    borrowing_level: int
+    reason: str
+
+
+class TargetView(NamedTuple):
+    """The fields of a `kueuepy.engine.decisions.Target`."""
+
+    workload: str
+    reason: PreemptionReason
+    cluster_queue: str
+
+
+class DecisionView(NamedTuple):
+    """The decision about one head of a cycle. `pod_sets` is the admission of the pod sets of an admitted workload."""
+
+    verdict: Literal["Pending", "Preempting", "Admitted"]
+    workload: str
+    cluster_queue: str
+    reason: PendingReason
+    message: str
+    admitted: bool
+    borrowing_level: int
+    pod_sets: tuple[PodSetAdmissionView, ...] | None
+    targets: list[TargetView]
+    attempts: list[AttemptView]
+
+
+class CycleView(NamedTuple):
+    """The result of a cycle: the numbers of admitted and evicted workloads, and whether anything else changed."""
+
+    idle: bool
+    admitted: int
+    evicted: int
+    moved: bool
+
+
+class EventView(NamedTuple):
+    """The fields of a `kueuepy.platform.visibility.SchedulerEvent`."""
+
+    time: int
+    cycle: int
+    kind: EventKind
+    workload: str
+    local_queue: str
+    priority_class: str
+    cluster_queue: str
+    reason: str
+    underlying_cause: str
+    preemption_reason: str
+    message: str
+    preemptor: str
+    preemptor_cluster_queue: str
+    queued_since: int
+    since: int | None
+
+
+class ChangeView(NamedTuple):
+    """The ids of an event's workload and of its preemptor (-1 without one), and the reasons."""
+
+    kind: EventKind
+    workload: int
+    preemptor: int
+    reason: str
+    preemption_reason: str
+
+
+class PendingView(NamedTuple):
+    """A pending workload; `position` is its position in the LocalQueue."""
+
+    namespace: str
+    name: str
+    local_queue: str
+    priority: int
+    created: int
+    position: int
+
+
+class ResourceHolding(NamedTuple):
+    """The reserved and admitted amounts of a resource in a flavor, with its quota."""
+
+    resource: str
+    reserved: int
+    admitted: int
+    nominal: int
+    borrowing_limit: int
+    lending_limit: int
+
+
+class FlavorHolding(NamedTuple):
+    """The resources of a flavor, sorted by name."""
+
+    flavor: str
+    resources: list[ResourceHolding]
+
+
+class ConsumedView(NamedTuple):
+    """The usage of a LocalQueue divided by its weight, the time of the last update, and quantities by resource."""
+
+    usage: float
+    updated: int
+    quantities: dict[str, str]
+
+
+class ClusterQueueView(NamedTuple):
+    """The status of a ClusterQueue, and the number of its workloads."""
+
+    name: str
+    cohort: str
+    why_inactive: str
+    message: str
+    active: int
+    inadmissible: int
+    reserving: int
+    admitted: int
+    share: float
+    holdings: list[FlavorHolding]
+
+
+class LocalQueueView(NamedTuple):
+    """The status of a LocalQueue. The holdings are listed by flavor of the ClusterQueue."""
+
+    namespace: str
+    name: str
+    cluster_queue: str
+    runs: bool
+    is_found: bool
+    is_active: bool
+    active: int
+    inadmissible: int
+    reserving: int
+    admitted: int
+    finished: int
+    consumed: ConsumedView | None
+    holdings: list[FlavorHolding]
+
+
+class CohortCell(NamedTuple):
+    """The quota of a Cohort's subtree for one flavor and resource, and the usage of the queues below."""
+
+    flavor: str
+    resource: str
+    subtree_quota: int
+    reserved: int
+
+
+class CohortView(NamedTuple):
+    """A Cohort. `root` is empty if Cohorts form a cycle."""
+
+    name: str
+    parent: str
+    root: str
+    is_declared: bool
+    share: float
+    cells: list[CohortCell]
+
+
+class BacklogView(NamedTuple):
+    """The requests of the pending workloads of a ClusterQueue, and the number of its finished workloads.
+
+    `active`, `inadmissible` and `every` are numbers of equivalence classes: workloads of one class are identical to the
+    scheduler.
+    """
+
+    name: str
+    finished: int
+    asked: list[tuple[str, int]]
+    """Resource and amount."""
+    active: int
+    inadmissible: int
+    every: int
+
+
+class UnadmittedView(NamedTuple):
+    """The number of workloads of a LocalQueue that are not admitted for a given reason."""
+
+    namespace: str
+    local_queue: str
+    cluster_queue: str
+    reason: str
+    underlying_cause: str
+    count: int  # type: ignore[assignment]
+
+
+class NodeRow(NamedTuple):
+    """A Cohort or a ClusterQueue.
+
+    Attributes:
+        name: The name.
+        kind: `ClusterQueue` or `Cohort`.
+        parent: The row of its Cohort; -1 for a root.
+        exists: Whether the object exists. Rows of deleted objects remain.
+        is_active: Whether it is an active ClusterQueue.
+    """
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    parent: int
+    exists: bool
+    is_active: bool
+
+
+class TreeDomain(NamedTuple):
+    """A domain of a topology; `parent` is the row of the domain above, or -1."""
+
+    level: int
+    parent: int
+    value: str
+
+
+class TreeUse(NamedTuple):
+    """The pods of a workload in a leaf, and the requests of one pod."""
+
+    leaf: int
+    workload: str
+    pods: int
+    requests: dict[str, int]
+
+
+class TreeView(NamedTuple):
+    """The topology tree of a flavor.
+
+    In the lists of amounts, each row is a leaf and each column a resource.
+
+    Attributes:
+        topology: The name of the Topology.
+        levels: The levels of the Topology.
+        resources: The resources of the nodes.
+        domains: The domains, level by level.
+        leaves: The row of the domain of each leaf.
+        capacity: The total capacity of the nodes of a leaf.
+        free: The capacity minus the requests of pods that Kueue does not manage.
+        used: The amounts that workloads use.
+        uses: The pods of workloads, by leaf.
+        absent: Nodes with the flavor's labels that belong to no domain, and the reason.
+    """
+
+    topology: str
+    levels: tuple[str, ...]
+    resources: list[str]
+    domains: list[TreeDomain]
+    leaves: list[int]
+    capacity: list[list[int]]
+    free: list[list[int]]
+    used: list[list[int]]
+    uses: list[TreeUse]
+    absent: list[tuple[str, str]]
+
+
+class ItemView(NamedTuple):
+    """An item of a list in a manifest: its offsets in the text, its first line, and its value."""
+
+    start: int
+    stop: int
+    line: int
+    value: Any
+
+
+class AssignedFlavor(NamedTuple):
+    """The flavor and amount of one resource of an admitted pod set."""
+
+    pod_set: str
+    resource: str
+    flavor: str
+    amount: int
+
+
+class DetectedLoop(NamedTuple):
+    """A preemption loop.
+
+    Attributes:
+        seconds: The time of its first detection, in seconds after the start.
+        period: The number of cycles after which it repeats.
+        times: The number of detections.
+        jobs: The rows of its jobs.
+    """
+
+    seconds: float
+    period: int
+    times: int
+    jobs: list[int]
+
+
+class DispatchView(NamedTuple):
+    """The MultiKueue check of a workload, its nominated clusters, and the chosen cluster (-1 without one)."""
+
+    check: str
+    state: CheckState
+    message: str
+    nominated: list[int]
+    cluster: int
+
+
+class CopyView(NamedTuple):
+    """The copy of a workload on a cluster: its id there, whether it has a job, and whether the job has pods."""
+
+    cluster: int
+    workload: int
+    has_job: bool
+    is_active: bool
