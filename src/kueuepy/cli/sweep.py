@@ -294,10 +294,7 @@ def plan(
     target: Annotated[
         str, typer.Option("--target", metavar="TARGET", help="Target to meet, e.g. 'wait_p95(team-a) <= 30m'.")
     ],
-    vary: Annotated[
-        str,
-        typer.Option("--vary", metavar="PATH", help="Path of the field whose smallest sufficient value is searched."),
-    ],
+    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the field to minimise.")],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
     step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between two consecutive values.")] = 1,
@@ -314,10 +311,7 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="YAML file to write the objects to, including the value that was found.",
+            "-o", "--output", metavar="FILE", help="YAML file for the objects, including the value that was found."
         ),
     ] = None,
     picture: Annotated[
