@@ -32,6 +32,7 @@ from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
+from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
@@ -210,9 +211,7 @@ def simulate(
         "missing": missing,
     }
     try:
-        with counting("jobs done") as show, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # they are in the result
-            found = run(cluster, table_, progress=_waiting(show) if show else False, **options)
+        found = _run(cluster, table_, options)
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
@@ -221,6 +220,15 @@ def simulate(
     _print(found, verdicts, json=json)
     if verdicts is not None and not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
+    """Simulate jobs, show the progress, and report the parts that are not modelled, also those that events add."""
+    with counting("jobs done") as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # they are in the result
+        found = run(cluster, jobs, progress=_waiting(show) if show else False, **options)
+    announce(found.not_modelled)
+    return found
 
 
 def _edited(cluster: Cluster, file: str | None) -> Cluster:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kueuepy.engine.facts import number
 from kueuepy.engine.workloads import NO_CONDITION
@@ -199,28 +199,23 @@ def _excess(cell: CellView) -> float:
 
 
 def _never(pod_set: PodSetView, cell: CellView) -> RootCause:
-    facts = {
-        "pod_set": pod_set["name"],
-        "flavor": cell["flavor"],
-        "resource": cell["resource"],
-        "requested": cell["asked"],
-        "maximum": cell["potential"],
-    }
-    return RootCause("NeverFits", f"{cell['flavor']}: {words.cell(cell)}", facts)
+    return _of_cell("NeverFits", pod_set, cell, {"maximum": cell["potential"]})
 
 
 def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
+    more = {"available": cell["available"], "missing": cell["missing"], "node": cell["where"], "limit": cell["limit"]}
+    return _of_cell("QuotaExceeded", pod_set, cell, more)
+
+
+def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:
+    """Return a root cause that concerns one resource of a flavor, with more facts about it."""
     facts = {
         "pod_set": pod_set["name"],
         "flavor": cell["flavor"],
         "resource": cell["resource"],
         "requested": cell["asked"],
-        "available": cell["available"],
-        "missing": cell["missing"],
-        "node": cell["where"],
-        "limit": cell["limit"],
     }
-    return RootCause("QuotaExceeded", f"{cell['flavor']}: {words.cell(cell)}", facts)
+    return RootCause(code, f"{cell['flavor']}: {words.cell(cell)}", facts | more)
 
 
 def _unmatched(pod_set: PodSetView, resources: list[str], flavors: list[FlavorView]) -> RootCause:

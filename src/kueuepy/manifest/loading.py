@@ -10,7 +10,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.decoding import AllValidated, Findings, Validated
 from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
@@ -35,7 +35,7 @@ from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import Configuration, LocalQueue, Object
+from kueuepy.objects import Configuration, LocalQueue, Object, Workload
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
@@ -61,7 +61,8 @@ def load(
 
     Objects in versions v1alpha1, v1alpha2, v1beta1 and v1beta2 of Kueue's API get the defaults of their version, are
     validated like on an API server, and are converted to v1beta2. Fields that kubectl adds are ignored. Kinds that do
-    not affect admission are skipped with a note. References between objects are not checked.
+    not affect admission are skipped with a note. References between objects are not checked. Workloads of a
+    running cluster have been validated by its API server and are not validated again.
 
     Strict mode rejects everything that an API server would reject. Lenient mode makes these corrections and adds a note
     for each: unknown fields are removed; a covered resource without quota gets quota 0; numbers and strings are
@@ -96,7 +97,8 @@ def load(
     source = opened(source)
     live = live_parts(source)
     version = version or next((one.release for one in live if one.release), DEVELOPMENT)
-    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version))
+    served = frozenset(one.name for one in live if one.is_validated)
+    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version), served=served)
     with collector.at_rest():
         try:
             for item in items(source, limits, strict=strict):
@@ -125,8 +127,11 @@ def _repeated(text: str) -> tuple[str, Problem]:
 class _Loader:
     """Collects objects, notes and problems while documents are read."""
 
-    def __init__(self, *, strict: bool, pick: Pick | None, namespace: str, release: Release) -> None:
+    def __init__(
+        self, *, strict: bool, pick: Pick | None, namespace: str, release: Release, served: frozenset[str]
+    ) -> None:
         self._strict = strict
+        self._served = served
         self._release = release
         self._pick = pick
         self._namespace = namespace
@@ -154,6 +159,10 @@ class _Loader:
         """Add the notes on what could not be read from a running cluster; they name the cluster themselves."""
         place, prefix = Item(None, Text(source.name, b"")), f"{source.name}: "
         self._notes += [Note(place, (), note.removeprefix(prefix)) for note in source.notes]
+
+    def _is_served(self, item: Item) -> bool:
+        """Return whether an API server has validated an object, so that its values are not checked again."""
+        return item.text.name in self._served and not item.text.size
 
     def take(self, item: Item) -> None:
         """Read a document: an object, or a list of objects."""
@@ -266,7 +275,8 @@ class _Loader:
         self._configuration = (*found, item)
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
-        findings = Findings(strict=self._strict, validated=self._validated)
+        validated = AllValidated() if self._is_served(item) else self._validated
+        findings = Findings(strict=self._strict, validated=validated)
         obj: Object | None = None
         body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
         if body is not None:
@@ -373,6 +383,8 @@ class _Loader:
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
         for place, (obj, item) in self._objects.items():
+            if isinstance(obj, Workload) and self._is_served(item):
+                continue
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:

@@ -12,9 +12,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors.libraries import imported
-
-from .rewriting import Rewriter, unsupported
-from .values import (
+from kueuepy.selectors.rewriting import Rewriter, unsupported
+from kueuepy.selectors.values import (
     amount,
     compare,
     integer,

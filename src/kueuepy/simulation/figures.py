@@ -158,11 +158,6 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     starved: int
     cost: float | None = None
 
-    @property
-    def preempted_hours(self) -> dict[str, float]:
-        """Another name for `lost_hours`."""
-        return self.lost_hours
-
     def interval(self, name: str) -> tuple[float, float]:
         """Return the 95 % confidence interval of a metric.
 

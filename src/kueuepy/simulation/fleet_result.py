@@ -258,7 +258,11 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": stats["dispatch_wait"]}
     clusters = dict(zip(run.names, (run.fleet.manager, *run.fleet.workers.values()), strict=True))
     facts = {
-        "not_modelled": [f"{name}: {text}" for name, given in clusters.items() for text in not_modelled(given)],
+        "not_modelled": [
+            f"{name}: {text}"
+            for (name, given), options in zip(clusters.items(), run.sites, strict=True)
+            for text in not_modelled(given, (change[2] for change in options["changes"]))
+        ],
         "notes": run.notes,
         "seconds": seconds,
         "warmup": run.options["warmup"] / SECOND,

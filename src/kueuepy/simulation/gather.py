@@ -75,7 +75,7 @@ def result_of(run: Prepared) -> Result:
         for q in cluster.cluster_queues
     }
     facts = {
-        "not_modelled": not_modelled(cluster),
+        "not_modelled": not_modelled(cluster, (change[2] for change in run.options["changes"])),
         "notes": (*run.notes, *_endless(stats["fruitless"], tables["jobs"])),
         "seconds": seconds,
         "warmup": warmup,

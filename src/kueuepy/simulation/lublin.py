@@ -70,34 +70,8 @@ def _incomplete_gamma(shape: float, x: Floats) -> Floats:
     return found
 
 
-def lublin(seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> JobColumns:
-    """Generate rigid parallel jobs with the workload model of Lublin and Feitelson.
-
-    A job has one pod with one cpu for each processor.
-
-    Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise its size is 2 to the power of a
-    random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with probability 0.86, and
-    otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576 the value is rounded to an
-    integer. The size is always rounded to an integer.
-
-    Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
-    otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm is at most 12. Runtimes are whole seconds,
-    at least 1.
-
-    Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. Gaps are shorter
-    in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. The weight of slot i is the
-    probability that Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
-
-    Quantiles of the gamma distributions are interpolated linearly between 4,097 points.
-
-    >>> len(lublin(n=100))
-    100
-
-    Args:
-        seed: Seed of the random number generator; 0 by default.
-        n: The number of jobs, at least 1; 1000 by default.
-        processors: The number of processors of the machine, at least 2; 128 by default.
-        queue: The LocalQueue; `jobs` by default.
+def lublin_jobs(seed: int, n: int, processors: int, queue: str) -> JobColumns:
+    """Return the jobs of `Jobs.lublin`.
 
     Raises:
         InvalidSpecError: `n` or `processors` is too small.

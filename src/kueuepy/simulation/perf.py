@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
-_SECOND = 1_000_000_000
 _AS_KUEUES_TEST: dict[str, Any] = {
     **dict.fromkeys(("every", "cost", "restore", "grace", "cycle", "per_head", "warmup"), 0),
     **dict.fromkeys(("decisions", "runs", "usage", "cycles"), False),

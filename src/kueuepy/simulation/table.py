@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.manifest.text.sources import is_live
-from kueuepy.simulation import generate, items, load, lublin
+from kueuepy.simulation import items, load
 from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column
+from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.observed import of_observed
 from kueuepy.simulation.read import LogOptions, read
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from kueuepy.cluster import Cluster
-    from kueuepy.simulation.distributions import Distribution
     from kueuepy.tables import Columns
 
 
@@ -37,7 +36,7 @@ def _has_workloads(path: str | os.PathLike[str]) -> bool:
 
 
 @checked_methods
-class Jobs(JobColumns):
+class Jobs(GeneratedJobs):
     """A table of jobs; an immutable value.
 
     | column | meaning | default |
@@ -96,15 +95,6 @@ class Jobs(JobColumns):
         if name not in known:
             known[name] = public_column(name, self._columns)
         return known[name]
-
-    @classmethod
-    def _like(cls, table: JobColumns) -> Self:
-        """Return the columns of another table as Jobs."""
-        if isinstance(table, cls):
-            return table
-        found = cls.__new__(cls)
-        found._hold(table._columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - of one room
-        return found
 
     @classmethod
     @spelled_out(LogOptions)
@@ -267,151 +257,6 @@ class Jobs(JobColumns):
             InvalidSpecError: A column contains numbers in one table and texts in another.
         """
         return cls._like(items.concat(tables))
-
-    @classmethod
-    def poisson(
-        cls,
-        queue: str,
-        rate: float | str,
-        runtime: Distribution | Any,
-        requests: Mapping[str, Any],
-        *,
-        n: int | None = None,
-        days: float | None = None,
-        seed: int = 0,
-        **columns: Any,
-    ) -> Self:
-        """Generate the arrivals of a Poisson process.
-
-        >>> Jobs.poisson("team", "30/h", "1h", {"gpu": 1}, n=100, seed=1)
-        <Jobs: 100 jobs of 1 queue in 0.139 days>
-
-        Args:
-            queue: The LocalQueue.
-            rate: The arrival rate: jobs per second, or a text such as `30/h`.
-            runtime: A distribution of runtimes, or one runtime for all jobs.
-            requests: The request of each pod, by resource.
-            n: The number of jobs; exactly one of `n` and `days` must be set.
-            days: The length of the process, in days.
-            seed: Seed of the random number generator; 0 by default.
-            columns: Values for other columns, such as `priority=100`.
-
-        Raises:
-            InvalidSpecError: The rate is invalid, or neither or both of `n` and `days` are set.
-        """
-        found = generate.poisson(queue, rate, runtime, requests, n=n, days=days, seed=seed, **columns)
-        return cls._like(found)
-
-    @classmethod
-    def bursts(
-        cls,
-        queue: str,
-        rate: float | str,
-        size: int,
-        runtime: Distribution | Any,
-        requests: Mapping[str, Any],
-        *,
-        n: int,
-        seed: int = 0,
-        **columns: Any,
-    ) -> Self:
-        """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
-
-        Args:
-            queue: The LocalQueue.
-            rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
-            size: The number of jobs in a batch.
-            runtime: A distribution of runtimes, or one runtime for all jobs.
-            requests: The request of each pod, by resource.
-            n: The number of batches.
-            seed: Seed of the random number generator; 0 by default.
-            columns: Values for other columns, such as `priority=100`.
-
-        Raises:
-            InvalidSpecError: The rate is invalid.
-        """
-        return cls._like(generate.bursts(queue, rate, size, runtime, requests, n=n, seed=seed, **columns))
-
-    @classmethod
-    def diurnal(
-        cls,
-        queue: str,
-        rate: float | str,
-        runtime: Distribution | Any,
-        requests: Mapping[str, Any],
-        *,
-        days: float,
-        peak: str = "14:00",
-        ratio: float = 3,
-        seed: int = 0,
-        **columns: Any,
-    ) -> Self:
-        """Generate the arrivals of a Poisson process whose rate changes with the time of day.
-
-        Args:
-            queue: The LocalQueue.
-            rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
-            runtime: A distribution of runtimes, or one runtime for all jobs.
-            requests: The request of each pod, by resource.
-            days: The length of the process, in days.
-            peak: The time of day with the highest rate; `14:00` by default.
-            ratio: The highest rate divided by the lowest; 3 by default.
-            seed: Seed of the random number generator; 0 by default.
-            columns: Values for other columns, such as `priority=100`.
-
-        Raises:
-            InvalidSpecError: The rate, `peak` or `ratio` is invalid.
-        """
-        day = partial(generate.diurnal, days=days, peak=peak, ratio=ratio, seed=seed)
-        return cls._like(day(queue, rate, runtime, requests, **columns))
-
-    @classmethod
-    def gpu_mix(
-        cls,
-        seed: int = 0,
-        days: float = 7,
-        gpus: int = 400,
-        *,
-        load: float = 0.9,
-        queues: Sequence[str] = ("jobs",),
-    ) -> Self:
-        """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
-
-        Args:
-            seed: Seed of the random number generator; 0 by default.
-            days: The length of the log, in days; 7 by default.
-            gpus: The number of GPUs of the cluster; 400 by default.
-            load: The mean fraction of the GPUs in use; 0.9 by default.
-            queues: The names of the LocalQueues.
-        """
-        return cls._like(generate.gpu_mix(seed=seed, days=days, gpus=gpus, load=load, queues=queues))
-
-    @classmethod
-    def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:
-        """Generate parallel jobs of a supercomputer with the workload model of Lublin and Feitelson.
-
-        Args:
-            seed: Seed of the random number generator; 0 by default.
-            n: The number of jobs, at least 1; 1000 by default.
-            processors: The number of processors of the machine, at least 2; 128 by default.
-            queue: The LocalQueue; `jobs` by default.
-
-        Raises:
-            InvalidSpecError: `n` or `processors` is too small.
-        """
-        return cls._like(lublin.lublin(seed, n, processors, queue))
-
-    @classmethod
-    def profile(cls, path: str) -> Self:
-        """Read the workloads of a generator file of Kueue's scheduler performance test; `kind` is their class.
-
-        Args:
-            path: The generator file, such as `test/performance/scheduler/configs/baseline/generator.yaml`.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or is not a generator file.
-        """
-        return cls._like(generate.profile(path))
 
     def describe(self, cluster: Cluster | None = None) -> Columns:
         """Return the number of jobs and the mean load of each queue.

@@ -33,6 +33,8 @@ _FILE = "controller_manager_config.yaml"
 class ClusterReader(LiveSource):
     """The objects of a running cluster, which are read anew by each iteration."""
 
+    is_validated = True
+
     def __init__(self, connection: Connection) -> None:
         """Find the versions of Kueue's API, the release of Kueue and its Configuration.
 

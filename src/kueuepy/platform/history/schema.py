@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 
 if TYPE_CHECKING:
     import os
@@ -86,6 +87,7 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
     Raises:
         NotFoundError: The file cannot be read.
         InvalidSpecError: The file is not a recording, or has another version.
+        StateError: The file is opened for writing, and another process reads it.
     """
     try:
         mode = "rwc" if writable else "ro"
@@ -108,14 +110,39 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
         connection.close()
         raise InvalidSpecError(f"{path}: is a recording of version {version}; it must be of version {VERSION}")
     if writable:
-        connection.execute("PRAGMA synchronous = FULL")
+        _begin_writing(connection, path)
     return connection
+
+
+def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> None:
+    """Let the recording be read while it is written.
+
+    Raises:
+        StateError: Another process is reading the file, which is not yet prepared for that.
+    """
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        raise StateError(f"{path}: cannot be written while another process reads it: {error}") from None
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def closed(connection: sqlite3.Connection) -> None:
+    """Close a recording that was written, so that it is a single file without a log.
+
+    Readers of a file in WAL mode create `-wal` and `-shm` files, and a reader without write access cannot remove them.
+    If a reader has the file open now, the log is only emptied.
+    """
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
 
 
 def _create(connection: sqlite3.Connection) -> None:
     """Create the tables; a killed process leaves either all of them or none."""
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(
         f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {TABLES} COMMIT;"
     )

@@ -11,7 +11,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history.reduction import content, reduced
-from kueuepy.platform.history.schema import connected, pack, table_of, unpack
+from kueuepy.platform.history.schema import closed, connected, pack, table_of, unpack
 from kueuepy.platform.history.transitions import Transition, transitions
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class RecordingWriter:
     def close(self) -> None:
         """Commit, and close the file."""
         self.commit()
-        self._db.close()
+        closed(self._db)
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
@@ -208,7 +208,7 @@ class RecordingWriter:
             self.set_meta("anonymised", mark)
         elif known[0] != mark:
             self._db.execute("ROLLBACK")
-            self._db.close()
+            closed(self._db)
             how = "with another key" if known[0] and mark else "with a key" if known[0] else "without a key"
             raise InvalidSpecError(f"{path}: was begun {how}; continue it in the same way, or write another file")
 

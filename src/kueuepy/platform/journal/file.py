@@ -49,7 +49,6 @@ CREATE TABLE writer (token TEXT NOT NULL, before TEXT NOT NULL, lock TEXT NOT NU
 """
 
 Durability: TypeAlias = Literal["power", "process"]
-CallRow: TypeAlias = tuple[int, int, str, str, str, int]
 DecisionRow: TypeAlias = tuple[int, str, str, str, str, str, str]
 """A row of `decisions`: cycle, verdict, workload, cluster_queue, reason, flavors, targets."""
 

@@ -66,15 +66,14 @@ class Recorder:
         Raises:
             ApiError: A kind that is not optional cannot be listed or watched.
         """
-        end = None if seconds is None else time.monotonic() + seconds
         self._watches.start()
         try:
-            while not self._watches.stopped.is_set() and (end is None or time.monotonic() < end):
+            for _ in self._watches.rounds(seconds):
                 self._write_batch()
                 if on_commit is not None:
                     on_commit(self.written)
         finally:
-            self._watches.stopped.set()
+            self.stop()
             self._writer.commit()
 
     def _write_batch(self) -> None:

@@ -99,18 +99,17 @@ class Shadow:
         Raises:
             ApiError: A kind that is not optional cannot be listed or watched.
         """
-        end = None if seconds is None else time.monotonic() + seconds
         self._watches.start()
         self._stream = ChangeStream(self._watches.kinds, _HOLD)
         try:
-            while not self._watches.stopped.is_set() and (end is None or time.monotonic() < end):
+            for _ in self._watches.rounds(seconds):
                 for message in self._watches.messages(_BATCH):
                     self.take(message)
                 found = self.judge(time.time_ns())
                 if on_differences is not None:
                     on_differences(found)
         finally:
-            self._watches.stopped.set()
+            self.stop()
 
     def take(self, message: Message) -> None:
         """Add a message of a watch."""

@@ -78,6 +78,16 @@ class Watches:
         for resource in resources:
             threading.Thread(target=self._follow, args=(resource,), daemon=True).start()
 
+    def rounds(self, seconds: float | None) -> Iterator[None]:
+        """Yield again and again until `stopped` is set.
+
+        Args:
+            seconds: The time after which to end; `None` for no limit.
+        """
+        end = None if seconds is None else time.monotonic() + seconds
+        while not self.stopped.is_set() and (end is None or time.monotonic() < end):
+            yield
+
     def messages(self, seconds: float) -> Iterator[Message]:
         """Yield the messages of the next seconds.
 
