@@ -26,7 +26,6 @@ from timing import say_load, sort, taking
 from weeks import NOTHING, crowd, frame_to_frames, lone, steady
 
 import kueuepy as kq
-from kueuepy.simulation import generate
 
 FIGURES = {}
 
@@ -62,7 +61,7 @@ def main(paths, *, record):
     philly = next((jobs for name, jobs in logs.items() if name.startswith("philly")), None)
     if philly is None:
         names = [f"vc{i}" for i in range(15)]
-        philly = generate.gpu_mix(seed=1, days=109, gpus=400, load=0.95, queues=names)
+        philly = kq.Jobs.gpu_mix(seed=1, days=109, gpus=400, load=0.95, queues=names)
     result, _ = timed(f"S4 {len(philly)} jobs", lambda: kq.simulate(kq.sim.cluster_of(philly), philly))
     print(f"   {result.stats['cycles']} cycles, mean wait {result.kpis.wait_mean / 3600:.1f} h")
     cluster, jobs = crowd(20_000)

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 import kueuepy as kq
-from kueuepy.simulation import generate
 
 GPU = "nvidia.com/gpu"
 NOTHING = kq.sim.Recording(decisions=False, runs=False, usage=False)
@@ -55,5 +54,5 @@ def crowd(n):
 
 def lone(n):
     """Return a cluster of one queue with one GPU, and `n` jobs of one GPU at a load of 0.8."""
-    jobs = generate.poisson("q", 1.0, kq.sim.Exponential(0.8), {GPU: 1}, n=n)
+    jobs = kq.Jobs.poisson("q", 1.0, kq.sim.Exponential(0.8), {GPU: 1}, n=n)
     return kq.Cluster(kq.ResourceFlavor("default"), queues(["q"], 1)), jobs

@@ -188,6 +188,15 @@ def imports(path: Path) -> set[str]:
     return (found & set(MODULES)) - {"", module_name(path)}
 
 
+def test_imports_are_absolute():
+    assert [
+        relative(path)
+        for path in PYTHON_FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ] == []
+
+
 def test_no_file_imports_from_the_package_root():
     asking = {
         relative(path)

@@ -1,7 +1,7 @@
 """Kueue's admission decisions, exactly, without a cluster.
 
-Import it as `kq`. The names that most programs need are in `kueuepy` itself, the others in its modules. Each name is
-loaded when it is first used.
+Import it as `kq`. The names that most programs need are in `kueuepy` itself. All other names are in its modules. Each
+name is loaded when it is first used.
 
 | module | contents |
 | --- | --- |
@@ -170,7 +170,7 @@ if not TYPE_CHECKING:
     _load, __dir__ = _home.facade(__name__)
 
     def __getattr__(name: str) -> object:
-        """Return the version, or load a public name and keep it."""
+        """Return the version, or import a public name and cache it."""
         if name == "__version__":
             from kueuepy.profiles.version import installed  # noqa: PLC0415 - reads the metadata of the package
 

@@ -1,4 +1,4 @@
-"""The public names of each facade, and the modules from which it loads them when they are first used."""
+"""The public names of each facade module, with the modules that define them; each name is imported on first use."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ _EAGER = ("kueuepy.objects", "kueuepy.errors")
 
 
 def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a facade."""
+    """Return the functions `__getattr__` and `__dir__` for a facade module."""
     home = {public: module for module, names in HOME[name].items() for public in names.split()}
     rooms = ROOMS.get(name, {})
 
     def load(public: str) -> object:
-        """Load a public name and keep it."""
+        """Import a public name and cache it."""
         if public in rooms:
             found: object = import_module(rooms[public])
         elif public in home:
@@ -125,7 +125,7 @@ def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]
 
 
 def _missing(name: str, public: str, known: set[str]) -> str:
-    """Return the error message for a name that a facade does not have; it suggests another facade or a similar name."""
+    """Return the error message for an unknown name in a facade, with a suggestion: another facade or a similar name."""
     message = f"module {name!r} has no attribute {public!r}"
     if public.startswith("_"):
         return message

@@ -1,6 +1,6 @@
 """Records that a Scheduler's methods return: parts of decisions and explanations, differences, tables, rack maps.
 
-The records that programs match most often, such as `Admitted` and `Explanation`, are in `kueuepy` itself.
+The records that programs use most often, such as `Admitted` and `Explanation`, are in `kueuepy` itself.
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ class LiveSource:
     Attributes:
         name: The source as the user wrote it, such as `cluster:prod`.
         release: The release of Kueue, such as `v0.18`; an empty string if it is unknown.
-        notes: Notes on what could not be read, and which defaults are used instead.
+        notes: Notes on the objects that could not be read, and on the defaults that are used instead.
         stamp: The resourceVersion of the list of each kind that has been read.
         time: The time of reading or, for a recording, of the state, in nanoseconds since the Unix epoch.
+        is_validated: Whether the objects come directly from an API server, which validated them when they were written.
     """
 
     name: str
@@ -29,6 +30,7 @@ class LiveSource:
     notes: list[str]
     stamp: dict[str, str]
     time: int
+    is_validated: bool = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the objects."""

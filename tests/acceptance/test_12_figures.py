@@ -96,7 +96,7 @@ def test_VM_06_metrics_of_a_run_with_one_waiting_job():
     assert figures.goodput == pytest.approx((4 + 2 / 1.5) / 6)
     assert (figures.wait_p50, figures.wait_p95, figures.longest_wait) == (0, 3600, 3600)
     assert figures.borrowed_hours == {"default/cpu": pytest.approx(2 * 2)}
-    assert figures.preempted_hours == {}
+    assert figures.lost_hours == {}
     assert figures.jain == pytest.approx((8 + 4) ** 2 / (2 * (8**2 + 4**2)))
 
 
@@ -104,7 +104,7 @@ def test_VM_06_metrics_of_a_run_with_two_preemptions():
     figures = _compared().kpis["reclaim"]
     # Two jobs of a lose an hour each, and run from 2 h to 4 h; those of b from 1 h to 3 h.
     assert (figures.finished, figures.seconds) == (6, 4 * 3600)
-    assert figures.preempted_hours == {"default/cpu": pytest.approx(2)}
+    assert figures.lost_hours == {"default/cpu": pytest.approx(2)}
     assert figures.borrowed_hours == {"default/cpu": pytest.approx(2 * 1)}
     assert figures.utilisation == {"default/cpu": pytest.approx((12 + 2) / 16)}
     assert figures.slowdown == pytest.approx((4 * 1 + 2 * 2) / 6)

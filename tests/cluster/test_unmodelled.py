@@ -228,3 +228,42 @@ def test_fidelity_is_json():
     found = msgspec.json.decode(msgspec.json.encode(kq.fidelity()))
     assert found["feature_gates"]["ConcurrentAdmission"]["effect"] == "not modelled"
     assert found["fields"]["Cohort"]["status.effectiveQuotas"][0] == "not modelled"
+
+
+def planned(*events):
+    rows = [{"queue": "team", "submit": 0, "runtime": 1, "cpu": 1}]
+    return kq.simulate(kq.Cluster(FLAVOR, team()), rows, events=events).not_modelled
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        team(effective_quotas=QUOTAS),
+        kq.sim.Edit("ClusterQueue/team:concurrentAdmissionPolicy", {"migration": {"mode": "TryPreferredFlavors"}}),
+    ],
+    ids=["object", "edit"],
+)
+def test_a_field_that_an_event_adds_is_reported(change):
+    (text,) = planned(kq.sim.Event(30, change))
+    assert text.startswith('ClusterQueue "team": ')
+    assert planned(kq.sim.Event(30, change), kq.sim.Event(40, change)) == (text,)
+    assert planned(kq.sim.Event(30, kq.sim.Edit("ClusterQueue/team:quota[any/cpu].nominalQuota", 2))) == ()
+
+
+def test_an_event_of_a_fleet_is_reported_with_its_cluster():
+    fleet = kq.Fleet({"w1": kq.Cluster(FLAVOR, team()), "w2": kq.Cluster(FLAVOR, team())})
+    rows = [{"queue": "team", "submit": 0, "runtime": 1, "cpu": 1}]
+    change = kq.fleet.On("w2", team(effective_quotas=QUOTAS))
+    (text,) = kq.simulate(fleet, rows, events=[kq.sim.Event(30, change)]).not_modelled
+    assert text.startswith('w2: ClusterQueue "team": status.effectiveQuotas')
+
+
+def test_a_file_of_events_can_add_a_part_that_is_not_modelled(tmp_path, capsys):
+    path = tmp_path / "events.yaml"
+    path.write_text(
+        "- when: 1h\n  apply:\n    apiVersion: kueue.x-k8s.io/v1beta2\n    kind: ClusterQueue\n    metadata:\n"
+        f"      name: late\n      annotations: {{{PREEMPTION_CONFIG}: heroes}}\n"
+    )
+    command = ["simulate", "examples/week/teams.yaml", "--jobs", "examples/week/jobs.csv", "--until", "1d"]
+    assert main([*command, "--at", str(path)]) == 4
+    assert capsys.readouterr().out.startswith('not modelled: ClusterQueue "late": metadata.annotations')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy.replay.runner import replay
+from kueuepy.replay import replay
 
 pytestmark = pytest.mark.sanitizer
 API = "kueue.x-k8s.io/v1beta2"

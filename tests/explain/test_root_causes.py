@@ -183,3 +183,60 @@ def test_running_and_finished_workloads_have_no_root_cause():
     assert root(scheduler) is None
     scheduler.finish("job")
     assert root(scheduler) is None
+
+
+def test_an_admission_gate():
+    scheduler = after(kq.Cluster(FLAVOR, queue()))
+    pods = (kq.PodSet.of(requests={"cpu": 1}),)
+    gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/later"}
+    scheduler.submit(kq.Workload("job", queue_name="q", annotations=gate, pod_sets=pods))
+    scheduler.settle()
+    found = root(scheduler)
+    assert (found.code, found.facts) == ("AdmissionGated", {"reason": "AdmissionGated"})
+    assert "example.com/later" in found.text
+
+
+def test_a_workload_on_hold():
+    condition = kq.objects.Condition("QuotaReserved", status="False", reason="OnHold", message="its job is not ready")
+    pods = (kq.PodSet.of(requests={"cpu": 1}),)
+    status = kq.objects.WorkloadStatus(conditions=(condition,))
+    scheduler = after(kq.Cluster(FLAVOR, queue(), kq.Workload("job", queue_name="q", pod_sets=pods, status=status)))
+    found = root(scheduler)
+    assert (found.code, found.text, found.facts) == ("OnHold", "its job is not ready", {"reason": "OnHold"})
+
+
+def test_pods_that_are_not_ready():
+    waits = kq.objects.WaitForPodsReady(timeout=300, block_admission=True)
+    cluster = kq.Cluster(FLAVOR, queue(), configuration=kq.Configuration(wait_for_pods_ready=waits))
+    scheduler = after(cluster, ("first", 1), ("job", 1))
+    found = root(scheduler)
+    assert (found.code, found.facts) == ("WaitingForPodsReady", {"reason": "WaitingForPodsReady"})
+    scheduler.pods_ready("default/first")
+    scheduler.settle()
+    assert root(scheduler) is None
+
+
+def test_a_request_that_a_limit_range_forbids():
+    limits = kq.objects.LimitRange("small", limits=(kq.objects.LimitRangeItem(type="Container", max={"cpu": 2}),))
+    scheduler = after(kq.Cluster(FLAVOR, queue(), limits), ("job", 3))
+    found = root(scheduler)
+    assert (found.code, found.facts) == ("InvalidWorkload", {"reason": "Misconfigured"})
+    assert "above the limitRange max" in found.text
+
+
+def test_a_flavor_search_that_continues():
+    """The next cycle starts with the second flavor, which is too small, although the first one has capacity again."""
+    flavors = FLAVOR, kq.ResourceFlavor("small")
+    queues = [
+        kq.ClusterQueue.of(name, {"default": {"cpu": cpu}, "small": {"cpu": 0}}, cohort_name="all")
+        for name, cpu in (("lender", 2), ("q", 0))
+    ]
+    scheduler = kq.Scheduler(kq.Cluster(flavors, queues))
+    scheduler.submit({"name": "first", "queue": "lender", "cpu": 2}, {"name": "job", "queue": "q", "cpu": 2})
+    scheduler.cycle()
+    assert root(scheduler).code == "QuotaExceeded"
+    scheduler.finish("first")
+    found = root(scheduler)
+    assert (found.code, found.facts) == ("SearchContinues", {"reason": "ExceedsMaxQuota"})
+    (decision,) = scheduler.cycle()
+    assert isinstance(decision, kq.Pending)

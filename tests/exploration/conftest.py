@@ -3,7 +3,6 @@
 import pytest
 
 import kueuepy as kq
-from kueuepy.simulation import generate
 
 GPU = "nvidia.com/gpu"
 CELL = f"h100/{GPU}"
@@ -26,7 +25,7 @@ def arrivals(seed, n=40):
     """Jobs of both teams at a load of about 1.2."""
     return kq.Jobs.concat(
         [
-            generate.poisson(name, "14/h", kq.sim.Exponential("20m"), {GPU: 1}, n=n, seed=seed, priority=10 * place)
+            kq.Jobs.poisson(name, "14/h", kq.sim.Exponential("20m"), {GPU: 1}, n=n, seed=seed, priority=10 * place)
             for place, name in enumerate(("team-a", "team-b"))
         ]
     )

@@ -8,7 +8,6 @@ import pytest
 import kueuepy as kq
 from exploration.conftest import GPU
 from kueuepy.lab.exploration.remaining import Runtimes
-from kueuepy.simulation import generate
 
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 
@@ -46,7 +45,7 @@ def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
 
 @pytest.fixture(scope="module")
 def small():
-    log = generate.poisson("q", "11/h", kq.sim.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
+    log = kq.Jobs.poisson("q", "11/h", kq.sim.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 4}}))
     return cluster, log, kq.lab.calibrate(cluster, log, jobs=50, n=20)
 
@@ -73,7 +72,7 @@ def test_an_estimate_reports_its_coverage(small):
 
 
 def test_a_log_without_waits_cannot_be_calibrated():
-    log = generate.poisson("q", "1/h", 60, {GPU: 1}, n=50)
+    log = kq.Jobs.poisson("q", "1/h", 60, {GPU: 1}, n=50)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 9}}))
     with pytest.raises(kq.errors.InvalidSpecError, match="0 jobs wait a minute"):
         kq.lab.calibrate(cluster, log)

@@ -3,7 +3,6 @@
 import pytest
 
 import kueuepy as kq
-from kueuepy.simulation import generate
 
 
 def cluster_of(trees=1, **rules):
@@ -18,7 +17,7 @@ def cluster_of(trees=1, **rules):
 
 def jobs_of(trees=1):
     """The same jobs in each tree."""
-    burst = generate.poisson("q", "40/h", kq.sim.Exponential("20m"), {"cpu": 1}, n=60, seed=1)
+    burst = kq.Jobs.poisson("q", "40/h", kq.sim.Exponential("20m"), {"cpu": 1}, n=60, seed=1)
     parts = [
         burst.assign(queue=f"default/{name}{tree}", priority=place)
         for tree in range(trees)

@@ -8,7 +8,6 @@ import pytest
 import kueuepy as kq
 from exploration.conftest import GPU, team
 from kueuepy.lab.exploration.remaining import Runtimes
-from kueuepy.simulation import generate
 
 
 def scheduler_of(*rows, **options):
@@ -61,7 +60,7 @@ def test_runtimes_come_from_a_log_by_queue():
     log = kq.Jobs({"queue": ["q", "q", "other"], "submit": [0, 1, 2], "runtime": [100, 100, 999]})
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b"})
     assert kq.lab.eta(scheduler, "default/b", log, n=5).seconds == (100,) * 5
-    drawn = generate.poisson("q", "1/h", 100, {GPU: 1}, n=3)
+    drawn = kq.Jobs.poisson("q", "1/h", 100, {GPU: 1}, n=3)
     assert kq.lab.eta(scheduler, "default/b", drawn, n=5).seconds == (100,) * 5
     with pytest.raises(kq.errors.NotFoundError, match='LocalQueue "default/q"'):
         kq.lab.eta(scheduler, "default/b", {"default/x": 3}, n=1)
@@ -86,7 +85,7 @@ def test_results_depend_on_the_seed_and_not_on_threads():
     scheduler = scheduler_of(*({"name": f"j{i}"} for i in range(9)))
 
     def future(seed):
-        return generate.poisson("q", "6/h", kq.sim.Exponential(900), {GPU: 1}, n=20, seed=seed, priority=5)
+        return kq.Jobs.poisson("q", "6/h", kq.sim.Exponential(900), {GPU: 1}, n=20, seed=seed, priority=5)
 
     one, two = (
         kq.lab.eta(scheduler, "default/j8", kq.sim.Exponential(900), n=20, future=future, threads=threads)
@@ -135,7 +134,7 @@ def test_with_random_arrivals_the_risk_is_the_probability_of_an_arrival():
     scheduler.settle()
 
     def future(seed):
-        return generate.poisson("team-b", "0.5/h", 60, {GPU: 4}, n=3, seed=seed)
+        return kq.Jobs.poisson("team-b", "0.5/h", 60, {GPU: 4}, n=3, seed=seed)
 
     found = kq.lab.risk(scheduler, "default/notebook", within="1h", future=future, n=400)
     assert found.low < 1 - math.exp(-0.5) < found.high

@@ -18,7 +18,6 @@ from kueuepy.lab.exploration.remaining import Runtimes
 from kueuepy.lab.exploration.survival import KaplanMeier
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import RecordingWriter
-from kueuepy.simulation import generate
 from live.server import events
 
 
@@ -121,7 +120,7 @@ def test_unfinished_jobs_of_the_history_arrive_with_longer_runtimes():
 def log_of(seed, hours):
     rates = (("a", "5/h", kq.sim.LogNormal("20m", 1.0), 1), ("b", "1/h", kq.sim.Exponential("1h"), 2))
     parts = [
-        generate.poisson(queue, rate, runtime, {GPU: gpus}, n=int(rate[0]) * hours, seed=seed + place)
+        kq.Jobs.poisson(queue, rate, runtime, {GPU: gpus}, n=int(rate[0]) * hours, seed=seed + place)
         for place, (queue, rate, runtime, gpus) in enumerate(rates)
     ]
     return kq.Jobs.concat(parts).sort()

@@ -10,7 +10,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.cli.kubectl import main as kubectl
-from kueuepy.errors import ApiError, UnsupportedError
+from kueuepy.errors import ApiError, InvalidSpecError, UnsupportedError
 from kueuepy.platform.apiserver import ClusterReader, Connection
 from kueuepy.platform.importer import import_cluster
 from live.server import TOKEN, Answer, events, recorded
@@ -285,3 +285,17 @@ def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster)
             assert ("", parts[-2] if "configmaps" in parts else parts[-1]) in allowed
     assert [item["kind"] for item in items] == ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
     assert main(["rbac", "--service-account", "x"]) == 2
+
+
+def test_what_the_api_server_has_accepted_is_not_checked_again(cluster):
+    """A newer release of Kueue may accept values that this package rejects in files."""
+    place = next(key for key in cluster.answers if key[0] == WORKLOADS)
+    found = json.loads(cluster.answers[place].body)
+    pod = found["items"][0]["spec"]["podSets"][0]["template"]["spec"]
+    pod["containers"][0]["imagePullPolicy"] = "Later"
+    pod["later"] = True
+    cluster.answers[place].body = json.dumps(found).encode()
+    assert import_cluster("cluster:").report.counts == {"finished": 135, "pending": 7}
+    written = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", **found["items"][0]}
+    with pytest.raises(InvalidSpecError, match=r"later: unknown field"):
+        kq.load(written)

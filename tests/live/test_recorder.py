@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -407,6 +408,30 @@ def test_an_anonymised_recording_has_the_same_decisions(tmp_path):
         shares.append(kq.live.verify(tmp_path / f"{name}.db"))
     assert len(shares[0].decisions) == len(shares[1].decisions)
     assert shares[1].share >= shares[0].share - 0.03
+
+
+def test_a_closed_recording_is_a_single_file(tmp_path):
+    path = tmp_path / "history.db"
+    RecordingWriter(path, source="cluster:prod").close()
+    with closing(Recording(path)) as reader:
+        assert reader.meta["source"] == "cluster:prod"
+    assert [file.name for file in tmp_path.iterdir()] == ["history.db"]
+
+
+def test_a_recording_that_is_closed_while_it_is_read_stays_readable(tmp_path):
+    path = tmp_path / "history.db"
+    writer = RecordingWriter(path, source="cluster:prod")
+    with closing(Recording(path)) as reader:
+        assert reader.meta["source"] == "cluster:prod"
+        writer.close()
+        again = RecordingWriter(path)
+        again.set_meta("source", "cluster:next")
+        again.commit()
+        assert reader.meta["source"] == "cluster:next"
+    again.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["history.db"]
+    with closing(Recording(path)) as reader:
+        assert reader.meta["source"] == "cluster:next"
 
 
 @pytest.mark.parametrize("text", ["not a database at all, but long enough to be one", ""])

@@ -11,7 +11,6 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
 from kueuepy.lab import rl  # noqa: E402
-from kueuepy.simulation import generate  # noqa: E402
 from kueuepy.simulation.moments import scheduler_of  # noqa: E402
 
 GPU = "nvidia.com/gpu"
@@ -28,7 +27,7 @@ def cluster(nominal=(4, 4, 4), **fields):
 def jobs(seed, load=(1.6, 0.6, 0.3), hours=24):
     """Jobs at these parts of 4 GPUs a queue."""
     tables = [
-        generate.poisson(name, f"{12 * part}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=hours / 24, seed=seed)
+        kq.Jobs.poisson(name, f"{12 * part}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=hours / 24, seed=seed)
         for name, part in zip("abc", load, strict=True)
     ]
     return kq.Jobs.concat(tables).sort()

@@ -15,7 +15,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 import kueuepy as kq  # noqa: E402
 from kueuepy.lab import rl  # noqa: E402
 from kueuepy.lab.rl import QuotaEnv, QuotaVectorEnv  # noqa: E402
-from kueuepy.simulation import generate  # noqa: E402
 
 GPU = "nvidia.com/gpu"
 NAMES = ("a", "b", "c")
@@ -37,7 +36,7 @@ def cluster(cohort="all", reclaim="Any"):
 def jobs(seed):
     """Six hours of jobs with two priorities, at a load of about 1."""
     tables = [
-        generate.poisson(name, f"{per_hour}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=0.25, seed=seed)
+        kq.Jobs.poisson(name, f"{per_hour}/h", kq.sim.Exponential("20m"), {GPU: 1}, days=0.25, seed=seed)
         for name, per_hour in zip(NAMES, (18, 9, 4), strict=True)
     ]
     table = kq.Jobs.concat(tables).sort()

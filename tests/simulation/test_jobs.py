@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.simulation import generate
 from kueuepy.simulation.distributions import draws
 
 GPU = "nvidia.com/gpu"
@@ -122,14 +121,14 @@ def test_a_first_configuration_and_its_warnings():
 
 
 def test_generators_are_reproducible_by_seed():
-    first = generate.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
+    first = kq.Jobs.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
     gaps = -np.log1p(-draws(5, "gap q", 8)) * 60
     assert (first.exact()["submit"] // 1000).tolist() == (
         np.floor(np.cumsum(gaps) * 1e9).astype(np.int64) // 1000
     ).tolist()
-    assert list(generate.gpu_mix(seed=2, days=1)) == list(generate.gpu_mix(seed=2, days=1))
-    assert len(generate.bursts("q", "1/h", 5, "1m", {"cpu": 1}, n=3)) == 15
-    day = generate.diurnal("q", "100/h", "1m", {"cpu": 1}, days=10, ratio=9)
+    assert list(kq.Jobs.gpu_mix(seed=2, days=1)) == list(kq.Jobs.gpu_mix(seed=2, days=1))
+    assert len(kq.Jobs.bursts("q", "1/h", 5, "1m", {"cpu": 1}, n=3)) == 15
+    day = kq.Jobs.diurnal("q", "100/h", "1m", {"cpu": 1}, days=10, ratio=9)
     hour = (day.exact()["submit"] // HOUR) % 24
     assert ((hour >= 12) & (hour < 16)).sum() > 3 * ((hour >= 0) & (hour < 4)).sum()
 

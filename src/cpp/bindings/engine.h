@@ -1,4 +1,4 @@
-// Contents of the Python class Engine.
+// Implementation of the Python class Engine.
 #ifndef KUEUE_BINDINGS_ENGINE_H_
 #define KUEUE_BINDINGS_ENGINE_H_
 
@@ -56,7 +56,7 @@ struct Legend {
 // or finalizers.
 class SharedEngine {
  public:
-  // The engine may have a state, whose names are taken to be in use.
+  // If the engine has a state, all names of the state are assumed to be in use.
   explicit SharedEngine(std::shared_ptr<Engine> engine)
       : shared_(std::make_shared<Shared>(std::move(engine))),
         tidy_at_(std::max(kFewEntries, 2 * EntriesOf(shared_->engine->state()))) {}
@@ -80,9 +80,9 @@ class SharedEngine {
     return std::unique_ptr<SharedEngine>(new SharedEngine(shared_, tidy_at_));
   }
 
-  // Runs `use` on the engine exclusively, after copying the state if a fork shares it. A Python finalizer
-  // that runs during another call on this engine may read the engine, but not change it. `use` returns a
-  // value.
+  // Runs `use` with exclusive access to the engine, after copying the state if a fork shares it. A Python
+  // finalizer that runs during another call on this engine may read the engine, but not change it. `use`
+  // returns a value.
   template <typename Use>
   auto Write(Use use) {
     const Lock lock(*this);
@@ -116,7 +116,7 @@ class SharedEngine {
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
-  // Returns the legend of the ids in the current results of calls.
+  // Returns the legend that defines the ids in the current results of calls.
   std::shared_ptr<const Legend> legend() {
     const Lock lock(*this);
     return legend_;

@@ -38,7 +38,7 @@ void ForEachObject(const py::handle& dict, const char* key, const std::string& w
   }
 }
 
-// Appends a text that represents the value. Different values have different texts. Keys are sorted, and
+// Appends a string that represents the value. Different values have different strings. Keys are sorted, and
 // strings are prefixed with their length. Keys with the values null, "" or [] are treated as absent, since
 // Kueue omits them when it writes objects.
 void AppendCanonical(std::string* text, const py::handle& value);

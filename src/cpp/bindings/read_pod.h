@@ -16,7 +16,7 @@ namespace kueue::python {
 PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
 
 // Returns the template of a pod with one container that requests these amounts, by resource. The amounts must
-// be texts of quantities.
+// be quantities in their string form.
 using Requested = std::vector<std::pair<std::string, std::string>>;
 PodTemplate PodRequesting(const Requested& requests);
 

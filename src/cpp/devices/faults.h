@@ -21,7 +21,7 @@ struct FieldError {
 };
 using FieldErrors = std::vector<FieldError>;
 
-// Quotes a text as Go's %q does.
+// Quotes a string as Go's %q does.
 std::string GoQuote(absl::string_view text);
 
 // `value` is printed unchanged; the default prints null.

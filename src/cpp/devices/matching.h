@@ -15,7 +15,7 @@ namespace kueue {
 std::string ClaimPath(size_t pod_set, size_t claim);
 std::string RequestPath(const std::string& claim_path, size_t request);
 
-// Returns the text of a "not found" error of the Kubernetes client.
+// Returns the message of a "not found" error of the Kubernetes client.
 std::string NotFoundText(absl::string_view resource, const std::string& name);
 
 // Returns the claim template with this name, or null if it does not exist. `context.objects` owns the

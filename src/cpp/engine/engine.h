@@ -97,8 +97,8 @@ class Engine {
   void ApplyResourceSlice(const std::string& name, ResourceSlice slice, bool changed);
   void DeleteResourceSlice(const std::string& name);
 
-  // Creates a workload. There must be no other workload with its key. The returned id is valid until the
-  // workload is removed.
+  // Creates a workload. No other workload may have the same key. The returned id is valid until the workload
+  // is removed.
   WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
   // Handles an update of the workload's API object. `changed` is true if the spec differs from the previous
   // spec.

@@ -1,19 +1,23 @@
-// Mirrors pkg/scheduler/fair_sharing_iterator.go (kueue ff69552e79).
+// Mirrors pkg/scheduler/fair_sharing_iterator.go (kueue ff69552e79). Kueue computes the shares of all heads
+// of a tree again for each head. Admitting a head changes only the usage of the nodes above its queue. The
+// share of any other node is therefore computed once, and each cohort keeps its contenders in a heap.
 #include "fairness/tournament.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <set>
+#include <string>
 
 #include "absl/types/span.h"
 
 namespace kueue {
 namespace {
 
-constexpr size_t kNobody = static_cast<size_t>(-1);
+absl::Span<const FlavorResourceAmount> UsageOf(const Head& head) { return {head.usage, head.usage_size}; }
 
-// Returns whether the head requests a flavor resource that the node with this share borrows.
 bool Borrows(const Head& head, const Share& share) {
-  return std::any_of(head.usage, head.usage + head.usage_size, [&share](const FlavorResourceAmount& entry) {
+  const absl::Span<const FlavorResourceAmount> usage = UsageOf(head);
+  return std::any_of(usage.begin(), usage.end(), [&share](const FlavorResourceAmount& entry) {
     return entry.amount > Amount(0) &&
            std::find(share.borrowed.begin(), share.borrowed.end(), entry.fr) != share.borrowed.end();
   });
@@ -22,99 +26,154 @@ bool Borrows(const Head& head, const Share& share) {
 }  // namespace
 
 Tournament::Tournament(State& state, const std::vector<Head>& heads)
-    : state_(state), heads_(heads), standings_(heads.size()) {
-  for (size_t i = 0; i < heads.size(); ++i) by_queue_[state.forest().Name(heads[i].queue)] = i;
-  for (const auto& [name, index] : by_queue_) order_.push_back(index);
+    : state_(state), heads_(heads), is_left_(heads.size()) {
+  const Forest& forest = state.forest();
+  std::map<std::string, size_t> by_queue;
+  for (size_t i = 0; i < heads.size(); ++i) by_queue[forest.Name(heads[i].queue)] = i;
+  for (const auto& [name, index] : by_queue) {
+    order_.push_back(index);
+    is_left_[index] = true;
+    const NodeId queue = heads[index].queue;
+    if (forest.Parent(queue) != kNoId) trees_[forest.Root(queue)].heads.push_back(index);
+  }
+  remaining_ = order_.size();
   std::stable_sort(order_.begin(), order_.end(), [&heads](size_t a, size_t b) {
     if (heads[a].fits != heads[b].fits) return heads[a].fits;
     return heads[a].queue_time < heads[b].queue_time;
   });
 }
 
-bool Tournament::IsLeft(size_t index) const {
-  return by_queue_.count(state_.forest().Name(heads_[index].queue)) > 0;
-}
-
 size_t Tournament::Pop() {
-  while (!IsLeft(order_[next_])) ++next_;
+  while (!is_left_[order_[next_]]) ++next_;
   size_t winner = order_[next_];
   const NodeId queue = heads_[winner].queue;
-  if (state_.forest().Parent(queue) != kNoId) {
-    const NodeId root = state_.forest().Root(queue);
-    ComputeShares(root);
-    winner = RunTournament(root);
-  }
-  by_queue_.erase(state_.forest().Name(heads_[winner].queue));
+  if (state_.forest().Parent(queue) != kNoId) winner = PopFrom(state_.forest().Root(queue));
+  is_left_[winner] = false;
+  --remaining_;
   return winner;
 }
 
-void Tournament::ComputeShares(NodeId root) {
-  for (const auto& [name, index] : by_queue_) {
-    if (state_.forest().Root(heads_[index].queue) == root) ComputeSharesOf(index);
+size_t Tournament::PopFrom(NodeId root) {
+  Tree& tree = trees_[root];
+  if (!tree.is_built || tree.may_saturate) {
+    Build(root, tree);
+  } else {
+    Replace(tree.last);
   }
+  const size_t winner = brackets_[root].front().head;
+  tree.last = heads_[winner].queue;
+  return winner;
 }
 
-void Tournament::ComputeSharesOf(size_t index) {
+void Tournament::Build(NodeId root, Tree& tree) {
   const Forest& forest = state_.forest();
-  const Head& head = heads_[index];
-  // Kueue subtracts the usage again, which does not restore saturated values. Undoing is faster and gives the
-  // same result if nothing saturates.
-  const bool saturates = Saturates(head);
-  std::optional<Trial> trial;
-  if (!saturates) trial.emplace(state_);
-  const absl::Span<const FlavorResourceAmount> usage(head.usage, head.usage_size);
-  for (const FlavorResourceAmount& entry : usage) state_.quota.Add(head.queue, entry.fr, entry.amount);
-  AncestorShares& standing = standings_[index];
-  standing.at.clear();
-  for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
-    standing.at.emplace_back(forest.Parent(node), DominantResourceShare(state_, node));
+  if (!tree.is_built) {
+    tree.is_built = true;
+    tree.may_saturate = MaySaturate(tree);
   }
-  if (!saturates) return;
-  for (const FlavorResourceAmount& entry : usage) state_.quota.Remove(head.queue, entry.fr, entry.amount);
+  if (tree.may_saturate) computed_.resize(heads_.size());
+  std::set<std::pair<int, NodeId>> cohorts;  // By their distance from the root, negated.
+  for (size_t head : tree.heads) {
+    if (!is_left_[head]) continue;
+    if (tree.may_saturate) ComputeShares(head);
+    int above = 0;
+    for (NodeId node = forest.Parent(heads_[head].queue); node != root; node = forest.Parent(node)) ++above;
+    for (NodeId node = forest.Parent(heads_[head].queue); node != kNoId; node = forest.Parent(node)) {
+      cohorts.emplace(-above--, node);
+      brackets_[node].clear();
+    }
+  }
+  for (size_t head : tree.heads) {
+    if (is_left_[head]) Enter(head, heads_[head].queue);
+  }
+  for (const auto& [distance, cohort] : cohorts) {
+    if (cohort != root) Enter(brackets_[cohort].front().head, cohort);
+  }
 }
 
-bool Tournament::Saturates(const Head& head) const {
-  return std::any_of(head.usage, head.usage + head.usage_size, [&](const FlavorResourceAmount& entry) {
-    return state_.quota.WouldSaturate(head.queue, entry.fr, entry.amount);
+void Tournament::Replace(NodeId queue) {
+  const Forest& forest = state_.forest();
+  NodeId cohort = forest.Parent(queue);
+  RemoveFirst(brackets_[cohort]);
+  for (NodeId above = forest.Parent(cohort); above != kNoId; cohort = above, above = forest.Parent(above)) {
+    RemoveFirst(brackets_[above]);
+    const Bracket& below = brackets_[cohort];
+    if (!below.empty()) Enter(below.front().head, cohort);
+  }
+}
+
+void Tournament::Enter(size_t head, NodeId child) {
+  Contender contender{head, child, ShareWith(head, child), false};
+  contender.borrows = Borrows(heads_[head], contender.share);
+  Bracket& bracket = brackets_[state_.forest().Parent(child)];
+  bracket.push_back(std::move(contender));
+  std::push_heap(bracket.begin(), bracket.end(),
+                 [this](const Contender& a, const Contender& b) { return IsBefore(b, a); });
+}
+
+void Tournament::RemoveFirst(Bracket& bracket) {
+  std::pop_heap(bracket.begin(), bracket.end(),
+                [this](const Contender& a, const Contender& b) { return IsBefore(b, a); });
+  bracket.pop_back();
+}
+
+Share Tournament::ShareWith(size_t head, NodeId node) {
+  if (!computed_.empty()) {
+    for (const auto& [computed, share] : computed_[head]) {
+      if (computed == node) return share;
+    }
+  }
+  const Trial trial(state_);
+  for (const FlavorResourceAmount& entry : UsageOf(heads_[head]))
+    state_.quota.Add(heads_[head].queue, entry.fr, entry.amount);
+  return DominantResourceShare(state_, node);
+}
+
+// Kueue subtracts the usage again, which does not restore saturated values, and the rest of the cycle sees
+// the difference.
+void Tournament::ComputeShares(size_t head) {
+  const Forest& forest = state_.forest();
+  const NodeId queue = heads_[head].queue;
+  const absl::Span<const FlavorResourceAmount> usage = UsageOf(heads_[head]);
+  for (const FlavorResourceAmount& entry : usage) state_.quota.Add(queue, entry.fr, entry.amount);
+  computed_[head].clear();
+  for (NodeId node = queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
+    computed_[head].emplace_back(node, DominantResourceShare(state_, node));
+  }
+  for (const FlavorResourceAmount& entry : usage) state_.quota.Remove(queue, entry.fr, entry.amount);
+}
+
+bool Tournament::MaySaturate(const Tree& tree) const {
+  absl::flat_hash_map<FlavorResourceId, Amount> most;
+  for (size_t head : tree.heads) {
+    for (const FlavorResourceAmount& entry : UsageOf(heads_[head])) {
+      Amount& sum = most[entry.fr];
+      sum += entry.amount;
+      sum += entry.amount;  // The head is admitted, and its addition is tried once more.
+    }
+  }
+  return std::any_of(tree.heads.begin(), tree.heads.end(), [&](size_t head) {
+    const absl::Span<const FlavorResourceAmount> usage = UsageOf(heads_[head]);
+    return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
+      return state_.quota.WouldSaturate(heads_[head].queue, entry.fr, most.at(entry.fr));
+    });
   });
 }
 
-size_t Tournament::RunTournament(NodeId cohort) const {
-  const Forest& forest = state_.forest();
-  size_t best = kNobody;
-  const auto consider = [&](size_t candidate) {
-    if (candidate != kNobody && (best == kNobody || Less(candidate, best, cohort))) best = candidate;
-  };
-  for (NodeId child : forest.ChildCohorts(cohort)) consider(RunTournament(child));
-  for (NodeId child : forest.ChildQueues(cohort)) {
-    const auto entry = by_queue_.find(forest.Name(child));
-    if (entry != by_queue_.end()) consider(entry->second);
-  }
-  return best;
-}
-
-const Share& Tournament::ShareAt(size_t head, NodeId cohort) const {
-  for (const auto& [node, share] : standings_[head].at) {
-    if (node == cohort) return share;
-  }
-  static const Share* const none = new Share;
-  return *none;
-}
-
-bool Tournament::Less(size_t a, size_t b, NodeId cohort) const {
-  const Head &left = heads_[a], &right = heads_[b];
+// Contenders that are equal are ordered as Kueue visits them: child Cohorts, then ClusterQueues, by name.
+bool Tournament::IsBefore(const Contender& a, const Contender& b) const {
+  const Head &left = heads_[a.head], &right = heads_[b.head];
   const FeatureGates& gates = state_.config.gates;
   if (gates.prioritize_preemptor_workloads && left.is_preemptor != right.is_preemptor)
     return left.is_preemptor;
-  const Share &left_share = ShareAt(a, cohort), &right_share = ShareAt(b, cohort);
-  if (gates.fair_sharing_prioritize_non_borrowing) {
-    const bool left_borrows = Borrows(left, left_share), right_borrows = Borrows(right, right_share);
-    if (left_borrows != right_borrows) return right_borrows;
-  }
-  if (const int order = CompareShares(left_share, right_share); order != 0) return order < 0;
+  if (gates.fair_sharing_prioritize_non_borrowing && a.borrows != b.borrows) return b.borrows;
+  if (const int order = CompareShares(a.share, b.share); order != 0) return order < 0;
   if (gates.priority_sorting_within_cohort && left.priority != right.priority)
     return left.priority > right.priority;
-  return left.queue_time < right.queue_time;
+  if (left.queue_time != right.queue_time) return left.queue_time < right.queue_time;
+  const Forest& forest = state_.forest();
+  if (forest.IsClusterQueue(a.child) != forest.IsClusterQueue(b.child)) return forest.IsClusterQueue(b.child);
+  return forest.Name(a.child) < forest.Name(b.child);
 }
 
 }  // namespace kueue

@@ -3,9 +3,10 @@
 #ifndef KUEUE_FAIRNESS_TOURNAMENT_H_
 #define KUEUE_FAIRNESS_TOURNAMENT_H_
 
-#include <map>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "fairness/share.h"
 #include "quota/quota.h"
 #include "state/state.h"
@@ -29,35 +30,56 @@ class Tournament {
   // Uses at most one head per queue; a later head of the same queue replaces an earlier head. The references
   // must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
-  bool HasNext() const { return !by_queue_.empty(); }
-  // Returns the index of the next head at the current usage, and removes it. Cohort trees, and ClusterQueues
-  // without a cohort, share no quota; Kueue processes them in the random order of a Go map. This order
-  // matters only if trees share nodes of a topology. Here, the next tree is the tree of the first remaining
-  // head. For this purpose, heads that fit come first, and heads are then ordered by queue time and by queue
-  // name.
+  bool HasNext() const { return remaining_ > 0; }
+  // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller may
+  // only add usage to the queue of the head returned last, and at most the usage of that head. Cohort trees,
+  // and ClusterQueues without a cohort, share no quota with one another. Kueue processes them in the random
+  // iteration order of a Go map. This order matters only if trees share nodes of a topology. Here, the next
+  // tree is the tree of the first remaining head. For this purpose, heads that fit come first, and heads are
+  // then ordered by queue time and by queue name.
   size_t Pop();
 
  private:
-  // Shares of the nodes on the path from the queue of one head to the root, each stored with its parent.
-  struct AncestorShares {
-    std::vector<std::pair<NodeId, Share>> at;
+  // The best head below a child of a cohort, with the share of that child as if the head were admitted.
+  struct Contender {
+    size_t head;
+    NodeId child;
+    Share share;
+    bool borrows;  // The head requests a flavor resource that the child borrows.
   };
-  bool IsLeft(size_t index) const;
-  void ComputeShares(NodeId root);
-  // Computes the shares as if the head were admitted.
-  void ComputeSharesOf(size_t index);
-  // Returns whether admitting the head would make the usage of a node exceed the range of Amount.
-  bool Saturates(const Head& head) const;
-  size_t RunTournament(NodeId cohort) const;
-  bool Less(size_t a, size_t b, NodeId cohort) const;
-  const Share& ShareAt(size_t head, NodeId cohort) const;
+  // The contenders of the children of a cohort, as a heap with the best contender at the front.
+  using Bracket = std::vector<Contender>;
+  struct Tree {
+    std::vector<size_t> heads;
+    bool is_built = false;
+    bool may_saturate = false;
+    NodeId last =
+        kNoId;  // Queue of the head returned last. The brackets above it are updated at the next Pop().
+  };
+
+  size_t PopFrom(NodeId root);
+  void Build(NodeId root, Tree& tree);
+  // Updates the brackets above the queue of a head that was removed.
+  void Replace(NodeId queue);
+  void Enter(size_t head, NodeId child);
+  void RemoveFirst(Bracket& bracket);
+  Share ShareWith(size_t head, NodeId node);
+  // Stores the shares of all nodes above the queue of a head as if the head were admitted.
+  void ComputeShares(size_t head);
+  // Returns whether the usage of a node may exceed the range of Amount when heads of the tree are admitted.
+  bool MaySaturate(const Tree& tree) const;
+  bool IsBefore(const Contender& a, const Contender& b) const;
 
   State& state_;
   const std::vector<Head>& heads_;
-  std::map<std::string, size_t> by_queue_;  // Remaining heads by queue name.
-  std::vector<size_t> order_;               // Indexes of all heads, in the order in which trees are selected.
-  size_t next_ = 0;                         // No head before this position of `order_` remains.
-  std::vector<AncestorShares> standings_;
+  std::vector<bool> is_left_;  // By head.
+  size_t remaining_ = 0;
+  std::vector<size_t> order_;  // Indexes of all heads, in the order in which trees are selected.
+  size_t next_ = 0;            // No head before this position of `order_` remains.
+  absl::flat_hash_map<NodeId, Tree> trees_;
+  absl::flat_hash_map<NodeId, Bracket> brackets_;
+  // Only in trees that may saturate: by head, the shares of the nodes above its queue.
+  std::vector<std::vector<std::pair<NodeId, Share>>> computed_;
 };
 
 }  // namespace kueue

@@ -33,7 +33,8 @@ struct DispatcherOptions {
   Time gate_timeout = 300 * kSecond;
   // If true, a round is over as soon as the time reaches its deadline; if false, only after the deadline.
   bool is_virtual_time = false;
-  // If a worker has a workload of the same name, it counts as a copy even if another actor created it.
+  // If a worker has a workload of the same name, that workload counts as a copy even if another actor created
+  // it.
   bool finds_by_name = false;
 };
 

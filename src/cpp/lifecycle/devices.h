@@ -43,7 +43,8 @@ bool IsDeviceRefusal(const Message& message);
 DeviceQueueing& EditDevices(Workload& workload);
 // Records an event that would requeue or move a workload without devices.
 void NoteChange(Workload& workload);
-// Removes the known devices of a workload that is no longer in its queue nor in the list of its LocalQueue.
+// Removes the known devices of a workload that is neither in its queue nor in the list of its LocalQueue
+// anymore.
 void ForgetDevices(Workload& workload);
 // NoteSpec() records a change of the spec. TakeNoteOfSpec() returns whether a change was recorded, and clears
 // the record.

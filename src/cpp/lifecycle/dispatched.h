@@ -10,7 +10,7 @@ namespace kueue {
 // Returns the id of the reason with this name. The reason need not be an enumerator of Reason.
 Reason InternReason(State& state, const char* name);
 
-// Returns whether a closed preemption gate forbids the workload to preempt.
+// Returns whether a closed preemption gate prevents the workload from preempting others.
 bool HasClosedPreemptionGate(const State& state, const Workload& workload);
 // Opens a preemption gate. If it was the last closed gate and the workload is pending, the workload is
 // retried.

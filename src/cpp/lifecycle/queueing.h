@@ -1,5 +1,5 @@
-// Kueue's queue manager. On every change of a workload or a queue, it updates which workloads are in which
-// queues. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+// Kueue's queue manager. On every change to a workload or a queue, the manager updates which workloads are in
+// which queues. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_QUEUEING_H_
 #define KUEUE_LIFECYCLE_QUEUEING_H_
 

@@ -9,8 +9,8 @@
 
 namespace kueue {
 
-// The reason for which the workload controller considers the workload blocked from queuing; kNone if it is
-// not blocked. Mirrors getQueueBlocker.
+// The reason why the workload controller considers the workload blocked from queuing; kNone if it is not
+// blocked. Mirrors getQueueBlocker.
 struct QueueBlocker {
   enum class Kind : uint8_t {
     kNone,

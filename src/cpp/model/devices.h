@@ -17,8 +17,8 @@
 
 namespace kueue {
 
-// A source of a mapping in Configuration.resources.deviceClassMappings. The source charges a counter or a
-// capacity instead of a number of devices.
+// A source of a mapping in Configuration.resources.deviceClassMappings. The source charges quota for the
+// consumed amount of a counter or a capacity instead of for the number of devices.
 struct DeviceSource {
   bool is_capacity = false;
   std::string name, driver;

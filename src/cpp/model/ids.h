@@ -53,7 +53,7 @@ class Interner {
   Shared<Table> table_;
 };
 
-// Maps texts to ids. Copies share the map in parts until one of them changes a part.
+// Maps strings to ids. Copies share the map in parts until one of them changes a part.
 class IdsByText {
  public:
   size_t size() const { return size_; }
@@ -70,7 +70,7 @@ class IdsByText {
   }
   void Erase(absl::string_view text) { size_ -= parts_[PartOf(text)].erase(text); }
   void Clear() { *this = IdsByText(); }
-  // Calls `use` for each text and its id, in arbitrary order.
+  // Calls `use` for each string and its id, in arbitrary order.
   template <typename Use>
   void ForEach(Use use) const {
     for (const Part& part : parts_) {
@@ -81,7 +81,7 @@ class IdsByText {
  private:
   using Part = absl::flat_hash_map<std::string, int32_t>;
   static constexpr size_t kParts = 256;
-  // Texts differ mostly at their end.
+  // Most of the strings differ only near the end.
   static size_t PartOf(absl::string_view text) {
     size_t hash = text.size();
     for (size_t i = text.size() > 6 ? text.size() - 6 : 0; i < text.size(); ++i)

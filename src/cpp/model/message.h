@@ -1,5 +1,5 @@
 // Facts from which the text of a condition is rendered on demand (text/text.h). The scheduling rules
-// themselves contain no texts.
+// themselves create no strings.
 #ifndef KUEUE_MODEL_MESSAGE_H_
 #define KUEUE_MODEL_MESSAGE_H_
 

@@ -220,7 +220,8 @@ class Paged {
   size_t size_ = 0;
   static constexpr size_t kManyChecks = 64;  // For each element.
   size_t checks_ = 0;
-  // A copy exists or existed, and pages may be shared with it. Set by the threads that copy, which only read.
+  // A copy exists or existed, so pages might be shared with it. Set by the threads that copy, which only
+  // read.
   mutable std::atomic<bool> may_share_{false};
 };
 

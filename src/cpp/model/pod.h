@@ -57,8 +57,8 @@ struct PodTemplate {
   std::vector<NodeSelectorTerm> affinity_terms;
   std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
   std::vector<PodResourceClaim> resource_claims;
-  // The remaining fields that determine whether the scheduler treats two pods as equal, as a text that is
-  // equal only for equal fields. Adjust() never changes these fields. See SpecShape.
+  // The remaining fields that determine whether the scheduler treats two pods as equal, as a string. Strings
+  // are equal only if the fields are equal. Adjust() never changes these fields. See SpecShape.
   std::string shape;
 };
 

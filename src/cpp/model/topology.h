@@ -16,7 +16,7 @@ namespace kueue {
 
 inline constexpr const char kHostname[] = "kubernetes.io/hostname";
 
-// Amounts by resource name, sorted by name: thousandths for cpu, units for all other resources.
+// Amounts by resource name, sorted by name, in millicores for cpu and in whole units for all other resources.
 using ResourceAmounts = std::map<std::string, int64_t>;
 
 enum class NodeReadiness : uint8_t {
@@ -77,7 +77,7 @@ inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b)
   return a.levels == b.levels && a.domains == b.domains;
 }
 
-// The reason why a pod set could not be placed, in structured form. text/text.h renders it as a text. The
+// The reason why a pod set could not be placed, in structured form. text/text.h renders it as a message. The
 // comments below list the fields that each kind uses.
 struct PlacementFailure {
   enum class Kind : uint8_t {

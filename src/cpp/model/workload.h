@@ -28,7 +28,7 @@ struct PodSetSpec {
   std::shared_ptr<const PodTemplate> pod_template;
   std::string group;  // topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
   std::shared_ptr<const TopologyRequest> topology;  // Null: none.
-  std::string topology_request;  // Canonical text of the request; part of the equivalence class.
+  std::string topology_request;  // Canonical string form of the request; part of the equivalence class.
 };
 
 // Spec of a workload. Workloads with equal specs may share one object.

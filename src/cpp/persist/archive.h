@@ -34,7 +34,7 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration may have values that are not enumerators. The state contains the meaning of these
+// Whether an enumeration can have values that are not enumerators. The state contains the meaning of these
 // values.
 template <typename T>
 inline constexpr bool kIsOpen = false;

@@ -72,7 +72,7 @@ struct Codec<Quantity> {
   }
 
  private:
-  // Limit of the number of digits and of the exponent. Products of quantities stay far below it.
+  // Limit on the number of digits and on the exponent. Products of quantities stay far below it.
   static constexpr size_t kMost = 1000;
 };
 

@@ -15,7 +15,7 @@ namespace kueue {
 // depend only on the present contents and not on the history.
 std::string SaveState(const State& state);
 
-// Loads a saved state. Returns InvalidArgument if the text was not written by SaveState(), and
+// Loads a saved state. Returns InvalidArgument if the data was not written by SaveState(), and
 // FailedPrecondition if its version is unknown. Safe for arbitrary input.
 absl::StatusOr<State> LoadState(absl::string_view text);
 

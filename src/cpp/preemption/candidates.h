@@ -47,7 +47,7 @@ class LazyOrder {
  public:
   // Returns the i-th candidate in order. The array must be the same in each call.
   const Candidate& At(Candidate* items, size_t size, size_t i, const CandidateOrder& order);
-  // Tells that the array is sorted.
+  // Marks the array as sorted.
   void Finish(size_t size) { sorted_ = size; }
 
  private:
@@ -79,7 +79,7 @@ class CandidateList {
 };
 
 // All workloads of a tree that use a contested flavor resource, shared by all preemptors of a cycle. Searches
-// go through those in queues that use more than their quota.
+// consider only the workloads in queues that use more than their quota.
 class TreeCandidates {
  public:
   TreeCandidates(NodeId root, const std::vector<FlavorResourceId>& contested)
@@ -90,7 +90,7 @@ class TreeCandidates {
   // Lists the workloads on the first call, and does nothing on later calls. The list contains their current
   // state, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
-  // Finds the exceeding queues, unless `epoch` equals the one of the last call.
+  // Finds the exceeding queues, unless `epoch` equals the epoch of the last call.
   void Update(const State& state, int64_t epoch);
 
   // A queue that uses more than its own quota, and whose Cohorts below the root do so too.

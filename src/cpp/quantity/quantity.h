@@ -22,7 +22,7 @@ constexpr int kMaxQuantityExponent = 1000;  // Absolute value of the exponent af
 // Format used to print a value. Comparisons ignore it.
 enum class QuantityFormat : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 
-// An exact number with the format of the text from which it was parsed.
+// An exact number with the format of the string from which it was parsed.
 class Quantity {
  public:
   Quantity() = default;
@@ -71,12 +71,12 @@ class Quantity {
   QuantityFormat format_ = QuantityFormat::kDecimalSI;
 };
 
-// Returns the text that Kubernetes prints for a quantity parsed from `text`. Some non-canonical texts ("+5",
-// "1.500", "12E6") are kept unchanged. Requires that Parse() accepts the text.
+// Returns the text that Kubernetes prints for a quantity parsed from `text`. Some non-canonical strings
+// ("+5", "1.500", "12E6") are kept unchanged. Requires that Parse() accepts the text.
 std::string PrintedText(absl::string_view text);
 
-// Converts a request or usage to an integer: thousandths for cpu, units for all other resources, rounded up
-// and clamped to the range of int64 (pkg/resources/requests.go:ResourceValue).
+// Converts a request or usage to an integer, in millicores for cpu and in whole units for all other
+// resources, rounded up and clamped to the range of int64 (pkg/resources/requests.go:ResourceValue).
 int64_t ResourceValue(absl::string_view resource, const Quantity& quantity);
 
 // Converts a quota to an amount. Like ResourceValue, but values of at least (2^63-1)/1000 cores or 2^63-1

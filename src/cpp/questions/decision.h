@@ -37,7 +37,7 @@ struct DecisionRecord {
 };
 
 // Create a record from an entry. Decided() is for entries of a completed cycle, Asked() for entries of a
-// nomination that changed nothing.
+// dry-run nomination, which does not change the state.
 DecisionRecord Decided(const State& state, const Entry& entry);
 DecisionRecord Asked(const State& state, const Entry& entry);
 

@@ -9,7 +9,7 @@
 namespace kueue {
 
 // Kueue evicts no workload when quota is reduced. Returns the workloads that a preemptor would select to
-// bring every queue back to its allowed usage: Workloads of borrowing queues come first, then workloads with
+// bring every queue back to its allowed usage: workloads of borrowing queues come first, then workloads with
 // lower priority, then workloads with a later reservation. Each of these evictions is necessary. Leaves no
 // visible changes.
 std::vector<WorkloadId> MustLeave(State& state);

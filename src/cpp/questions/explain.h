@@ -21,8 +21,8 @@ struct NodeFacts {
   Amount nominal, subtree, usage;
   Amount guaranteed;  // Quota that is never lent to the parent.
   Amount borrowing_limit, lending_limit;
-  // Quota available to the node, including everything that its ancestors would lend. Negative if quota is
-  // over-admitted.
+  // Quota available to the node, including everything that its ancestors would lend. Negative if the usage
+  // exceeds the quota.
   Amount available;
 };
 
@@ -56,7 +56,8 @@ struct FlavorResourceFacts {
   NodeId where;  // Node whose quota or limit is binding.
   Limit limit;
   bool may_preempt;  // Whether preemption is considered for this flavor resource.
-  Amount missing;    // Amount that would have to be released. Exceeds `asked` if quota is over-admitted.
+  Amount missing;  // Amount that would have to be released. Exceeds `asked` if the usage already exceeds the
+                   // quota.
   std::vector<NodeFacts> path;  // From the queue up to the root.
   // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. May
   // be empty for a request that does not fit, because unlimited values cannot be raised.

@@ -97,10 +97,11 @@ struct Job {
   NodeId queue = kNoId;  // Queue in which the job is pending or whose quota it uses.
   int32_t term = 0;      // Incremented whenever the job gets or loses quota.
   int32_t runs = 0, evictions = 0;
-  FlavorId flavor = kNoId;               // Flavor of the first resource in the last admission.
-  int32_t assigned = -1;                 // Code of the last admission; see Recorder::AssignedOf().
-  int32_t preemptor = -1;                // Last preemptor.
-  int32_t outcome_reason = 0, rule = 0;  // Reason of the last eviction, and of the preemption.
+  FlavorId flavor = kNoId;  // Flavor of the first resource in the last admission.
+  int32_t assigned = -1;    // Code of the last admission; see Recorder::AssignedOf().
+  int32_t preemptor = -1;   // Last preemptor.
+  // Reason for the last eviction; `rule` is the reason for the preemption if it was one.
+  int32_t outcome_reason = 0, rule = 0;
   JobState state = JobState::kToCome;
   bool borrowed = false;  // The last admission borrowed quota.
   bool promised = false;  // The job's own queue had enough unused nominal quota when the job was submitted.

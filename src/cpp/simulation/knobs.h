@@ -17,7 +17,7 @@ struct Knobs {
   std::vector<int32_t> sums;
 
   // Adds `by` to `values` and clamps the results to the bounds. The values must be within the bounds before
-  // the call. The results are rounded such that the sums stay constant: remainders are assigned to the
+  // the call. The results are rounded so that the sums stay constant: remainders are assigned to the
   // parameters with the largest fractional parts. Ties are broken in favor of the first parameter.
   void Move(absl::Span<const double> by, absl::Span<int64_t> values) const;
 };

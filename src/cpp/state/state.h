@@ -71,8 +71,8 @@ struct ClusterQueue {
   std::vector<CheckIds> checks;   // Sorted by name.
   bool covers_pods = false;
   // `only_topology`: all flavors have a topology, so every workload gets a topology assignment.
-  // `provisioned`: flavors whose topology is assigned after a ProvisioningRequest. `multi_kueue`: topologies
-  // are assigned on the workers.
+  // `provisioned`: flavors whose topology is assigned after a ProvisioningRequest. `multi_kueue`: topology
+  // assignments are made in the worker clusters.
   bool only_topology = false;
   std::vector<FlavorId> provisioned;
   bool multi_kueue = false;
@@ -410,8 +410,8 @@ class Trial {
   size_t quota_mark_, capacity_mark_;
 };
 
-// Returns the causes for which the queue is inactive, such as a missing flavor or check; empty if the queue
-// is active.
+// Returns the reasons why the queue is inactive, such as a missing flavor or check; empty if the queue is
+// active.
 Inactivity InactivityOf(const State& state, NodeId queue);
 
 }  // namespace kueue

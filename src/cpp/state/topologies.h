@@ -34,7 +34,7 @@ struct ClusterPod {
   bool IsProgressing() const { return !is_over && !is_leaving; }
 };
 
-// Demand of one pod of a pod set on its node. Equal for all workloads of a class.
+// Requests of one pod of a pod set, and its requirements for the node. Equal for all workloads of a class.
 struct PodDemand {
   std::shared_ptr<const PodTemplate> of;  // Template of the pod.
   PodAmounts requests;                    // Sorted by resource name.
@@ -44,7 +44,8 @@ struct PodDemand {
   int32_t request_number = kNoId, pod_number = kNoId;
 };
 
-// Demands of the pods of a class. Copies of a state share the demands, but each copy assigns its own ids.
+// The PodDemand of each pod set of an equivalence class. Copies of a state share these values, but each copy
+// assigns its own ids.
 struct ClassDemands {
   struct Number {
     int pod_set;
@@ -52,7 +53,7 @@ struct ClassDemands {
     int32_t number;
   };
   std::shared_ptr<const std::vector<PodDemand>> pod_sets;
-  absl::InlinedVector<Number, 1> numbers;  // Ids of the node demands, by pod set and flavor.
+  absl::InlinedVector<Number, 1> numbers;  // Ids of the NodeDemand values, by pod set and flavor.
 
   const Number* Find(int pod_set, FlavorId flavor) const {
     for (const Number& known : numbers) {
@@ -65,8 +66,8 @@ struct ClassDemands {
 // Rebuilt on demand; not saved.
 struct TopologyCaches {
   TopologyCapacity capacity;
-  Interner demands;  // Node demands as texts.
-  // Topology requests and pod requests as texts. PodDemand contains their ids.
+  Interner demands;  // NodeDemand values in string form.
+  // Topology requests and pod requests in string form. PodDemand contains their ids.
   Interner requests, pods;
   std::vector<NodeDemand> demand_of_id;  // By the ids of `demands`.
   std::vector<ClassDemands> of_class;    // By class.
@@ -87,15 +88,15 @@ struct Topologies {
 
 // Updates the trees and their usage from nodes, pods, flavors and quota reservations.
 void RebuildTopologies(State& state);
-// Returns the demands of the pods of a class, by pod set. NumberedDemandsOf() also returns the ids assigned
-// by this state. The references are invalidated by the next rebuild and when a class is added.
+// Returns the PodDemand of each pod set of an equivalence class. NumberedDemandsOf() also returns the ids
+// assigned by this state. The references are invalidated by the next rebuild and when a class is added.
 const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls);
 ClassDemands& NumberedDemandsOf(State& state, ClassId cls);
 // Returns the requests of one pod of the template, sorted by resource name.
 PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted);
-// Returns the id of a node demand. Demands with equal texts have equal ids.
+// Returns the id of a NodeDemand. Equal values have equal ids.
 int32_t DemandId(State& state, const NodeDemand& demand);
-// Returns the leaves of the flavor's tree that satisfy the node demand with this id.
+// Returns the leaves of the flavor's tree that satisfy the NodeDemand with this id.
 std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& capacity, int32_t demand);
 
 // Add (`sign` is 1) or remove (`sign` is -1) the topology usage of a workload with a quota reservation.

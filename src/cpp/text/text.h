@@ -1,4 +1,4 @@
-// Renders facts as the texts that Kueue writes, word for word.
+// Renders facts as the messages that Kueue writes, word for word.
 #ifndef KUEUE_TEXT_TEXT_H_
 #define KUEUE_TEXT_TEXT_H_
 

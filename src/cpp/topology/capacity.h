@@ -16,7 +16,8 @@
 
 namespace kueue {
 
-// Requests of one pod, sorted by resource name: thousandths for cpu, units for all other resources.
+// Requests of one pod, sorted by resource name, in millicores for cpu and in whole units for all other
+// resources.
 using PodAmounts = Requests;
 
 // Log of changed leaves. Each reader remembers the position up to which it has read.
@@ -43,7 +44,7 @@ class CountTable;
 struct EligibleLeaves;
 struct KnownPlacements;
 // Results derived from the capacity of the leaves: counts of domains by query (counts.h), eligible leaves by
-// id of the node demand (eligibility.h), and placements (known.h). Copies start empty.
+// id of the NodeDemand (eligibility.h), and placements (known.h). Copies start empty.
 struct CapacityCache {
   CapacityCache();
   ~CapacityCache();

@@ -28,7 +28,7 @@ struct CountQuery {
   PodAmounts requests;
   std::optional<PodAmounts> leader;
   std::shared_ptr<const EligibleLeaves> eligible;
-  int32_t demand = 0;        // Id of the node demand from which `eligible` was computed.
+  int32_t demand = 0;        // Id of the NodeDemand from which `eligible` was computed.
   bool as_if_empty = false;  // Ignore the usage of pods placed by topology assignments.
   bool by_affinity = false;  // Whether to sum up the weights of preferred node affinity terms.
   int32_t slice_size = 1;

@@ -23,7 +23,7 @@ struct NodeDemand {
   // Used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 
-  // Returns a text that is equal only for equal demands.
+  // Returns a string. Strings are equal only if the demands are equal.
   std::string Key() const;
 };
 

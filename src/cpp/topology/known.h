@@ -17,7 +17,7 @@ struct SharedPlacement {
 };
 
 struct KnownPlacements {
-  // The ids of the topology request, of a worker's requests, of the leader's requests and of the node demand;
+  // The ids of the topology request, of a worker's requests, of the leader's requests and of the NodeDemand;
   // the count; the flags `as_if_empty`, `implied` and `forgets_affinity`.
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t, bool, bool, bool>;
   struct Known {

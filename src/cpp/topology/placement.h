@@ -26,7 +26,7 @@ struct PlacementQuery {
   PodAmounts requests;
   std::optional<PodAmounts> leader;  // Requests of the leader, in the same form.
   std::shared_ptr<const EligibleLeaves> eligible;
-  int32_t demand = 0;  // Id of the node demand.
+  int32_t demand = 0;  // Id of the NodeDemand.
   // Ids of the topology request, of a worker's requests and of the leader's requests; see known.h.
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;

@@ -81,8 +81,10 @@ app.command(
 app.command("import", short_help="Import the state of a running cluster or a dump.", epilog=importing.EXAMPLES)(
     importing.import_
 )
-app.command("record", short_help="Record what happens in a cluster.", epilog=record.EXAMPLES)(record.record)
-app.command("rbac", short_help="Print the permissions that reading a cluster needs.", epilog=rbac.EXAMPLES)(rbac.rbac)
+app.command("record", short_help="Record the history of a cluster.", epilog=record.EXAMPLES)(record.record)
+app.command("rbac", short_help="Print the permissions that are needed to read a cluster.", epilog=rbac.EXAMPLES)(
+    rbac.rbac
+)
 app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
     verify.verify
 )
@@ -99,9 +101,9 @@ app.command("compare", short_help="Compare the results of jobs under two policie
 app.command("simulate", short_help="Simulate jobs on a cluster configuration.", epilog=simulate.EXAMPLES)(
     simulate.simulate
 )
-app.command("sweep", short_help="Simulate jobs under many policies; find the best.", epilog=sweep.SWEEP_EXAMPLES)(
-    sweep.sweep
-)
+app.command(
+    "sweep", short_help="Simulate jobs under many policies, and find the best one.", epilog=sweep.SWEEP_EXAMPLES
+)(sweep.sweep)
 app.command("plan", short_help="Find the smallest quota that meets a target.", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
 app.command("delays", short_help="Measure how much groups of jobs delay each other.", epilog=explore.DELAYS_EXAMPLES)(
     explore.delays

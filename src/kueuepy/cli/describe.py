@@ -55,7 +55,7 @@ def start(
     """Create a Scheduler with the objects and jobs of files, and run cycles until nothing changes.
 
     One file may be a state saved by `import --save`; the objects and jobs of the other files are then added to it. A
-    running cluster or a recording is used in the state in which it is, without running cycles.
+    running cluster or a recording is used in its current state, without running cycles.
 
     Args:
         files: Names of files or directories; `-` is standard input.

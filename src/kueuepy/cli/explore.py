@@ -154,8 +154,8 @@ def eta(
     """Estimate when a pending workload gets quota, by simulating many futures with randomly drawn runtimes.
 
     With --history, remaining runtimes are drawn from the jobs of the same queue and user, given how long each workload
-    has run, and new jobs arrive as in the recorded period. Unfinished jobs count with the time that they have run.
-    Without --history and --future no other jobs arrive, so the estimate is too early.
+    has run, and new jobs arrive as in the recorded period. Jobs that have not finished are treated as censored at the
+    time that they have run. Without --history and --future no other jobs arrive, so the estimate is too early.
     """
     if (runtimes is None) == (history is None):
         raise InvalidSpecError("--runtimes or --history: one of them must be given, and only one")

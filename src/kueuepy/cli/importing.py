@@ -27,7 +27,7 @@ def import_(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="YAML or JSON of kubectl get, directories, -, cluster:CONTEXT, or a recording.",
+            help="YAML or JSON output of kubectl get, directories, - (stdin), cluster:CONTEXT, or a recording.",
         ),
     ],
     *,
@@ -41,12 +41,14 @@ def import_(
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option("--save", metavar="FILE", help="File to save the state to; by default it is not saved."),
+        typer.Option("--save", metavar="FILE", help="File to save the state to; by default, the state is not saved."),
     ] = None,
     stopping: Annotated[
         str,
         typer.Option(
-            "--stopping", metavar="TIME", help="Time until the pods of an evicted job terminate and release its quota."
+            "--stopping",
+            metavar="TIME",
+            help="Time until the pods of an evicted job terminate and the job's quota is released.",
         ),
     ] = "30s",
     kueue_version: KueueVersion = None,

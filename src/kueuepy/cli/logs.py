@@ -36,7 +36,7 @@ Window: TypeAlias = Annotated[
 
 Censored: TypeAlias = Annotated[
     Literal["drop", "exponential"] | None,
-    typer.Option("--censored", help="How to complete the runtimes of jobs that had not finished when recorded."),
+    typer.Option("--censored", help="How to treat jobs that had not finished when the log was recorded."),
 ]
 
 
@@ -46,6 +46,8 @@ def read_jobs(
     names: list[str] | None = None,
     window: str | None = None,
     censored: Literal["drop", "exponential"] | None = None,
+    *,
+    option: str = "--censored",
 ) -> Jobs:
     """Read the jobs of a log, a table, manifests, a recording or a running cluster.
 
@@ -54,7 +56,8 @@ def read_jobs(
         kind: Its format; `auto` detects it.
         names: Pairs `NAME=COLUMN` that rename columns.
         window: The time window of the submissions, `FROM:TO`; all jobs by default.
-        censored: How to complete the runtimes of jobs that had not finished.
+        censored: How to treat jobs that had not finished when the log was recorded.
+        option: The name of the argument `censored` in error messages.
 
     Raises:
         InvalidSpecError: Some jobs had not finished, and `censored` is not set.
@@ -72,7 +75,7 @@ def read_jobs(
     elif left := int(censored_rows(found.exact()).sum()):
         raise InvalidSpecError(
             f"{path}: {counted(left, 'job')} had not finished, so the runtime is only a lower bound; "
-            "--censored must be drop or exponential"
+            f"{option} must be drop or exponential"
         )
     if window is not None:
         first, _, last = window.partition(":")

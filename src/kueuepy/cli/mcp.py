@@ -23,7 +23,9 @@ def mcp(
     *,
     jobs: Annotated[
         str | None,
-        typer.Option("--jobs", metavar="FILE", help="History for simulations; default: that of the source, if any."),
+        typer.Option(
+            "--jobs", metavar="FILE", help="Log of jobs for simulations; default: the history in the source, if any."
+        ),
     ] = None,
     max_age: Annotated[
         float,

@@ -27,7 +27,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="YAML, JSON or CSV (jobs) files, directories, -, a saved state, cluster:CONTEXT, or a recording.",
+        help="YAML, JSON or CSV (jobs) files, directories, - (stdin), a saved state, cluster:CONTEXT, or a recording.",
     ),
 ]
 Namespace = Annotated[
@@ -37,7 +37,9 @@ Namespace = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Lenient = Annotated[
     bool,
-    typer.Option("--lenient", help="Correct and report input that an API server would reject, where possible."),
+    typer.Option(
+        "--lenient", help="Where possible, correct input that an API server would reject, and report the corrections."
+    ),
 ]
 KueueVersion = Annotated[
     str | None,

@@ -66,7 +66,7 @@ def page(
             "--explain",
             min=0,
             metavar="N",
-            help="Number of pending workloads with a full explanation, from the head of each queue.",
+            help="Total number of pending workloads to explain in full, starting at the head of each queue.",
         ),
     ] = MOST_EXPLAINED,
     as_is: AsIs = False,
@@ -74,10 +74,10 @@ def page(
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Write a page of a cluster: quota, pending workloads with reasons, running workloads and racks.
+    """Write a page that shows a cluster: quota, pending workloads with reasons, running workloads and racks.
 
-    The page is one HTML file, which loads nothing. The page of a recording or of a simulation has a time slider. Only
-    GET requests are sent to a cluster.
+    The page is one HTML file, which loads nothing from a network. The page of a recording or of a simulation has a time
+    slider. Only GET requests are sent to a cluster.
     """
     options = _Options(title, namespace, kueue_version, lenient, as_is)
     name = ", ".join(sources)
@@ -105,7 +105,9 @@ def serve(
     port: Port = 0,
     every: Annotated[
         float,
-        typer.Option("--every", min=1, max=86400, metavar="SECONDS", help="Shortest time between two readings."),
+        typer.Option(
+            "--every", min=1, max=86400, metavar="SECONDS", help="Minimum time between two reads of the source."
+        ),
     ] = 10.0,
     browser: Browser = True,
     title: Title = "",

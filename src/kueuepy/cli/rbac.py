@@ -1,4 +1,4 @@
-"""`kueuepy rbac`: print the permissions that reading a cluster needs."""
+"""`kueuepy rbac`: print the permissions that are needed to read a cluster."""
 
 from typing import Annotated
 
@@ -20,14 +20,15 @@ def rbac(
         str | None, typer.Option("--group", metavar="NAME", help="Group that gets the permissions.")
     ] = None,
     service_account: Annotated[
-        str, typer.Option("--service-account", metavar="NAMESPACE/NAME", help="Account that gets the permissions.")
+        str,
+        typer.Option("--service-account", metavar="NAMESPACE/NAME", help="ServiceAccount that gets the permissions."),
     ] = "default/kueuepy",
     kueue_namespace: Annotated[
         str, typer.Option("--kueue-namespace", metavar="NAME", help="Namespace of Kueue's manager.")
     ] = "kueue-system",
     json: Json = False,
 ) -> None:
-    """Print a ClusterRole and its binding, which allow only the reads that kueuepy needs.
+    """Print a ClusterRole and its binding, which allow only the read requests that kueuepy sends.
 
     A second role allows reading the ConfigMap of Kueue's manager. No role allows writing, or reading Secrets.
     """

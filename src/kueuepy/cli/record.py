@@ -31,16 +31,20 @@ def record(
     ],
     keep: Annotated[
         str | None,
-        typer.Option("--keep", metavar="TIME", help="Time to keep deleted Workloads, e.g. 90d (default: forever)."),
+        typer.Option(
+            "--keep", metavar="TIME", help="Time to keep deleted Workloads, e.g. 90d (default: indefinitely)."
+        ),
     ] = None,
     anonymise: Annotated[
         Path | None,
-        typer.Option("--anonymise", metavar="FILE", help="Replace names by hashes with the key in this file."),
+        typer.Option(
+            "--anonymise", metavar="FILE", help="Replace names with keyed hashes; this file contains the key."
+        ),
     ] = None,
     users: Users = "",
     stop_after: StopAfter = None,
 ) -> None:
-    """Record what happens in a cluster in an SQLite file, until the command is interrupted.
+    """Record the history of a cluster in an SQLite file, until the command is interrupted.
 
     Other commands accept the file as the cluster at its last moment, FILE@TIME as the cluster at that time, and --jobs
     FILE as the history of its jobs. The cluster is only read. Environment variables and commands of pods are not

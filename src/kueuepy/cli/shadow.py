@@ -45,7 +45,7 @@ def shadow(
     """Compare each decision of a running cluster with the decision of kueuepy, as it happens.
 
     The command prints each decision that differs and, from time to time, the agreement so far, until it is interrupted.
-    The cluster is only read. A decision is judged about 3 seconds after it was made.
+    The cluster is only read. Each decision is compared about 3 seconds after it was made.
     """
     context = context_of(cluster)
     seconds = seconds_of(stop_after)

@@ -34,6 +34,7 @@ from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
+from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
@@ -54,7 +55,7 @@ _Missing: TypeAlias = Annotated[
     Literal["error", "skip", "wait"],
     typer.Option(
         "--missing",
-        help="Treatment of jobs without an existing LocalQueue: exit with 1, skip them, or let them wait.",
+        help="How to treat jobs whose LocalQueue does not exist: exit with 1, skip them, or let them wait.",
     ),
 ]
 _OnLoop: TypeAlias = Annotated[
@@ -143,7 +144,11 @@ _Edit: TypeAlias = Annotated[
 ]
 _At: TypeAlias = Annotated[
     str | None,
-    typer.Option("--at", metavar="FILE", help="YAML or JSON list of events during the simulation, e.g. quota changes."),
+    typer.Option(
+        "--at",
+        metavar="FILE",
+        help="YAML or JSON list of events that happen during the simulation, e.g. quota changes.",
+    ),
 ]
 
 
@@ -179,10 +184,10 @@ def simulate(
 ) -> None:
     """Simulate jobs on a cluster configuration in virtual time.
 
-    Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue.
-    FILE holds the configuration: queues, cohorts, flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a
-    cluster, or manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and
-    the requests of each pod, such as cpu, memory or gpu.
+    Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue. FILE contains the
+    configuration: queues, cohorts and flavors. --jobs is a CSV, Parquet or JSON Lines table, a log of a cluster, or
+    manifests. A table has a row for each job, with the columns queue (a LocalQueue), submit, runtime and the requests
+    of each pod, such as cpu, memory or gpu.
 
     TIME is a number of seconds or a duration such as 90s, 2h30m or 7d. --until, --warmup, --window and the events of
     --at count from the submission of the first job. An event is a mapping such as
@@ -211,9 +216,7 @@ def simulate(
         "missing": missing,
     }
     try:
-        with _progress(len(table_)) as tell, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # they are in the result
-            found = run(cluster, table_, progress=tell or False, **options)
+        found = _run(cluster, table_, options)
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
@@ -227,6 +230,15 @@ def simulate(
             say(str(verdict), style="" if verdict.passed else "red")
     if verdicts is not None and not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
+    """Simulate jobs, show the progress, and report the parts that are not modelled, also those that events add."""
+    with _progress(len(jobs)) as tell, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # they are in the result
+        found = run(cluster, jobs, progress=tell or False, **options)
+    announce(found.not_modelled)
+    return found
 
 
 def _edited(cluster: Cluster, file: str | None) -> Cluster:

@@ -270,7 +270,8 @@ def plan(
         str, typer.Option("--target", metavar="TARGET", help="Target to meet, e.g. 'wait_p95(team-a) <= 30m'.")
     ],
     vary: Annotated[
-        str, typer.Option("--vary", metavar="PATH", help="Path of the field to find the smallest value of.")
+        str,
+        typer.Option("--vary", metavar="PATH", help="Path of the field whose smallest sufficient value is searched."),
     ],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
@@ -288,7 +289,10 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="YAML file to write the objects to, with the value that was found."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="YAML file to write the objects to, including the value that was found.",
         ),
     ] = None,
     picture: Annotated[
@@ -301,7 +305,7 @@ def plan(
     """Find the smallest value of a field that meets a target, such as the smallest quota for a waiting time.
 
     With several seeds, a value must meet the target with each seed. Prints the result of every value tried, and whether
-    a larger value ever missed a target that a smaller one met.
+    a larger value missed the target although a smaller one met it.
 
     Exits with 3 if no value meets the target.
     """

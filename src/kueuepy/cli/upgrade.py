@@ -45,9 +45,9 @@ def upgrade(
 ) -> None:
     """Run the same jobs under two releases of Kueue, and show the decisions that differ and the rule behind each.
 
-    Also lists the fields that the second release rejects or reads differently, and the feature gates that were added,
-    removed or have another default. Jobs run as in kueuepy compare. Releases before v0.15 decide like v0.15, except for
-    rules known to have changed between them and v0.15.
+    Also lists the fields that the second release rejects or reads differently, and the feature gates that were added or
+    removed, or whose default changed. Jobs run as in kueuepy compare. Releases before v0.15 decide like v0.15, except
+    for rules known to have changed between them and v0.15.
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
     announce(not_modelled(Cluster.from_manifest(manifest, names=False)))

@@ -28,7 +28,9 @@ def verify(
     at_least: AtLeast = None,
     closed: Annotated[
         bool,
-        typer.Option("--closed", help="Let kueuepy decide freely on the recorded inputs, and compare the outcomes."),
+        typer.Option(
+            "--closed", help="Simulate the recorded inputs without recorded decisions, and compare the outcomes."
+        ),
     ] = False,
     explained: Annotated[
         int,
@@ -38,8 +40,8 @@ def verify(
 ) -> None:
     """Compare each decision of a recorded cluster with the decision of kueuepy in the same state.
 
-    With --closed, kueuepy is not set to the recorded state after a difference, so that one difference can cause many
-    others. The outcome is what a simulation of the recorded period predicts.
+    With --closed, kueuepy is not set to the recorded state after a difference, so one difference can cause many others.
+    The result shows how well a simulation predicts the recorded period.
     """
     if closed:
         outcomes = verify_closed(recording, tolerance=latency, explained=explained)

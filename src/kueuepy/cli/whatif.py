@@ -42,14 +42,14 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file of jobs; test for each job by itself whether it would be admitted now.",
+            help="YAML, JSON or CSV file of jobs; for each job alone, test whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
         bool,
         typer.Option(
             "--largest",
-            help="With --job, print the largest number of pods that would be admitted in the first pod set.",
+            help="With --job, print the largest pod count of the first pod set with which the job would be admitted.",
         ),
     ] = False,
     preempting: Annotated[

@@ -75,9 +75,9 @@ class Cluster:
         """Create a Cluster from objects.
 
         Args:
-            objects: Objects of any kind, Workloads included, one by one or in iterables.
+            objects: Objects of any kind, including Workloads, as separate arguments or in iterables.
             configuration: Kueue's Configuration. Default: Kueue's defaults.
-            jobs: Manifests of jobs, which a Scheduler submits when it starts.
+            jobs: Job manifests, which a Scheduler submits when it starts.
             names: Whether to reject an object that refers to an object that does not exist. Kueue accepts such objects
                 and marks the ClusterQueue as inactive. Default: True.
             version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
@@ -155,7 +155,7 @@ class Cluster:
 
     @property
     def cohorts(self) -> tuple[Cohort, ...]:
-        """The declared Cohorts. A cohort that is only named by a queue is not included."""
+        """The declared Cohorts. A cohort that exists only because a queue names it is not included."""
         return self._manifest.cohorts
 
     @property
@@ -175,7 +175,7 @@ class Cluster:
 
     @property
     def pods(self) -> tuple[Pod, ...]:
-        """The Pods that are not managed by Kueue as jobs."""
+        """The Pods that Kueue does not manage as jobs."""
         return self._manifest.pods
 
     @property
@@ -210,7 +210,7 @@ class Cluster:
 
     @property
     def jobs(self) -> tuple[dict[str, Any], ...]:
-        """The manifests of jobs."""
+        """The job manifests."""
         return self._manifest.jobs
 
     @property
@@ -223,11 +223,11 @@ class Cluster:
         return self._manifest.objects()
 
     def get(self, kind: type[T], key: str) -> T:
-        """Return the object of a kind and name.
+        """Return the object with the given kind and name.
 
         Args:
             kind: The class of the object.
-            key: The name, or `namespace/name` for a kind with namespaces.
+            key: The name, or `namespace/name` for a namespaced kind.
 
         Raises:
             NotFoundError: There is no such object.
@@ -241,7 +241,7 @@ class Cluster:
     # Modified copies.
 
     def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> Cluster:
-        """Return a Cluster in which the given objects are added, or replace objects of the same kind and name.
+        """Return a Cluster with the given objects added; they replace existing objects of the same kind and name.
 
         Args:
             objects: The complete new objects.
@@ -289,9 +289,9 @@ class Cluster:
             path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`. `Kind/*` selects all
                 objects of a kind, and `Kind/{a,b}` selects the objects named a and b. A selector is a position (from 0)
                 or a name in a list. `quota[flavor/resource]` selects a quota in any resource group.
-                `Configuration:field` selects a field of the Configuration. Editing a cohort that is only named by
-                queues declares it. A Cohort can be given a quota for any flavor and resource for which some queue has
-                one.
+                `Configuration:field` selects a field of the Configuration. If the path selects a cohort that is not
+                declared, the edit declares it. A Cohort can be given a quota for any flavor and resource for which some
+                queue has one.
             value: The new value; `None` removes the field.
 
         Returns:
@@ -315,7 +315,7 @@ class Cluster:
         The edits are applied in order. Only the final objects must be valid.
 
         Args:
-            values: The values by path, as `edit` accepts them.
+            values: The new values, keyed by path, in the form that `edit` accepts.
 
         Returns:
             The new Cluster.
@@ -386,7 +386,7 @@ def _unchecked(declared: Manifest) -> Cluster:
 
 
 def of_release(configuration: Configuration, version: str) -> Configuration:
-    """Return the Configuration with another Kueue release.
+    """Return a copy of the Configuration with another Kueue release.
 
     Args:
         configuration: The Configuration.
@@ -406,8 +406,8 @@ def load(
 
     Args:
         source: A path, a directory, a string, an open file, a parsed object, or a list of these.
-        strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
-            reported in `Cluster.notes`. Default: True.
+        strict: Whether to reject input that an API server would reject. If False, problems are corrected where possible
+            and reported in `Cluster.notes`. Default: True.
         names: Whether to reject an object that refers to an object that does not exist. Default: True.
         limits: Limits on the size of the input.
         version: The Kueue release whose rules and defaults apply, such as `v0.18`. Default: the release that this
@@ -436,10 +436,10 @@ def load(
 
 @checked
 def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
-    """Return a Cluster as YAML, and write it to a file if a path is given. Loading the YAML gives an equal Cluster.
+    """Return a Cluster as YAML, and write it to a file if a path is given. Loading the YAML returns an equal Cluster.
 
     LocalQueues that were added automatically are included, because a real cluster needs them. Namespaces that were
-    added automatically are not.
+    added automatically are omitted.
 
     Args:
         cluster: The Cluster.

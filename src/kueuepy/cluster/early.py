@@ -1,7 +1,7 @@
 """Rules of the first releases of Kueue, according to the documentation of that time.
 
-These releases have no profile. They are simulated as the oldest release with a profile, after fields that they did not
-have are removed from the objects. The order of heads within a cycle also differed, but this is not modelled.
+These releases have no profile. kueuepy simulates these releases with the oldest profile, after it removes the fields
+that did not exist yet from the objects. The order of heads within a cycle also differed, but this is not modelled.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class EarlyRule(msgspec.Struct, frozen=True):
         name: Name of the rule.
         until: Minor version of the first release without the rule, such as 3 for v0.3.
         what: Description of the rule, and of the behaviour since then.
-        source: Files and names in Kueue.
+        source: Files and identifiers in Kueue's source code.
 
     Example:
         >>> EARLY_RULES[0].name, EARLY_RULES[0].until
@@ -138,7 +138,7 @@ def early_rules(version: str) -> tuple[EarlyRule, ...]:
         The rules, in the order of `EARLY_RULES`.
 
     Raises:
-        InvalidSpecError: The text is not a release name.
+        InvalidSpecError: The string is not a release name.
 
     Example:
         >>> [rule.name for rule in early_rules("v0.6")]
@@ -154,7 +154,7 @@ def is_early(version: object) -> bool:
     """Return whether a version is older than the oldest release with a profile: v0.1 to v0.14.
 
     Args:
-        version: A release name; other values return false.
+        version: A release name; the result for any other value is `False`.
 
     Example:
         >>> is_early("v0.6"), is_early("v0.17")
@@ -166,13 +166,13 @@ def is_early(version: object) -> bool:
 
 @checked
 def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), added: Collection[str] = ()) -> Cluster:
-    """Return the cluster with the behaviour that one of the first releases had.
+    """Return a cluster that behaves as under one of the first releases of Kueue.
 
-    The function removes the fields that the release did not have, such as lending limits before v0.9. The result is
-    meant for the rules of the oldest release with a profile.
+    The function removes the fields that the release did not have, such as lending limits before v0.9. Use the result
+    with the rules of the oldest release that has a profile.
 
     Args:
-        cluster: The queues and policies.
+        cluster: The Cluster to convert.
         version: The release, such as `v0.6`.
         left_out: Names of early rules of this release that are not applied; none by default.
         added: Names of other early rules that are applied as well; none by default.

@@ -85,7 +85,7 @@ def edited_all(
 
 
 def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
-    """Return the object of a manifest; if it is not valid, raise the error of the path that makes it invalid."""
+    """Return the object that a manifest describes; if it is not valid, raise an error with the invalid edit."""
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
@@ -112,7 +112,7 @@ def named(objects: Iterable[Object], path: str) -> list[Object]:
 
 
 def value_at(objects: Iterable[Object], path: str) -> Any:
-    """Return the value that a path selects, as in a manifest; `None` if the field is absent.
+    """Return the value that a path selects, in the form of a manifest; `None` if the field is absent.
 
     Raises:
         NotFoundError: The path does not match any object or list item.
@@ -177,7 +177,7 @@ def _near(what: str, name: str, known: set[str]) -> str:
 
 
 def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
-    """Return the flavors and resources that a Cohort's quota may be set for: those for which any queue has a quota."""
+    """Return the flavors and resources for which any queue has a quota; a Cohort's quota can be set for these only."""
     if not isinstance(obj, Cohort):
         return frozenset()
     groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)
@@ -316,7 +316,7 @@ def _configured(configuration: Configuration, path: str, field: str, value: Any)
 
 
 def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
-    """Return a nested part of the Configuration with a changed field."""
+    """Return a nested object of the Configuration with a changed field."""
     if first == "feature_gates":
         return {**(before or {}), last: value}
     kind = _KINDS.get(first)

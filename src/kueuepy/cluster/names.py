@@ -37,7 +37,8 @@ _Reference = tuple["Object", Path, str, str, frozenset[str]]
 def dangling(manifest: Manifest) -> Iterator[_Reference]:
     """Yield the references to objects that do not exist.
 
-    Each has the object, the field, the name, the kind that the name refers to, and the existing names of that kind.
+    Each item contains the object, the field, the name, the kind that the name refers to, and the existing names of that
+    kind.
     """
     return (found for found in _references(manifest) if found[2] not in found[4])
 

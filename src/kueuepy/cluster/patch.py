@@ -32,7 +32,7 @@ class Patched(NamedTuple):
 
     Attributes:
         object: The object.
-        kept: The paths of fields that the patch does not mention and that stay.
+        kept: The paths of fields that the patch does not mention and that keep their values.
         removed: The paths of fields that the patch removes.
     """
 
@@ -47,7 +47,7 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
     Args:
         objects: The existing objects.
         doc: The manifest.
-        namespace: The namespace of a manifest that names none. Default: `default`.
+        namespace: The namespace to use for a manifest that does not set one. Default: `default`.
     """
     metadata = doc.get("metadata")
     if not isinstance(metadata, dict):
@@ -72,7 +72,7 @@ def patched(
             item, and `$patch: replace` in a mapping replaces the mapping. If the object does not exist, the manifest
             must be complete.
         replace: Whether the manifest replaces the whole object, as `kubectl replace` does. Default: False.
-        namespace: The namespace of a manifest that names none. Default: `default`.
+        namespace: The namespace to use for a manifest that does not set one. Default: `default`.
 
     Raises:
         ManifestError: The result is not a valid object of the API.
@@ -107,7 +107,7 @@ def _is_placed(obj: Object) -> TypeGuard[NamespacedObject]:
 
 
 def _current(before: Object, doc: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a patch in the fields of v1beta2, without the status, which `kubectl apply` does not change."""
+    """Return a patch converted to the fields of v1beta2, without the status, which `kubectl apply` does not change."""
     kind = BY_CLASS[type(before)]
     group, version = split_api_version(doc) if "apiVersion" in doc else (kind.group, kind.version)
     found = {name: _plain(value) for name, value in doc.items() if name != "status"}
@@ -223,7 +223,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _absent(old: Any, new: Any, path: str) -> Iterator[str]:
-    """Yield the paths that only the old value has; of nested paths, only the outermost."""
+    """Yield the paths that exist only in the old value; of nested paths, only the outermost."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             inner = f"{path}.{name}"

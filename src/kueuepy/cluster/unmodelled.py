@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kueuepy.errors.problems import Path, path_text
-from kueuepy.objects import Configuration
+from kueuepy.objects import ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS
 from kueuepy.profiles.coverage import FIELDS, GATES, PREEMPTION_CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kueuepy.cluster.cluster import Cluster
-    from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort
+    from kueuepy.objects import AdmissionCheck
 
 _MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
@@ -24,7 +24,7 @@ class Unmodelled(NamedTuple):
     Attributes:
         obj: The object; `None` for the Configuration.
         path: The path of the field.
-        message: The value, and its effect in Kueue.
+        message: A description of the value and of its effect in Kueue.
     """
 
     obj: ClusterQueue | Cohort | None
@@ -71,7 +71,15 @@ def unmodelled(
             yield Unmodelled(owner, ("status", "effectiveQuotas"), f"is not modelled: {note}")
 
 
-def not_modelled(cluster: Cluster) -> tuple[str, ...]:
-    """Return descriptions of the parts of a cluster that kueuepy does not model and that could change a decision."""
-    found = unmodelled(cluster.configuration, cluster.cluster_queues, cluster.cohorts, cluster.admission_checks)
-    return tuple(map(str, found))
+def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str, ...]:
+    """Return descriptions of the parts of a cluster that kueuepy does not model and that could change a decision.
+
+    Args:
+        cluster: The cluster.
+        changed: Objects that replace those of the cluster later.
+    """
+    later = list(changed)
+    queues = [*cluster.cluster_queues, *(obj for obj in later if isinstance(obj, ClusterQueue))]
+    cohorts = [*cluster.cohorts, *(obj for obj in later if isinstance(obj, Cohort))]
+    found = unmodelled(cluster.configuration, queues, cohorts, cluster.admission_checks)
+    return tuple(dict.fromkeys(map(str, found)))

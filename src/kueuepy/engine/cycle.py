@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    """The counts of a cycle that was unpickled."""
+    """The counts of an unpickled cycle."""
 
     idle: bool
     admitted: int
@@ -36,7 +36,7 @@ class _Counts(msgspec.Struct, frozen=True):
 class Cycle(Sequence[Decision]):
     """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue takes the heads in this order.
 
-    A Cycle never changes. The decision objects are created on first access.
+    A Cycle is immutable. The decision objects are created on first access.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -191,7 +191,7 @@ class Settled(Sequence[Cycle]):
 
     @property
     def loop(self) -> Loop | None:
-        """The first loop, or `None` without a loop."""
+        """The first loop; `None` if there is no loop."""
         return self.loops[0] if self.loops else None
 
     @property

@@ -1,7 +1,7 @@
 """Types of the dicts and tuples in which the engine returns facts about workloads.
 
-Amounts are integers: thousandths for cpu, and units for everything else. `None` means unlimited; amounts of 2^63 - 1
-and sums that exceed it are also unlimited.
+Amounts are integers, in millicores for cpu and in base units for all other resources. `None` means unlimited; amounts
+of 2^63 - 1 and sums that exceed it are also unlimited.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class RefusalView(TypedDict):
 
 
 class FlavorView(TypedDict):
-    """The result of a flavor for a pod set, even if the flavor was not evaluated."""
+    """The result for a flavor and a pod set, which is also present if no cycle evaluated the flavor."""
 
     flavor: str
     resource_group: int
@@ -111,7 +111,7 @@ class FlavorView(TypedDict):
 
 
 class PodSetView(TypedDict):
-    """The requests of a pod set, and the result of each flavor."""
+    """The requests of a pod set, and the result for each flavor."""
 
     name: str
     count: int
@@ -183,7 +183,7 @@ class ObstacleView(TypedDict):
 
 
 class InactivityView(TypedDict):
-    """The reasons why a ClusterQueue is inactive: its condition Active, and each cause with the names of objects."""
+    """The reasons why a ClusterQueue is inactive: its condition Active, and the causes with the objects concerned."""
 
     reason: str
     message: str
@@ -194,8 +194,8 @@ class FactsView(TypedDict):
     """All facts about one workload.
 
     `position` is the number of workloads before it in its ClusterQueue, or `None` if it is not queued. `first` is the
-    first workload in that queue. `goes_on` is true if the next cycle makes a different decision than a complete search,
-    because it continues the flavor search after the last evaluated flavor.
+    first workload in that queue. `goes_on` is true if the next cycle would decide differently from a complete flavor
+    search, because the next cycle continues after the last evaluated flavor.
     """
 
     workload: str
@@ -230,7 +230,7 @@ class Shortage(NamedTuple):
 
 
 def number(amount: Amount) -> int:
-    """Return an amount as a comparable number; unlimited is the largest one.
+    """Return an amount as a comparable number; an unlimited amount is the largest number.
 
     >>> number(3), number(None) > 2**62
     (3, True)
@@ -239,7 +239,7 @@ def number(amount: Amount) -> int:
 
 
 def less(amount: Amount, by: Amount) -> Amount:
-    """Return an amount minus another one.
+    """Return the difference of two amounts.
 
     Source: `pkg/resources/amount.go:Sub`.
 

@@ -16,7 +16,7 @@ _holders: dict[ref[Any], str] = {}
 
 
 class _Lost:
-    """A replacement for a lock whose owner does not exist in this process; the data that it protects is incomplete."""
+    """Replacement for a lock whose owner thread does not exist in this process; the protected data is incomplete."""
 
     def __enter__(self) -> None:
         raise StateError(

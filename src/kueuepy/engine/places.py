@@ -11,9 +11,9 @@ Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resou
 class DomainView(TypedDict):
     """A domain, and the number of pods of a pod set that fit into it.
 
-    `pods` is the number that fit now, and `pods_if_empty` the number without workloads that the topology has placed.
-    Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the nodes that
-    hold no pod.
+    `pods` is the number that fit now, and `pods_if_empty` the number that would fit without the workloads placed in the
+    topology. Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the
+    nodes on which no pod fits.
     """
 
     level: str
@@ -37,11 +37,11 @@ class PlaceFailureView(TypedDict):
 
 
 class PlaceFactsView(TypedDict):
-    """Topology facts about a pod set, and the leader of its group if it has one, for one flavor.
+    """Topology facts, for one flavor, about a pod set and the leader of its group, if any.
 
     `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
     to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`
-    is the number of domains of each level. `nearest` is the domain of a required level that holds most pods. If
+    is the number of domains of each level. `nearest` is the domain of a required level into which the most pods fit. If
     `resolved` is False, the request is not valid for this topology, and all numbers are absent.
     """
 

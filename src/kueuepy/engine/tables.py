@@ -31,7 +31,7 @@ class WorkloadTable(Columns):
 
 
 class QueueTable(Columns):
-    """Pending workloads: `key`, `cluster_queue`, `local_queue`, both positions (from 0), `priority`, `inadmissible`.
+    """Pending workloads: `key`, `cluster_queue`, `local_queue`, positions in both (from 0), `priority`, `inadmissible`.
 
     Source: the pending workloads of Kueue's visibility API, `apis/visibility/v1beta2`.
     """
@@ -55,9 +55,9 @@ class Grid(Columns):
     resource. The arrays are read-only views of the engine's memory at the time when the table was created. While an
     array is in use, the engine keeps that state, and copies it before the next change.
 
-    Amounts of the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
-    `quantities` returns Kubernetes quantities, which notebooks also show. Amounts of the arrays are integers:
-    thousandths for cpu, and `UNLIMITED` where a limit is not set.
+    Amounts in the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
+    `quantities` returns Kubernetes quantities, which notebooks also show. Amounts in the arrays are integers, in
+    millicores for cpu; `UNLIMITED` marks a limit that is not set.
 
     Attributes:
         nodes: The node of each row of the arrays.
@@ -75,7 +75,7 @@ class Grid(Columns):
         super().__init__(self._long())
 
     def array(self, fact: str) -> NDArray[np.int64]:
-        """Return the array of one quantity, as rows of nodes and columns of flavors and resources.
+        """Return the array of one quantity, with one row per node and one column per flavor and resource.
 
         Args:
             fact: The name of the quantity: `usage`, `nominal_quota`, `available` and so on.
@@ -89,13 +89,13 @@ class Grid(Columns):
         return self.array(self.facts[0])
 
     def value(self, name: str, flavor: str, resource: str, fact: str | None = None) -> int:
-        """Return one number, in the engine's units.
+        """Return one amount as an integer in the engine's units.
 
         Args:
             name: The name of the ClusterQueue or Cohort.
             flavor: The name of the flavor.
             resource: The name of the resource.
-            fact: The name of the quantity. Default: the first one of the table.
+            fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
             NotFoundError: The table has no such node, or no such flavor and resource.
@@ -108,13 +108,13 @@ class Grid(Columns):
         return int(self.array(fact or self.facts[0])[rows[0], self.flavor_resources.index((flavor, resource))])
 
     def quantity(self, name: str, flavor: str, resource: str, fact: str | None = None) -> Quantity | None:
-        """Return one number as a Kubernetes quantity; `None` for a limit that is not set.
+        """Return one amount as a Kubernetes quantity; `None` for a limit that is not set.
 
         Args:
             name: The name of the ClusterQueue or Cohort.
             flavor: The name of the flavor.
             resource: The name of the resource.
-            fact: The name of the quantity. Default: the first one of the table.
+            fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
             NotFoundError: The table has no such node, or no such flavor and resource.
@@ -123,10 +123,10 @@ class Grid(Columns):
         return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))
 
     def amounts(self, fact: str | None = None) -> dict[str, dict[str, int]]:
-        """Return the amounts of each ClusterQueue by `flavor/resource`, without those that are 0.
+        """Return the amounts of each ClusterQueue by `flavor/resource`, without amounts of 0.
 
         Args:
-            fact: The name of the quantity, such as `usage`. Default: the first one of the table.
+            fact: The name of the quantity, such as `usage`. Default: the first quantity of the table.
         """
         names = [f"{flavor}/{resource}" for flavor, resource in self.flavor_resources]
         found = self.array(fact or self.facts[0])
@@ -137,7 +137,7 @@ class Grid(Columns):
         }
 
     def quantities(self) -> Columns:
-        """Return the table with Kubernetes quantities such as `9` and `32Gi`, or `unlimited` without a limit."""
+        """Return the table with Kubernetes quantities such as `9` and `32Gi`, or `unlimited` where no limit is set."""
         resources = self["resource"]
         texts = {
             fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self._columns[fact])]
@@ -183,7 +183,7 @@ class Grid(Columns):
 class UsageTable(Grid):
     """The usage of each node, with its quota: `usage`, `nominal_quota` and `available`.
 
-    `available` is negative if a node uses more than it may.
+    `available` is negative if the usage of a node exceeds its quota and limits.
     """
 
     facts = ("usage", "nominal_quota", "available")
@@ -255,5 +255,5 @@ def _written(resource: str, amount: int) -> str:
 
 
 def _own(resource: str, amount: int | None) -> float:
-    """Return an amount in the unit of its resource; infinite without a limit."""
+    """Return an amount in the unit of its resource; infinity if it is unlimited."""
     return math.inf if amount is None else amount / (1000 if resource == "cpu" else 1)

@@ -5,7 +5,7 @@
 | `InvalidSpecError` | `ValueError` | a value is not valid, such as a negative quota or an unknown policy |
 | `NotFoundError` | `KeyError` | a name does not refer to anything |
 | `DuplicateError` | `ValueError` | two objects have the same name |
-| `StateError` | `RuntimeError` | a call does not fit the current state, such as finishing a finished workload |
+| `StateError` | `RuntimeError` | a call is not allowed in the current state, such as finishing a finished workload |
 | `ApiError` | `RuntimeError` | the API server of a cluster cannot be reached, or refuses a request |
 | `LoopError` | `StateError` | preemption loops in a simulation with `on_loop="raise"` |
 | `UnsupportedError` | `NotImplementedError` | a field is known but not modelled; it is never silently ignored |

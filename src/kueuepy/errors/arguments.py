@@ -2,8 +2,9 @@
 
 Types are checked only after a function has raised an exception that is not a KueueError. If an argument does not match
 its annotation, an InvalidSpecError that names the argument is raised. If all arguments match, the exception indicates a
-bug in kueuepy and is not changed. Only a RecursionError is always converted, because an argument that is nested too
-deeply causes it. A wrong number of arguments, or an unknown argument name, remains a TypeError.
+bug in kueuepy and is not changed. The exception to this rule is RecursionError: it is always converted, because an
+argument that is nested too deeply causes it. A wrong number of arguments, or an unknown argument name, remains a
+TypeError.
 """
 
 from __future__ import annotations
@@ -150,12 +151,12 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
 
 
 def is_text(value: str) -> bool:
-    """Return whether a text can be written to a file or used as a file name."""
+    """Return whether a string can be written to a file or used as a file name."""
     return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
-    """Return whether the elements of a collection match; iterators are not consumed."""
+    """Return whether the elements of a collection match its annotation; iterators are not consumed."""
     if isinstance(value, dict) and len(parts) == 2:  # noqa: PLR2004 - keys and values
         some = list(value.items())[:_MOST]
         return all(fits(key, parts[0], names) and fits(item, parts[1], names) for key, item in some)
@@ -165,7 +166,7 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """The names that annotations can use: the names in a module, including imports for type checking only.
+    """The names that annotations can use: the names in a module, including names imported only for type checking.
 
     An argument can only be an instance of a class whose module is loaded, so loaded modules are sufficient.
     """

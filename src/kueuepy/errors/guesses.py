@@ -1,4 +1,4 @@
-"""AttributeErrors that name the correct attribute for names that users commonly try."""
+"""AttributeErrors that suggest the correct attribute for wrong names that users commonly try."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class ApiError(KueueError, RuntimeError):
     """The API server of a cluster cannot be reached, or refuses a request.
 
     Attributes:
-        status: The HTTP status of the answer, such as 403; 0 if there was no answer.
+        status: The HTTP status of the response, such as 403; 0 if there was no response.
     """
 
     status: int = 0
@@ -92,7 +92,7 @@ class about:  # noqa: N801 - a class because a generator takes several times as 
     __slots__ = ("_thing",)
 
     def __init__(self, thing: object) -> None:
-        """Create the context manager of an object."""
+        """Create the context manager for an object."""
         self._thing = thing
 
     def __enter__(self) -> None:

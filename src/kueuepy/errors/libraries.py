@@ -13,7 +13,7 @@ def imported(module: str, what: str, install: str) -> Any:
 
     Args:
         module: The name of the module.
-        what: The feature that needs it, for the error message.
+        what: The feature that needs the module, for the error message.
         install: The name under which pip installs the library.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Problems of objects and files, and the exceptions that report them."""
+"""Problems in objects and files, and the exceptions that report them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A problem of an object.
+    """A problem in an object.
 
     Attributes:
         path: The field, such as `("spec", "resourceGroups", 0, "flavors")`.
@@ -47,7 +47,7 @@ class ManifestError(InvalidSpecError):
     """Objects or files are not valid. The message has one line per problem.
 
     Attributes:
-        problems: The place and the problem of each line.
+        problems: For each line of the message, the place and the problem.
     """
 
     def __init__(self, problems: Sequence[tuple[str, Problem]]) -> None:
@@ -78,7 +78,7 @@ class LimitError(InvalidSpecError):
             where: The file.
             limit: The name of the limit.
             allowed: The value of the limit.
-            what: A description of the excess.
+            what: A description of how the file exceeds the limit.
             place: The line and the column, from 1. Default: the whole file.
         """
         self.limit = limit

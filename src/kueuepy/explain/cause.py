@@ -77,9 +77,10 @@ class Cause(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: The kind, such as `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share` or `remedy`.
-            It determines the template of the text and the names of the facts.
+            The kind determines the template for the text and the names of the facts.
         text: The explanation as a sentence.
-        facts: The numbers and names in the sentence, as data. Amounts are integers in base units, millicores for cpu.
+        facts: The numbers and names in the sentence, as data. Amounts are integers in base units, with cpu in
+            millicores.
         causes: The causes of this cause.
     """
 
@@ -101,10 +102,11 @@ class RootCause(msgspec.Struct, frozen=True):
     Attributes:
         code: The code. The first ten codes are `QuotaExceeded`, `NeverFits`, `NoMatchingFlavor`, `QueueInactive`,
             `NamespaceNotSelected`, `CheckPending`, `TopologyNoFit`, `BehindInQueue`, `WaitingForPreemption` and
-            `NotModelled`. The others are states of the workload itself: `Deactivated`, `AdmissionGated`, `OnHold`,
-            `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and `SearchContinues`.
+            `NotModelled`. The remaining codes are states of the workload itself: `Deactivated`, `AdmissionGated`,
+            `OnHold`, `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and `SearchContinues`.
         text: The cause as a sentence.
-        facts: The numbers and names in the sentence, as data. Amounts are integers in base units, millicores for cpu.
+        facts: The numbers and names in the sentence, as data. Amounts are integers in base units, with cpu in
+            millicores.
     """
 
     code: RootCode

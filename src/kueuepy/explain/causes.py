@@ -127,7 +127,7 @@ def _node(node: NodeView, cell: CellView) -> Cause:
 
 
 def _is_barred(cell: CellView) -> bool:
-    """Return whether a resource is short and preemption is not considered for it."""
+    """Return whether a resource is insufficient and preemption is not considered for it."""
     return cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell)
 
 
@@ -180,7 +180,7 @@ def shares(facts: FactsView) -> list[Cause]:
 
 
 def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusView, *, fair: bool) -> tuple[Cause, ...]:
-    """Return the quota that a workload holds, its lenders, and why earlier flavors were not assigned."""
+    """Return the quota that a workload holds, the lenders of this quota, and why earlier flavors were not assigned."""
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
         inner = [_held(cell) for flavor in pod_set["flavors"] for cell in flavor["cells"]]

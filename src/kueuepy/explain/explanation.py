@@ -39,8 +39,8 @@ class Explanation(msgspec.Struct, frozen=True):
         cluster_queue: Its ClusterQueue; empty if it has none.
         verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. For any
             other workload, its state: `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
-        reason: Kueue's reason from an evaluation now. The condition of the workload may only state that Kueue skipped
-            the evaluation; this attribute has the result of the evaluation.
+        reason: Kueue's reason from an evaluation now. The workload's condition might state only that Kueue skipped the
+            evaluation. This attribute contains the result of a complete evaluation.
         message: Kueue's message for the reason.
         written: Reason and message of the current condition `QuotaReserved`.
         causes: The causes of the state.
@@ -80,7 +80,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return {"schema": SCHEMA, **plain}
 
     def __str__(self) -> str:
-        """Format the tree as text, after the parts of the input that kueuepy does not model."""
+        """Format the explanation as text: first the parts of the input that kueuepy does not model, then the tree."""
         said = (f"not modelled: {text}" for text in self.not_modelled)
         return "\n".join([*said, self.headline, *_lines(self.causes, "")])
 
@@ -131,7 +131,7 @@ def explain(
         found: The id of the workload.
         decided: The last admission of the workload, or `None` if it is unknown.
         fair: Whether fair sharing is enabled, so that shares are explained.
-        known: A function that returns the submitted Workload of a key, or `None`.
+        known: A function that returns the submitted Workload for a key, or `None`.
         not_modelled: The parts of the input that kueuepy does not model.
 
     Returns:

@@ -1,7 +1,7 @@
 """The facts of each kind of cause and of each root cause.
 
-Amounts are integers in base units: thousandths for cpu (millicores), bytes for memory, and units for other resources.
-`None` (`null` in JSON) means unlimited. Times are nanoseconds since 1970-01-01 in UTC.
+Amounts are integers in base units: millicores for cpu, bytes for memory, and units for other resources. `None` (`null`
+in JSON) means unlimited. Times are nanoseconds since 1970-01-01 in UTC.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Limit: TypeAlias = Annotated[
 
 
 class NoFacts(TypedDict):
-    """No facts: the text has everything."""
+    """No facts; the text contains all information."""
 
 
 class OfWorkload(TypedDict):
@@ -56,7 +56,7 @@ class OfReason(TypedDict):
 
 
 class Flavor(TypedDict):
-    """The result of a flavor for a pod set. `mode` is the result of quota, without the topology."""
+    """The result of a flavor for a pod set. `mode` is the result of the quota check alone, without the topology."""
 
     flavor: str
     mode: str
@@ -90,21 +90,21 @@ class Resource(_Resource, total=False):
     """A request for one flavor and resource, compared with quota and limits.
 
     `asked` includes `before`, the requests of other pod sets. `potential` is the largest amount that can ever be
-    available, and `where` the ClusterQueue or Cohort whose limit binds. A resource that is short has `shortages`, in
-    the order of the path to the root.
+    available, and `where` the ClusterQueue or Cohort whose limit is binding. An insufficient resource has `shortages`,
+    in the order of the path to the root.
     """
 
     shortages: list[Shortage]
 
 
 class Node(NodeView):
-    """A ClusterQueue or Cohort on the path to the root; `binds` marks the one whose limit binds."""
+    """A ClusterQueue or Cohort on the path to the root; `binds` is true for the node whose limit is binding."""
 
     binds: bool
 
 
 class Workloads(TypedDict):
-    """Workloads of which one would be sufficient."""
+    """Workloads, each of which alone would free enough quota."""
 
     workloads: list[Key]
 
@@ -178,7 +178,7 @@ class PreemptedBy(TypedDict):
 
 
 class Remedy(TypedDict, total=False):
-    """A change that would help; with the flavor or the resource, if it concerns one."""
+    """A change that would help, and the flavor or resource that it concerns, if any."""
 
     flavor: str
     resource: str
@@ -199,7 +199,7 @@ class BackOff(TypedDict):
 
 
 class Release(TypedDict):
-    """The latest end of a workload that holds enough quota, and the remaining time."""
+    """The latest possible end of a workload that holds enough quota, and the remaining time."""
 
     workload: Key
     at: Nanoseconds
@@ -304,7 +304,7 @@ FACTS: dict[CauseKind, type] = {
 class QuotaExceeded(TypedDict):
     """The request needs `missing` more of a resource than is available now.
 
-    `node` is the ClusterQueue or Cohort whose quota or borrowingLimit binds.
+    `node` is the ClusterQueue or Cohort whose quota or borrowingLimit is binding.
     """
 
     pod_set: str
@@ -328,7 +328,7 @@ class NeverFits(TypedDict):
 
 
 class NoMatchingFlavor(TypedDict):
-    """No flavor can be assigned: of taints, node labels or topology, or because no flavor provides a resource.
+    """No flavor can be assigned because of taints, node labels or topology, or because no flavor provides a resource.
 
     `resources` are the resources that no flavor provides, and `messages` Kueue's messages by flavor.
     """
@@ -356,7 +356,7 @@ class TopologyNoFit(TypedDict):
 class QueueInactive(TypedDict):
     """The LocalQueue or ClusterQueue does not exist, or is stopped or inactive.
 
-    `inactivity` lists the causes for which a ClusterQueue is inactive.
+    `inactivity` lists the reasons why a ClusterQueue is inactive.
     """
 
     kind: Literal["LocalQueueMissing", "LocalQueueStopped", "ClusterQueueMissing", "ClusterQueueInactive"]
@@ -379,7 +379,7 @@ class Checks(TypedDict):
 
 
 class BehindInQueue(TypedDict):
-    """Other workloads of its ClusterQueue are considered first; `head` is the head of a StrictFIFO queue."""
+    """Other workloads in the same ClusterQueue are considered first; `head` is the head of a StrictFIFO queue."""
 
     cluster_queue: str
     position: int | None

@@ -100,7 +100,7 @@ def _backoff(engine: Engine, status: StatusView, facts: FactsView) -> list[Cause
 
 
 def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
-    """Return when a workload that holds enough quota ends at the latest, if it has a maximum execution time."""
+    """Return the latest possible end of a workload that holds enough quota, if it has a maximum execution time."""
     ends = sorted(
         (end, key)
         for key in {

@@ -1,8 +1,8 @@
-"""The root cause for which a workload does not run, as a code with its facts."""
+"""The root cause that keeps a workload from running, as a code with facts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kueuepy.engine.facts import number
 from kueuepy.engine.records import NO_CONDITION
@@ -37,7 +37,7 @@ _BY_SEVERITY: tuple[RootCode, ...] = (*_PERMANENT, "TopologyNoFit", "QuotaExceed
 def waiting_root(
     engine: Engine, facts: FactsView, status: StatusView, written: ConditionView, head: str | None
 ) -> RootCause | None:
-    """Return the root cause for which a workload is pending; `None` if the next cycle would admit it.
+    """Return the root cause that keeps a workload pending; `None` if the next cycle would admit it.
 
     A cause that does not end by itself precedes the position in the queue, and the position precedes a lack of quota.
 
@@ -45,7 +45,7 @@ def waiting_root(
         engine: The engine.
         facts: The facts of the workload.
         status: The status of the workload.
-        written: Its condition QuotaReserved.
+        written: The workload's condition QuotaReserved.
         head: The head of a StrictFIFO queue that blocks the workload, if any.
     """
     if (found := _unconsidered(facts, status)) is not None:
@@ -69,7 +69,7 @@ def waiting_root(
 
 
 def holding_root(verdict: str, status: StatusView, admission: AdmissionView | None) -> RootCause | None:
-    """Return the root cause for which a workload with quota does not run; `None` if it runs."""
+    """Return the root cause that keeps a workload with quota from running; `None` if it runs."""
     if verdict != "QuotaReserved":
         return None
     checks = [check for check in status.checks if check.state != "Ready"]
@@ -141,7 +141,7 @@ def _preemption(facts: FactsView) -> RootCause:
 
 
 def _not_modelled(engine: Engine, written: ConditionView) -> RootCause | None:
-    """Return that Kueue refused a workload that fits here; `None` if a cycle of this engine may have refused it."""
+    """Return the cause `NotModelled` if Kueue refused a workload that fits; `None` if this engine has run a cycle."""
     if written is NO_CONDITION or written.is_true or any(engine.cycle_counts()):
         return None
     return RootCause("NotModelled", words.refused_elsewhere(written.reason), {"reason": written.reason})
@@ -151,7 +151,7 @@ def _not_modelled(engine: Engine, written: ConditionView) -> RootCause | None:
 
 
 def _unfit(pod_set: PodSetView) -> list[RootCause]:
-    """Return a root cause for each part of a pod set that no flavor fits: that of its best flavor."""
+    """Return a root cause for each part of a pod set that fits in no flavor: why the best flavor does not fit."""
     if pod_set["undeclared"]:
         return [_unmatched(pod_set, pod_set["undeclared"], [])]
     groups: dict[int, list[FlavorView]] = {}
@@ -199,28 +199,23 @@ def _excess(cell: CellView) -> float:
 
 
 def _never(pod_set: PodSetView, cell: CellView) -> RootCause:
-    facts = {
-        "pod_set": pod_set["name"],
-        "flavor": cell["flavor"],
-        "resource": cell["resource"],
-        "requested": cell["asked"],
-        "maximum": cell["potential"],
-    }
-    return RootCause("NeverFits", f"{cell['flavor']}: {words.cell(cell)}", facts)
+    return _of_cell("NeverFits", pod_set, cell, {"maximum": cell["potential"]})
 
 
 def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
+    more = {"available": cell["available"], "missing": cell["missing"], "node": cell["where"], "limit": cell["limit"]}
+    return _of_cell("QuotaExceeded", pod_set, cell, more)
+
+
+def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:
+    """Return a root cause that concerns one resource of a flavor, with more facts about it."""
     facts = {
         "pod_set": pod_set["name"],
         "flavor": cell["flavor"],
         "resource": cell["resource"],
         "requested": cell["asked"],
-        "available": cell["available"],
-        "missing": cell["missing"],
-        "node": cell["where"],
-        "limit": cell["limit"],
     }
-    return RootCause("QuotaExceeded", f"{cell['flavor']}: {words.cell(cell)}", facts)
+    return RootCause(code, f"{cell['flavor']}: {words.cell(cell)}", facts | more)
 
 
 def _unmatched(pod_set: PodSetView, resources: list[str], flavors: list[FlavorView]) -> RootCause:

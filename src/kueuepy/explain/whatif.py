@@ -141,7 +141,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """Return a number of pods that would be admitted, although one pod more would not be."""
+    """Return a number of pods that would be admitted, while one more pod would not be admitted."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
@@ -210,7 +210,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Runs(Protocol):
-    """The part of a Scheduler that this module uses."""
+    """The methods and attributes of a Scheduler that this module uses."""
 
     _session: Session
 
@@ -257,8 +257,8 @@ class Difference(Generic[R]):
 
     Attributes:
         changes: The workloads whose outcome differs, in the order of submission.
-        before: The settled Scheduler without the edits.
-        after: The settled Scheduler with the edits.
+        before: The Scheduler without the edits, after it has settled.
+        after: The Scheduler with the edits, after it has settled.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -293,7 +293,7 @@ class Difference(Generic[R]):
         return len(self.changes)
 
     def __str__(self) -> str:
-        """Return one line per change, after the parts of the input that kueuepy does not model."""
+        """Return the parts of the input that kueuepy does not model, followed by one line per change."""
         said = [f"not modelled: {text}" for text in self.not_modelled]
         lines = [f"{c.workload}: {_describe(c.before)} → {_describe(c.after)}" for c in self.changes]
         return "\n".join([*said, *(lines or ["nothing changes"])])
@@ -385,7 +385,7 @@ def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
     (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
     workloads of queues that borrow, then workloads with lower priority, then workloads with a later quota reservation.
-    No workload of the result could be kept.
+    If any workload of the result were kept, some queue would exceed its quota.
 
     Args:
         scheduler: The Scheduler, which does not change.

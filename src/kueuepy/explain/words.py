@@ -186,7 +186,7 @@ def pool(facts: NodeView, resource: str) -> str:
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """List the workloads that would each free enough quota alone."""
+    """List the workloads, each of which alone would free enough quota."""
     names = ", ".join(workloads)
     return (
         f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
@@ -248,7 +248,7 @@ def fewer_pods(facts: PodSetView, least: int) -> str:
 
 
 def considered(count: int) -> str:
-    """Return the heading of the changes after which a workload would be evaluated."""
+    """Return the heading for the changes after which a workload would be evaluated."""
     return "it would be evaluated if" + (" all of these were true" if count > 1 else "")
 
 
@@ -258,12 +258,12 @@ def undeclared(resource: str) -> str:
 
 
 def cover(queue: str, resource: str) -> str:
-    """Suggest to cover a resource."""
+    """Suggest that a resource group covers a resource."""
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 
 def remedies(count: int, *, all_of: bool) -> str:
-    """Return the heading of the changes after which a workload would fit."""
+    """Return the heading for the changes after which a workload would fit."""
     return (
         "it would fit if"
         if count == 1
@@ -272,7 +272,7 @@ def remedies(count: int, *, all_of: bool) -> str:
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
-    """Return the heading of the alternatives for a part of a request."""
+    """Return the heading for the alternative changes for a part of a request."""
     return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
 
 
@@ -324,7 +324,7 @@ def preemption(facts: FactsView) -> str:
 
 
 def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
-    """Explain the verdict on a candidate; `barred` are short resources for which preemption is not allowed."""
+    """Explain the verdict on a candidate; `barred` are insufficient resources for which preemption is not allowed."""
     name = f"{facts['workload']} in {facts['cluster_queue']}, priority {facts['priority']}"
     if facts["verdict"] == "NotEnough" and barred:
         also = " and ".join(barred)

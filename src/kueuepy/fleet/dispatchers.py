@@ -1,4 +1,4 @@
-"""Dispatchers, which choose the clusters of a workload, and changes of connections."""
+"""Dispatchers, which choose the clusters for a workload, and events that change connections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Incremental(msgspec.Struct, frozen=True):
 
     Attributes:
         step: Number of clusters that a round adds, at least 1; 3 by default.
-        round: Duration of a round: seconds, or a text such as `5m`. Kueue itself always uses 5 minutes, the default.
+        round: Duration of a round: a number of seconds, or a string such as `5m`. Kueue itself always uses 5 minutes,
+            the default.
     """
 
     step: int = 3
@@ -39,7 +40,7 @@ class Incremental(msgspec.Struct, frozen=True):
 
 
 class External(msgspec.Struct, frozen=True):
-    """A dispatcher that calls a function to choose the clusters of each workload.
+    """A dispatcher that calls a function to choose the clusters for each workload.
 
     >>> External(lambda workload, clusters, now: list(clusters)[:1]).choose is not None
     True
@@ -87,7 +88,7 @@ class Disconnect(msgspec.Struct, frozen=True):
 
 
 class On(msgspec.Struct, frozen=True):
-    """An event in one cluster of a fleet; other events concern the manager.
+    """An event in one cluster of a fleet. Events that are not wrapped in this class concern the manager.
 
     >>> from kueuepy.sim import Event, Delete
     >>> Event("2h", On("w1", Delete("ClusterQueue/team"))).what.cluster

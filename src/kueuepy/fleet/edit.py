@@ -1,4 +1,4 @@
-"""Paths of edits of a fleet: fields in its clusters, and settings of the fleet."""
+"""Paths for edits to a fleet: fields of objects in its clusters, and settings of the fleet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SETTINGS = ("dispatcher", "step", "round", "sync", "gated")
 
 
 def sorted_edits(values: Mapping[str, Any], workers: Iterable[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Return the values by cluster and path in the cluster, and the values of the settings of the fleet.
+    """Return the values for each cluster, keyed by path in the cluster, and the values for the fleet's settings.
 
     Args:
         values: The values by path; see `Fleet.edit_all`.
@@ -64,7 +64,7 @@ def _check(name: str, cluster: Cluster, path: str) -> None:
 
 
 def _target(path: str, workers: tuple[str, ...]) -> tuple[list[str], str]:
-    """Return the clusters that a path selects and the path in them; no cluster for a setting of the fleet."""
+    """Return the clusters that a path selects, and the path within them; no cluster for a setting of the fleet."""
     target, colon, rest = path.partition(":")
     known = (MANAGER, *workers)
     if target == _FLEET and _FLEET not in known:

@@ -39,7 +39,7 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class CopyStatus(msgspec.Struct, frozen=True):
-    """The status of the copy of a workload on a worker.
+    """The status of a workload's copy on a worker.
 
     Attributes:
         cluster: The name of the worker.
@@ -61,7 +61,7 @@ class FleetStatus(msgspec.Struct, frozen=True):
         message: The message of the check.
         nominated: The names of the clusters that are nominated for the workload.
         cluster: The name of the cluster where it was admitted; `None` if there is none.
-        copies: Its copies on workers.
+        copies: The workload's copies on workers.
     """
 
     check: str | None
@@ -154,7 +154,7 @@ class FleetScheduler:
         """Advance the clock of all clusters.
 
         Args:
-            duration: The duration: seconds, a text such as `5m`, or a timedelta; 0 or more.
+            duration: A number of seconds, a string such as `5m`, or a timedelta; 0 or more.
 
         Raises:
             InvalidSpecError: `duration` is not a duration, or is negative.

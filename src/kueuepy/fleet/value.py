@@ -47,7 +47,7 @@ class Fleet:
     Attributes:
         manager: The cluster to which users submit workloads.
         workers: The clusters that run jobs, by name.
-        dispatcher: The dispatcher, which chooses the clusters of a workload.
+        dispatcher: The dispatcher, which chooses the clusters for a workload.
         sync: For each worker, the time until the manager sees a change there, in seconds.
         remarks: Likely mistakes, such as LocalQueues that are missing on a worker, where copies then wait indefinitely.
     """

@@ -121,7 +121,7 @@ class BaseJob:
     def amend(self, pod_set: str, template: Document) -> None:
         """Modify the template of a pod set so that its requests match the resources that the pods use.
 
-        The template is a copy; the manifest does not change. By default, nothing is modified.
+        The template is a copy; the manifest does not change. By default, this method modifies nothing.
 
         Args:
             pod_set: Name of the pod set.
@@ -185,7 +185,7 @@ class BaseJob:
         return self.labels.get(keys.QUEUE_NAME, "")
 
     def priority_class(self) -> str | None:
-        """Return `None`: by default, a kind has no own rule for the priority class of its pods."""
+        """Return `None`: by default, a kind has no rule of its own for the priority class of its pods."""
         return None
 
     def workload_name(self) -> str:
@@ -280,7 +280,7 @@ class BaseJob:
         """Return the manifest with `suspend` set to false, and with the assigned flavors in the pod templates.
 
         Args:
-            infos: The changes of the admission to each pod set, from `pod_set_infos`.
+            infos: The changes that the admission makes to each pod set, from `pod_set_infos`.
 
         Raises:
             InvalidSpecError: The number of PodSetInfos differs from the number of pod sets, or a PodSetInfo conflicts
@@ -319,7 +319,7 @@ class BaseJob:
         """Return the changes to the manifest when the job starts, as a JSON merge patch.
 
         Args:
-            infos: The changes of the admission to each pod set, from `pod_set_infos`.
+            infos: The changes that the admission makes to each pod set, from `pod_set_infos`.
         """
         return patch.diff(self.manifest, self.started(infos))
 
@@ -360,11 +360,11 @@ class BaseJob:
         """
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
-        """Modify a job before its templates are changed at the start.
+        """Modify a job before its templates are changed when it starts.
 
         Args:
             root: The manifest to modify.
-            infos: The changes of the admission to each pod set.
+            infos: The changes that the admission makes to each pod set.
         """
 
     def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:

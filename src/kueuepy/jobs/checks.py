@@ -20,7 +20,7 @@ _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 class Checked(Protocol):
-    """The attributes of a job that the rules use. `BaseJob` has all of them."""
+    """The attributes of a job that the rules use. `BaseJob` provides all these attributes."""
 
     @property
     def kind(self) -> str:

@@ -40,7 +40,7 @@ class JobCluster:
         classes: WorkloadPriorityClasses and PriorityClasses.
         related: Manifests of other objects.
         namespaces: Namespaces with their labels.
-        default_queues: Names of the namespaces that have a LocalQueue named `default`.
+        default_queues: Names of the namespaces with a LocalQueue named `default`.
         owners: Index of the manifests that may own jobs.
     """
 
@@ -89,7 +89,7 @@ class JobCluster:
         )
 
     def managed(self, manifest: Document) -> list[Document]:
-        """Return the job if it gets a Workload. For a Deployment, return the pods that get one.
+        """Return the job if it gets a Workload. For a Deployment, return the pods that get a Workload.
 
         A job without a Workload is still validated by Kueue's webhooks.
         """
@@ -118,7 +118,7 @@ class JobCluster:
                 job.validate()
 
     def _pod_of(self, manifest: Document) -> Document | None:
-        """Return the first pod of a Deployment with its owners, as after Kueue's webhooks but without scheduling gates.
+        """Return a Deployment's first pod with its owners, after Kueue's webhooks but without scheduling gates.
 
         Return `None` for other kinds, and for a Deployment without pods.
         """
@@ -193,7 +193,7 @@ def created(manifest: Document, config: Configuration, *, queue_name_annotation:
 
 
 def checked_manifest(manifest: Document) -> Document:
-    """Check the types of the fields in a manifest's metadata, or that the items of a list are a list.
+    """Check the types of the fields in a manifest's metadata; for a List, check that `items` is a list.
 
     Raises:
         InvalidSpecError: A field has a wrong type.

@@ -226,7 +226,7 @@ def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
 
 
 def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -> Iterable[tuple[Document, Document]]:
-    """Combine the pods of each group into one list, at the position of its first pod. Other manifests do not change."""
+    """Combine the pods of each group into one list, at the position of the first pod. Other manifests do not change."""
     result: dict[tuple[str, ...], tuple[Document, Document]] = {}
     for number, (given, manifest) in enumerate(jobs):
         with about(given):

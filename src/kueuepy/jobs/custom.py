@@ -40,7 +40,7 @@ class PathJob(BaseJob):
 
     Attributes:
         paths: Locations of the pod sets.
-        ends: Types of the conditions of a finished job, with whether the job succeeded.
+        ends: The condition types that mark a job as finished, each with whether the job succeeded.
         ready: Type of the condition that is true while all pods are ready; empty for none.
     """
 

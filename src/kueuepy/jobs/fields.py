@@ -21,7 +21,7 @@ def without_nulls(value: Any) -> Any:
     """Return a deep copy without null fields, which Kubernetes treats as absent.
 
     Raises:
-        InvalidSpecError: A string contains half of a surrogate pair, which cannot be encoded.
+        InvalidSpecError: A string contains an unpaired surrogate, which cannot be encoded.
     """
     if isinstance(value, dict):
         return {without_nulls(key): without_nulls(item) for key, item in value.items() if item is not None}

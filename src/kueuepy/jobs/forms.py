@@ -1,4 +1,4 @@
-"""Structure of metadata and pod templates, to check the types of fields before they are read."""
+"""Structure of metadata and pod templates, which is used to check the types of fields before they are read."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _Quantities = dict[str, str | int | float] | None
 
 
 class _Form(msgspec.Struct, rename="camel"):
-    """A part of a manifest. Unknown fields are ignored."""
+    """A section of a manifest. Unknown fields are ignored."""
 
 
 class _Owner(_Form):

@@ -100,7 +100,7 @@ class Job(Protocol):
         """Return the changes to the manifest when the job starts, as a JSON merge patch.
 
         Args:
-            infos: The changes of the admission to each pod set.
+            infos: The changes that the admission makes to each pod set.
         """
 
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:

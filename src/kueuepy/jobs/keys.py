@@ -57,10 +57,8 @@ SLICE_REPLACEMENT_FOR: Final = f"{PREFIX}workload-slice-replacement-for"
 WORKLOAD_SLICE_NAME: Final = f"{PREFIX}workload-slice-name"
 LOCAL_QUEUE_NAME: Final = f"{PREFIX}local-queue-name"
 CLUSTER_QUEUE_NAME: Final = f"{PREFIX}cluster-queue-name"
-RAY_CLUSTER_GENERATION: Final = f"{PREFIX}raycluster-generation"
 RUNTIME_PATCH_MANAGER: Final = f"{PREFIX}manager"
 MULTIKUEUE_ORIGIN: Final = f"{PREFIX}multikueue-origin"
-MULTIKUEUE_ORIGIN_UID: Final = f"{PREFIX}multikueue-origin-uid"
 MULTIKUEUE_WORKER_POD: Final = f"{PREFIX}multikueue-worker-workload-pod"
 
 # Scheduling gates that Kueue adds to pods.

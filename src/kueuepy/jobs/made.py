@@ -1,4 +1,4 @@
-"""Workloads made from jobs, whose errors are about the jobs as they were written."""
+"""Workloads created from jobs, with errors that refer to the jobs as the user wrote them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,11 +25,11 @@ class Made(NamedTuple):
     """A Workload, and the job that it starts.
 
     Attributes:
-        given: The job as it was given. For the pods of a group, the first pod.
+        given: The job in its original form. For the pods of a group, the first pod.
         manifest: The manifest of the job, with default queues and priority classes. The pods of a group are a single
             manifest of kind List. A CronJob is replaced by the Job that it creates, and a Deployment by a Pod.
         workload: The Workload.
-        cluster: The objects and settings from which the Workload was made.
+        cluster: The objects and settings from which the Workload was created.
     """
 
     given: Document

@@ -34,7 +34,7 @@ class Owners:
     """Index of manifests by the identity that owner references contain."""
 
     def __init__(self, manifests: Iterable[Document]) -> None:
-        """Index the manifests. Of several manifests of the same object, the last one is used."""
+        """Index the manifests. If several manifests describe the same object, the last manifest is used."""
         self._by_key = {_key(manifest): manifest for manifest in manifests}
 
     def add(self, manifest: Document) -> None:
@@ -99,7 +99,8 @@ def is_managed(
         config: The Configuration, which determines whether jobs without a queue name are managed, and the namespaces in
             which jobs are managed.
         owners: Manifests of possible owners.
-        namespaces: The namespaces with their labels. A namespace that is not given only has the label with its name.
+        namespaces: The namespaces with their labels. A namespace that is not included is assumed to have only the label
+            with its name.
 
     Returns:
         Whether the job gets a Workload.
@@ -188,7 +189,7 @@ def find_ancestor(
     """Return the topmost owner of a job that Kueue manages.
 
     An owner is managed if its kind is managed, and if it has a queue name or Kueue manages all jobs. The search ends at
-    an owner of a kind without an integration in Kueue, or at an owner whose UID differs from that in the reference.
+    an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the reference.
 
     >>> template = {"spec": {"containers": []}}
     >>> metadata = {"name": "set", "uid": "1", "labels": {"kueue.x-k8s.io/queue-name": "training"}}
@@ -251,7 +252,7 @@ def with_defaults(
 ) -> Document:
     """Return the manifest of a new job with its default queue and default priority class.
 
-    A job that already names them does not change. A job with an owner that could be managed gets neither default,
+    A job that already names both does not change. A job with an owner that could be managed gets neither default,
     except that a pod gets the queue. A pod or StatefulSet that was marked by the object that created it gets neither
     default.
 
@@ -296,7 +297,7 @@ def selects(config: Configuration, manifest: Document, namespaces: Iterable[Name
 
 
 def is_enabled(manifest: Document, config: Configuration, *, implied: bool = True) -> bool:
-    """Return whether a kind is managed. Custom kinds always are.
+    """Return whether a kind is managed. Custom kinds are always managed.
 
     If a kind that creates pods is managed, its pods are managed too, provided that the kind marks them (`implied`).
 

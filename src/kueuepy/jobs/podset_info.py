@@ -28,7 +28,7 @@ def pod_set_infos(
     config: Configuration = _NO_CONFIGURATION,
     marks: bool = True,
 ) -> tuple[PodSetInfo, ...]:
-    """Return what the admission of a Workload adds to the pods of each of its pod sets.
+    """Return the changes that a Workload's admission makes to the pods of each pod set.
 
     The result contains the node labels and tolerations of the assigned flavors, and the updates of admission checks. No
     tolerations are added for the taints of a flavor. If the flavors of several resources have different values for a
@@ -53,8 +53,8 @@ def pod_set_infos(
     Raises:
         StateError: The Workload has no admission.
         NotFoundError: An assigned flavor is not in `flavors`.
-        InvalidSpecError: The updates of admission checks conflict with each other or with the flavors, or the admission
-            has another number of pod sets than the Workload.
+        InvalidSpecError: The updates of admission checks conflict with each other or with the flavors, or the numbers
+            of pod sets in the admission and in the Workload differ.
     """
     where = f'Workload "{workload.key}"'
     if workload.status is None or workload.status.admission is None:

@@ -50,8 +50,8 @@ def resolve_priority(
 ) -> Priority:
     """Determine the priority of a job.
 
-    The priority is that of the job's WorkloadPriorityClass, otherwise that of the PriorityClass of its pods, otherwise
-    the default of the cluster.
+    The priority comes from the first of these that exists: the job's WorkloadPriorityClass, the PriorityClass of its
+    pods, and the default PriorityClass of the cluster.
 
     >>> resolve_priority("high", (), [WorkloadPriorityClass("high", value=100)]).value
     100
@@ -68,7 +68,7 @@ def resolve_priority(
         The priority and its class. Without any class, the priority is 0.
 
     Raises:
-        NotFoundError: A class is named that is not in `classes`.
+        NotFoundError: The job or its pods name a class that is not in `classes`.
     """
     known = (*classes, *SYSTEM_CLASSES)
     if label:

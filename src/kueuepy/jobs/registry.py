@@ -35,7 +35,7 @@ class JobType(Protocol):
     """
 
     def __call__(self, manifest: Document, *, config: Configuration, related: Iterable[Document]) -> Job:
-        """Create the job of a manifest.
+        """Create the job that a manifest describes.
 
         Args:
             manifest: The job's manifest.
@@ -140,7 +140,7 @@ def kinds() -> tuple[tuple[str, str], ...]:
 def adapter_for(
     manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
 ) -> Job:
-    """Create the job of a manifest.
+    """Create the job that a manifest describes.
 
     The pods of a group are passed together, as a manifest of kind List.
 

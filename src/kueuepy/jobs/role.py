@@ -1,6 +1,6 @@
 """The role of a pod in its group: a hash of the fields of its spec that affect scheduling.
 
-Source: `pkg/util/pod/pod.go:GenerateRoleHash,SpecShape`, which hash a JSON text as Go encodes it.
+Source: `pkg/util/pod/pod.go:GenerateRoleHash,SpecShape`, which hash JSON as encoded by Go.
 """
 
 import hashlib

@@ -33,7 +33,7 @@ class Submission(NamedTuple):
     Attributes:
         workload: The Workload, created at the submission time of the row.
         duration: Running time after admission, in seconds; `None` if the row has no duration. The constructor also
-            accepts text or a timedelta.
+            accepts a string or a timedelta.
     """
 
     workload: Workload
@@ -63,11 +63,12 @@ def from_row(
     - `priority`: priority, an integer. Default: 0.
     - `cpu`, `memory` (or `mem`), `gpu`, and any resource name with a `/`: request of each pod. Memory without a unit is
       in bytes. Devices must be integers.
-    - `submit`: submission time, as seconds since the Unix epoch, RFC 3339 text or a datetime.
-    - `duration` (or `runtime`): running time, as seconds, text such as `1h30m` or a timedelta.
+    - `submit`: submission time, as seconds since the Unix epoch, an RFC 3339 string or a datetime.
+    - `duration` (or `runtime`): running time, as seconds, a string such as `1h30m` or a timedelta.
 
     Args:
-        row: The values by column. `None` counts as absent, and so does NaN in columns other than requests and `pods`.
+        row: The values by column name. `None` counts as absent, and so does NaN in columns other than requests and
+            `pods`.
         gpu_resource: Resource that the column `gpu` counts. Default: `nvidia.com/gpu`.
         ignore: Names of columns to ignore.
         namespace: Namespace of jobs whose row has no namespace. Default: `default`.
@@ -119,7 +120,7 @@ def from_row(
 
 
 def from_plain_row(row: Mapping[str, Any]) -> Workload:
-    """Return the Workload of a row of plain values, which `_core.question_of_row` accepts, as `from_row` does."""
+    """Create a Workload, as `from_row` does, from a row of plain values that `_core.question_of_row` has accepted."""
     requests = {_REQUESTS[column]: _quantity(value) for column, value in row.items() if column in _REQUESTS}
     container = {"name": "main", "resources": {"requests": requests} if requests else {}}
     submitted = row.get("submit")

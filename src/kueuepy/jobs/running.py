@@ -52,7 +52,7 @@ def start_patch(
 
     The patch ends the suspension. The patch also adds the node labels and tolerations of the assigned flavors, and the
     updates of admission checks, to the pod templates. No tolerations are added for the taints of a flavor. After
-    partial admission, the patch sets the number of pods to the admitted number. The patch of a pod removes the
+    partial admission, the patch sets the number of pods to the admitted number. The patch for a pod removes the
     scheduling gate.
 
     >>> from msgspec.structs import replace
@@ -139,7 +139,7 @@ def apply_patch(manifest: Document, change: Document) -> Document:
         The changed copy.
 
     Raises:
-        InvalidSpecError: A text in the manifest is not valid Unicode.
+        InvalidSpecError: A string in the manifest is not valid Unicode.
     """
     applied: Document = without_nulls(manifest)
     return patch.apply(applied, change)

@@ -1,4 +1,4 @@
-"""Changes of pod templates when a job starts, and their reversal when the job stops.
+"""Changes to pod templates when a job starts, and their reversal when the job stops.
 
 Source: `pkg/podset/podset.go:Merge,RestorePodSpec` and `pkg/util/pod/pod.go:Gate,Ungate`.
 """
@@ -44,9 +44,9 @@ SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def inject(template: Section, info: PodSetInfo) -> None:
-    """Apply the changes of an admission to a pod template.
+    """Apply the changes that an admission makes to a pod template.
 
-    In an elastic job, the names of the workload and of its slice may be overwritten. Any other conflict is an error.
+    In an elastic job, the names of the workload and of its slice can be overwritten. Any other conflict is an error.
 
     Raises:
         InvalidSpecError: The template has another value for a label, annotation or node selector.

@@ -120,7 +120,7 @@ def parse_layers(metadata: Section) -> list[Document]:
 
 
 def _layers(text: str) -> list[Document] | None:
-    """Return the layers in a JSON text, possibly an empty list; `None` if the text is not a list of layers."""
+    """Return the layers in a JSON string, possibly an empty list; `None` if the string is not a list of layers."""
     try:
         found = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_refuse)
     except (ValueError, RecursionError):

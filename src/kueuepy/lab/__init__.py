@@ -1,7 +1,7 @@
-"""Questions that need many simulations or a search: estimates, proofs, limits, comparisons of releases.
+"""Functions that run many simulations or a search: estimates, proofs, limits, comparisons of releases.
 
-`rl` is an environment for reinforcement learning, `play` an interactive page. `sweep`, `plan` and `compare` are in
-`kueuepy` itself.
+`rl` contains an environment for reinforcement learning, and `play` an interactive page. `sweep`, `plan` and `compare`
+are in `kueuepy` itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Upper bounds of the amount of each flavor and resource that a queue or cohort can use."""
+"""Upper bounds on the amount of each flavor and resource that a queue or cohort can use."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
@@ -78,7 +78,7 @@ class Capacity:
         return self._largest(parent, cell) - self.lent(queue, cell) if parent >= 0 else 0
 
     def lent(self, queue: str, cell: Cell) -> int:
-        """Return the largest amount of a flavor and resource that a queue lends."""
+        """Return the largest amount of a flavor and resource that a queue can lend."""
         row, column = self._rows[queue], self._columns.get(cell)
         if column is None or self._parents[row] < 0:
             return 0

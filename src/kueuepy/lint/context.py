@@ -56,7 +56,7 @@ class LintContext:
 
     @cached_property
     def workloads(self) -> tuple[Workload, ...]:
-        """The Workloads of the manifest and those made from its jobs."""
+        """The Workloads of the manifest and the Workloads created from its jobs."""
         return (*self.manifest.workloads, *(made.workload for made in self._made))
 
     @cached_property
@@ -78,7 +78,7 @@ class LintContext:
         return tuple(checked)
 
     def job_of(self, workload: Workload) -> ReadJob | None:
-        """Return the job from which a Workload was made, or `None` if it was not read from a file."""
+        """Return the job from which a Workload was created, or `None` if it was not read from a file."""
         return self._jobs_of.get(id(workload))
 
     @cached_property
@@ -152,7 +152,7 @@ class LintContext:
         return limit != 0 and bool(self.roots[queue.name]) and self.capacity.borrowable(queue.name, cell) > 0
 
     def reclaimers(self, queue: ClusterQueue) -> Iterator[tuple[ClusterQueue, Cell]]:
-        """Yield the queues that can reclaim what a queue borrows, each with the first such flavor and resource."""
+        """Yield the queues that can reclaim quota from a queue, each with the first such flavor and resource."""
         for other in self.others(queue):
             if other.preemption.reclaim_within_cohort != "Never":
                 mine, theirs = self.cells(queue), self.cells(other)

@@ -19,12 +19,12 @@ OTHERS, ALL = -1, -2
 
 
 class Theme(NamedTuple):
-    """The colours of a page or a chart, apart from those of groups.
+    """The colours of a page or a chart, apart from the colours of groups.
 
     Attributes:
         paper: The background.
-        ink: Text and axes; also the line of the total and of the nominal quota.
-        quiet: Captions and labels of less importance. Its contrast with the paper is at least 4.5.
+        ink: Colour of text and axes, and of the lines that show the total and the nominal quota.
+        quiet: Captions and labels of less importance. The contrast of this colour with the paper is at least 4.5.
         line: Borders and grid lines, which carry no meaning of their own.
         soft: The background of cards and of every other row.
         accent: Links, buttons and the focus ring.
@@ -61,7 +61,7 @@ DARK_THEME = Theme(
 
 
 def colour_of(place: int, *, dark: bool = False) -> str:
-    """Return the colour with a number, as `#rrggbb`; grey for `OTHERS` and for numbers without a colour.
+    """Return the colour with the given number, as `#rrggbb`; grey for `OTHERS` and for numbers without a colour.
 
     >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS)
     ('#2142b0', '#a3bdf9', '#838993')
@@ -79,7 +79,7 @@ def places(weights: Mapping[str, float]) -> dict[str, int]:
     """Return the numbers of the colours of the groups with the largest weights, in order; ties are broken by name.
 
     All charts, tables and pages of a result use the same weights: the requested work of each queue, which does not
-    depend on the policy. A page without jobs uses the nominal quota.
+    depend on the policy. A page without jobs uses the nominal quotas as weights.
 
     >>> places({"b": 2.0, "a": 2.0, "c": 9.0})
     {'c': 0, 'a': 1, 'b': 2}

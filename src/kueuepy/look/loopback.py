@@ -87,13 +87,14 @@ class _Connections(ThreadingHTTPServer):
 
 
 class Answer(NamedTuple):
-    """The answer to a request.
+    """The response to a request.
 
     Attributes:
         kind: The media type.
         body: The content.
-        policy: The Content-Security-Policy of a page; by default, the content may load and run nothing.
-        tag: The ETag of the content; a request that already has it gets an answer without a body. Empty for none.
+        policy: The Content-Security-Policy of a page; by default, a policy under which the content can neither load
+            resources nor run scripts.
+        tag: The ETag of the content; a request with this ETag gets a response without a body. Empty for none.
         status: The HTTP status.
     """
 
@@ -105,7 +106,7 @@ class Answer(NamedTuple):
 
 
 class Site(Protocol):
-    """The content that a server offers."""
+    """The content that a server serves."""
 
     def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
         """Answer a GET request; `None` if there is no such path.
@@ -123,7 +124,7 @@ class Server:
     """An HTTP server for a site at `url`.
 
     The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
-    path. It also rejects another Host header, which a foreign web page could send by DNS rebinding.
+    path. It also rejects requests with a different Host header, which a malicious web page could send by DNS rebinding.
     """
 
     def __init__(self, site: Site, port: int = 0) -> None:

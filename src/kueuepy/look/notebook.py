@@ -22,7 +22,7 @@ class Sheet(NamedTuple):
         rows: The rows, each with one cell per column; the first `MOST_ROWS` of a long table suffice.
         caption: The title of the table; an empty string for none.
         total: The number of rows of the whole table; `None` if `rows` is complete.
-        source: The attribute or method with the whole table, if it is not `to_pandas` of the value.
+        source: The attribute or method that returns the whole table, if it is not the value's method `to_pandas`.
     """
 
     header: Sequence[str]
@@ -46,7 +46,7 @@ MOST_ROWS = 20
 
 
 def hidden_rows(number: int, value: object, source: str = "") -> str:
-    """Return the note on the rows that are not shown.
+    """Return the note about the rows that are not shown.
 
     >>> hidden_rows(1204, None, ".changes")
     '... 1,204 more rows; .changes has all'
@@ -84,7 +84,7 @@ def _table_text(sheet: Sheet, value: object) -> str:
 
 
 def _fitted(columns: Sequence[Sequence[str]]) -> list[int]:
-    """Return the widths of the columns; if a line is too long, columns with long texts become narrower."""
+    """Return the widths of the columns; if a line is too long, columns with long strings become narrower."""
     widths = [max(map(len, column)) for column in columns]
     for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
         excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
@@ -102,7 +102,7 @@ def _is_numeric(sheet: Sheet, place: int) -> bool:
 def _block(
     rows: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool], places: Sequence[int]
 ) -> Iterable[str]:
-    """Return the lines of some columns; numbers are at the right."""
+    """Return the lines of some columns; numbers are right-aligned."""
     for row in rows:
         parts = [textwrap.wrap(row[at], widths[at], break_long_words=False, break_on_hyphens=False) for at in places]
         for line in range(max(1, *map(len, parts))):

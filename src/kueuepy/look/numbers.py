@@ -11,7 +11,6 @@ _SPANS = (("d", _DAY), ("h", _HOUR), ("min", _MINUTE), ("s", 1))
 _SMALL, _LARGE = 1e-3, 1e9
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _OF_BYTES = ("memory", "ephemeral-storage", "storage")
-_PER_CENT = 100
 _BASE = 1024
 
 

@@ -1,7 +1,7 @@
 """Read and write Kubernetes manifests.
 
-`load` reads files, texts and cluster dumps in any version of Kueue's API. `dump` writes objects as YAML, which `load`
-reads back as equal objects. `from_dict` and `to_dict` convert single objects between Python classes and Kubernetes'
+`load` reads files, strings and cluster dumps in any version of Kueue's API. `dump` writes objects as YAML, from which
+`load` reads back equal objects. `from_dict` and `to_dict` convert single objects between Python classes and Kubernetes'
 JSON form. `validate`, `check` and `validate_update` apply the validation rules of the API server and of Kueue's
 webhooks.
 """

@@ -1,4 +1,4 @@
-"""Control of Python's garbage collector, which would repeatedly traverse all objects during reading and writing."""
+"""Suspension of Python's garbage collector, which would otherwise repeatedly traverse all objects."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Reading and writing the configuration file of Kueue.
+"""Reading and writing of Kueue's configuration file.
 
 Fields that do not affect admission are accepted, but not stored.
 
@@ -116,7 +116,7 @@ _Configuration = shape(
 def read_configuration(
     doc: dict[str, Any], findings: Findings, release: Release = RELEASES[-1]
 ) -> tuple[Configuration, str] | None:
-    """Read a Configuration with the defaults of a release.
+    """Read a Configuration, with the defaults of a given Kueue release.
 
     Returns:
         The Configuration and the namespace of Kueue's manager, or `None` if `findings` contains problems.
@@ -155,7 +155,7 @@ def read_configuration(
 
 
 def _refuse_newer(doc: dict[str, Any], version: str, findings: Findings) -> None:
-    """Report fields of v1beta1 that turn features on or off.
+    """Report the fields of v1beta1 that turn features on or off.
 
     In v1beta2, the presence of a section turns its feature on.
     """
@@ -169,7 +169,7 @@ def _all_but(*namespaces: str) -> LabelSelector:
 
 
 def _duration(raw: str | None, path: Path, findings: Findings) -> int:
-    """Parse a duration to nanoseconds; 0 if it is absent."""
+    """Parse a duration as nanoseconds; return 0 if the duration is absent."""
     if raw is None:
         return 0
     found = parse_duration(raw)
@@ -277,7 +277,7 @@ def _write_resources(resources: Resources) -> dict[str, Any]:
 
 
 def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a transformation whose outputs are strings; this file may also contain them as floats."""
+    """Return a transformation whose outputs are strings; in this file, the outputs can also be floats."""
     given = {name: value for name, value in raw.items() if value not in (None, "")}
     outputs = given.get("outputs", {})
     given["outputs"] = {name: str(value) if isinstance(value, float) else value for name, value in outputs.items()}
@@ -285,7 +285,7 @@ def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_configuration(configuration: Configuration) -> dict[str, Any]:
-    """Return a Configuration as its file contains it.
+    """Convert a Configuration to the form of Kueue's configuration file.
 
     If waitForPodsReady is absent, v1beta2 turns it on. A Configuration without this setting is therefore written in
     v1beta1.

@@ -55,7 +55,7 @@ def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_ne
 
 
 def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
-    """Create the Python object for an object in version v1beta2; `None` if `findings` contains problems."""
+    """Create the Python object for an object in version v1beta2; return `None` if `findings` contains problems."""
     body = _body(kind, doc, findings)
     flat = _metadata(kind, doc, findings)
     if body is None or flat is None:
@@ -130,7 +130,7 @@ def _placed(kind: Kind, flat: Body) -> Body:
 def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
     """Correct the paths of recent findings.
 
-    The Python class stores some fields in another place than the manifest.
+    The location of some fields in the Python class differs from the location in the manifest.
     """
     if len(findings.problems) == problems and len(findings.notes) == notes:
         return
@@ -165,7 +165,7 @@ def split_api_version(doc: Mapping[str, Any]) -> tuple[str, str]:
 def from_dict(doc: Mapping[str, Any]) -> Object:
     """Create the Python object for a dict in Kubernetes' JSON form, in any version of Kueue's API.
 
-    The function checks types and field names, but not formats, lengths or the rules of `validate`.
+    The function checks types and field names, but does not check formats, lengths or the rules of `validate`.
 
     >>> from_dict({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "org"}}).name
     'org'

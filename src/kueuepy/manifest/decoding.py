@@ -1,7 +1,8 @@
 """Decoding of mappings and lists to Python classes, with a description of every problem.
 
-msgspec decodes valid values at full speed. Only values that it rejects are compared with the declared types field by
-field. Nulls count as absent. In lenient mode, unknown fields are removed and numbers become strings.
+msgspec decodes valid values at full speed. Only values that msgspec rejects are compared with the declared types, field
+by field. Nulls are treated as absent fields. In lenient mode, unknown fields are removed, and numbers become strings
+where a string is expected.
 """
 
 from collections.abc import Hashable
@@ -32,21 +33,31 @@ class Validated:
         return self._values.get(id(value), self) is value
 
     def add(self, value: Any) -> None:
-        """Add an object. The reference keeps it alive, so that its identity is not reused."""
+        """Add an object. The set keeps a reference to the object, so that the object's identity is not reused."""
         if len(self._values) >= _MOST_SOUND:
             self._values.clear()
         self._values[id(value)] = value
 
 
+class AllValidated(Validated):
+    """The set of all objects: another program has validated them."""
+
+    __slots__ = ()
+
+    def __contains__(self, value: object) -> bool:
+        """Return `True`."""
+        return True
+
+
 class Findings:
-    """Problems and notes found while one object is read.
+    """The problems and notes that are found while one object is read.
 
     Attributes:
-        strict: Whether an unknown field is a problem instead of a note.
-        formats: Whether patterns, lengths and counts are checked, in addition to fields and types.
+        strict: Whether an unknown field is a problem rather than a note.
+        formats: Whether patterns, lengths and numbers of items are checked, in addition to fields and types.
         problems: Reasons to reject the object.
-        notes: Ignored or corrected input.
-        validated: Values without findings, which may occur in many objects.
+        notes: Descriptions of ignored or corrected input.
+        validated: Values that were validated without findings; the same value can occur in many objects.
     """
 
     __slots__ = ("formats", "notes", "problems", "strict", "validated")
@@ -77,7 +88,7 @@ class Findings:
 
 
 def decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> T | None:
-    """Decode a value to a class; `None` if `findings` contains problems."""
+    """Decode a value to an instance of a class; return `None` if `findings` contains problems."""
     found = _decode(cls, raw, path, findings)
     return found and found[0]
 

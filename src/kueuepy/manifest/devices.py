@@ -1,6 +1,6 @@
-"""Conversion of the objects for devices between the versions of `resource.k8s.io`.
+"""Conversion of device objects between the versions of `resource.k8s.io`.
 
-Version v1beta2 has the same form as v1. In v1beta1, the fields of `exactly` are fields of the request itself, and the
+Version v1beta2 has the same form as v1. In v1beta1, the fields of `exactly` belong to the request itself, and the
 fields of a device are in the section `basic`.
 """
 
@@ -160,7 +160,7 @@ def _read_request(request: Body, path: Path, findings: Findings) -> Body:
 
 
 def _requests_form(*base: str) -> FieldForm:
-    """Return the converter for the requests of a claim whose spec is at this path."""
+    """Return the converter for the requests of a claim whose spec is at the given path."""
     path = (*base, *_DEVICES)
 
     def read(raw: Any, _: Path, findings: Findings) -> Any:

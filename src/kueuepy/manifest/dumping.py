@@ -20,7 +20,7 @@ Dumpable = Manifest | Object | Configuration | Iterable[Object | Configuration]
 def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
     """Write objects as YAML in API version v1beta2. Fields with default values are omitted.
 
-    `load` reads the text back as equal objects.
+    `load` reads equal objects back from the text.
 
     >>> from kueuepy.objects import Cohort
     >>> print(dump(Cohort("research", parent_name="org")), end="")
@@ -33,7 +33,7 @@ def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
 
     Args:
         objects: A Manifest, an object, a Configuration, or an iterable of objects.
-        path: File to write to, in addition to returning the text. `None`, the default, for no file.
+        path: File to which the text is also written. With `None`, the default, no file is written.
 
     Returns:
         The YAML text.

@@ -1,6 +1,7 @@
 """Converters for fields whose form differs between Kubernetes' JSON and the Python class.
 
-Reading returns plain values, which are then checked against the types of the class. Writing starts from such values.
+Reading returns plain values, which are then checked against the types of the class. Writing converts plain values to
+JSON.
 """
 
 from collections.abc import Callable
@@ -21,9 +22,9 @@ class FieldForm(msgspec.Struct, frozen=True):
     """Converter for one field.
 
     Attributes:
-        read: Converts from JSON to the form of the class.
-        write: Converts from the form of the class to JSON; `None` omits the field.
-        inner: Field of the wrapping JSON object that has the value; empty if the value is not wrapped.
+        read: Function that converts from JSON to the form of the class.
+        write: Function that converts from the form of the class to JSON; if it returns `None`, the field is omitted.
+        inner: Field of the wrapping JSON object that contains the value; empty if the value is not wrapped.
     """
 
     read: Read

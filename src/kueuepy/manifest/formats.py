@@ -21,13 +21,13 @@ _REMEMBERED = 4096  # size of the caches of checked names
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_subdomain(name: str) -> bool:
-    """Return whether a text is a DNS subdomain (RFC 1123)."""
+    """Return whether a string is a DNS subdomain (RFC 1123)."""
     return len(name) <= SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_label_key(key: str) -> bool:
-    """Return whether a text is a valid label key."""
+    """Return whether a string is a valid label key."""
     prefix, slash, word = key.rpartition("/")
     if slash and not is_subdomain(prefix):
         return False
@@ -36,12 +36,12 @@ def is_label_key(key: str) -> bool:
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_label_value(value: str) -> bool:
-    """Return whether a text is a valid label value."""
+    """Return whether a string is a valid label value."""
     return value == "" or (len(value) <= LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))
 
 
 def fault_of_quantity(text: str) -> str:
-    """Return the reason why a text is not a valid quantity; empty if it is valid."""
+    """Return the reason why a string is not a valid quantity; empty if the string is valid."""
     try:
         Quantity(text)
     except ValueError as error:

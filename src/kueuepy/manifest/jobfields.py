@@ -1,8 +1,8 @@
-"""Known fields of Kubernetes' own kinds of jobs, to find unknown fields in manifests.
+"""The known fields of Kubernetes' own kinds of jobs, which are used to find unknown fields in manifests.
 
 `kubectl` asks the API server to reject unknown fields (`--validate=strict`). Other clients get a warning, and the
-server drops the fields. The names are those of `k8s.io/api` v0.37 (`batch/v1`, `apps/v1`, `core/v1`). Fields in the
-spec of pods are not checked.
+server drops the fields. The field names are taken from `k8s.io/api` v0.37 (`batch/v1`, `apps/v1`, `core/v1`). Fields in
+the specs of pods are not checked.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,8 @@ _SPECS: Final[dict[tuple[str, str], _Fields | None]] = {
 def unknown_fields(job: dict[str, Any]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Iterate over the unknown fields in the manifest of a Kubernetes kind.
 
-    Objects dumped from a cluster are not checked: their server has dropped unknown fields, or is newer than this list.
+    Objects dumped from a cluster are not checked: the API server has already dropped unknown fields, or is newer than
+    this list of fields.
 
     Yields:
         The path of an unknown field, and the names of the known fields at the same place.

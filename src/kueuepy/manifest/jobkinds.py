@@ -1,4 +1,4 @@
-"""Kinds of jobs, and other kinds that may affect admission. Objects of all these kinds are stored as dicts."""
+"""Kinds of jobs, and other kinds that can affect admission. Objects of all these kinds are stored as dicts."""
 
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ def _group(api_version: str) -> str:
 
 
 def framework_of(api_version: str, kind: str) -> str:
-    """Return the name of a kind in the field `integrations.frameworks` of a Configuration.
+    """Return the name that a kind has in the field `integrations.frameworks` of a Configuration.
 
     >>> framework_of("batch/v1", "Job"), framework_of("apps/v1", "Deployment")
     ('batch/job', 'deployment')
@@ -75,8 +75,8 @@ def add(api_version: str, kind: str) -> None:
 def is_job(doc: dict[str, Any], group: str) -> bool:
     """Return whether an object is a job.
 
-    Objects of kinds that are usually not jobs, such as Deployment, count as jobs only if they have a queue name. For a
-    Deployment, a queue name on the pod template is sufficient.
+    Objects of kinds that are usually not jobs, such as Deployment, are treated as jobs only if they have a queue name.
+    For a Deployment, a queue name on the pod template is sufficient.
     """
     kind = str(doc.get("kind"))
     if_queued = _jobs.get((group, kind))
@@ -90,10 +90,10 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
 
 
 def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
-    """Return whether a LocalQueue named `default` would make an object a job, although it names no queue.
+    """Return whether an object that names no queue would become a job if a LocalQueue named `default` exists.
 
-    This holds for a new object of a kind such as Pod or Deployment. A stored object, a pod on a node and a pod with an
-    owner keep their meaning.
+    This is true for a new object of a kind such as Pod or Deployment. It is false for a stored object, a pod on a node,
+    and an object with an owner.
 
     Source: `pkg/controller/jobframework/defaults.go`, `pkg/controller/jobs/pod/pod_webhook.go`.
     """
@@ -106,7 +106,7 @@ def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
 
 
 def is_other(kind: str, group: str) -> bool:
-    """Return whether a kind has no Python class but may affect admission."""
+    """Return whether a kind has no Python class but can affect admission."""
     return (group, kind) in _OTHERS
 
 
@@ -116,7 +116,7 @@ def is_annotated(job: dict[str, Any]) -> bool:
 
 
 def with_queue_label(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the job with a queue-name label if it only has the queue-name annotation of v1alpha2."""
+    """Return the job, with a queue-name label added if it has only the queue-name annotation of v1alpha2."""
     if not is_annotated(job):
         return job
     name, labels = _texts(job, "annotations")[QUEUE_NAME], _texts(job, "labels")

@@ -1,7 +1,7 @@
-"""The kinds of objects, and how each Python class flattens the fields of a manifest.
+"""The kinds of objects, and the rules by which each Python class flattens the fields of a manifest.
 
-The fields of a class are those of `metadata` and of one section of the manifest, usually `spec`. This module describes
-the kinds that differ.
+The fields of a class are the fields of `metadata` and of one section of the manifest, usually `spec`. This module
+describes the exceptions.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,10 +46,10 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         cls: Python class of the kind.
         group: API group; empty for Kubernetes' core API.
         version: API version in which objects are written.
-        place: Section with the fields of the class, usually `spec`; empty for the top level.
+        place: Section that contains the fields of the class, usually `spec`; empty for the top level.
         forms: Converters for fields whose form differs between manifest and class.
         metadata: Fields of the class that are part of the metadata.
-        body: Function that collects the fields of the class if they are in several sections.
+        body: Function that collects the fields of the class from several sections.
         spread: Inverse of `body`.
     """
 
@@ -69,7 +69,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def api_version(self) -> str:
-        """Value of `apiVersion` in written manifests."""
+        """Value of `apiVersion` in manifests that are written."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
@@ -79,7 +79,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _part(doc: Body, *path: str) -> Body:
-    """Return a nested mapping of an object; empty if it is absent."""
+    """Return a nested mapping of an object; an empty mapping if it is absent."""
     for step in path:
         found = doc.get(step)
         doc = found if isinstance(found, dict) else {}
@@ -99,7 +99,7 @@ def _condition(name: str, *, true: bool) -> Body:
 
 
 def _quota_body(doc: Body) -> Body:
-    """Return the spec of a Cohort or a ClusterQueue, and the effective quotas of its status."""
+    """Return the spec of a Cohort or a ClusterQueue, with the effective quotas from its status."""
     spec, found = doc.get("spec") or {}, _part(doc, "status", "effectiveQuotas")
     return {**spec, "effectiveQuotas": found} if found and isinstance(spec, dict) else spec
 
@@ -148,7 +148,7 @@ _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
 
 
 def _statuses(*conditions: Any) -> Body:
-    """Return the status of each condition except `Ready`, by type."""
+    """Return the status of each condition other than `Ready`, by condition type."""
     named = (c for c in conditions if isinstance(c, dict) and isinstance(c.get("type"), str))
     return {c["type"]: c.get("status") for c in named if c["type"] != "Ready"}
 

@@ -1,4 +1,4 @@
-"""Corrections of lenient mode for objects whose fields have the right types."""
+"""Corrections that lenient mode makes to objects whose fields have the right types."""
 
 from collections.abc import Sequence
 

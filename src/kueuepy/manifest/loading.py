@@ -1,4 +1,4 @@
-"""`load`: read files, texts and parsed objects into a Manifest."""
+"""`load`: read files, strings and parsed objects into a Manifest."""
 
 from collections.abc import Callable
 from operator import itemgetter
@@ -10,7 +10,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.decoding import AllValidated, Findings, Validated
 from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
@@ -35,7 +35,7 @@ from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import Configuration, LocalQueue, Object
+from kueuepy.objects import Configuration, LocalQueue, Object, Workload
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
@@ -60,35 +60,39 @@ def load(
     """Read YAML or JSON: single objects, multiple documents, lists and dumps of whole clusters.
 
     Objects in versions v1alpha1, v1alpha2, v1beta1 and v1beta2 of Kueue's API get the defaults of their version, are
-    validated like on an API server, and are converted to v1beta2. Fields that kubectl adds are ignored. Kinds that do
-    not affect admission are skipped with a note. References between objects are not checked.
+    validated as on an API server, and are converted to v1beta2. Fields that kubectl adds are ignored. Kinds that do not
+    affect admission are skipped with a note. References between objects are not checked. Workloads of a running
+    cluster have been validated by its API server and are not validated again.
 
-    Strict mode rejects everything that an API server would reject. Lenient mode makes these corrections and adds a note
-    for each: unknown fields are removed; a covered resource without quota gets quota 0; numbers and strings are
-    converted where the other type is expected; invalid names are accepted; and of duplicate keys or objects, the last
-    one is used.
+    Strict mode rejects everything that an API server would reject. Lenient mode makes the following corrections and
+    adds a note for each: it removes unknown fields, sets a missing quota of a covered resource to 0, converts numbers
+    and strings where the other type is expected, accepts invalid names, and uses the last of several duplicate keys or
+    objects.
 
     >>> manifest = load("{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: org}}")
     >>> manifest.cohorts[0].name
     'org'
 
     Args:
-        source: A path, a directory, a text, an open file, a parsed object, or an iterable of these. `cluster:` and
-            `cluster:CONTEXT` are running clusters, which need the extra `live`; `history.db` is a recording.
+        source: A path, a directory, a string, an open file, a parsed object, or an iterable of these. `cluster:` and
+            `cluster:CONTEXT` name running clusters and require the extra `live`. A path such as `history.db` names a
+            recording.
         strict: `True`, the default, for strict mode; `False` for lenient mode.
         limits: Limits on the size of a file.
-        pick: Function that is called with every object before it is read. Objects for which it returns true are left
-            out of the manifest.
-        namespace: Namespace of namespaced objects that do not specify one. Default: `default`.
-        version: Release of Kueue for which the objects are written, such as `v0.18`. It determines defaults and feature
-            gates, and becomes the `version` of the Configuration. `None`, the default, for the release of the running
-            cluster that is read or, for files, the development version that this library mirrors.
+        pick: Function that is called with every object before the object is read. Objects for which the function
+            returns true are left out of the manifest.
+        namespace: Namespace for namespaced objects that do not specify a namespace. Default: `default`.
+        version: Release of Kueue for which the objects are written, such as `v0.18`. The release determines defaults
+            and feature gates, and becomes the `version` of the Configuration. With `None`, the default, the release is
+            that of the running cluster that is read. For files, it is the development version that this library
+            mirrors.
 
     Returns:
         The objects, jobs and notes.
 
     Raises:
-        ManifestError: Some input is invalid. The message has one line per problem with file, line, object and field.
+        ManifestError: Some input is invalid. The message has one line per problem, with the file, the line, the object
+            and the field.
         LimitError: A file exceeds a limit.
         DuplicateError: Two objects of the same kind have the same name.
         NotFoundError: A file does not exist.
@@ -96,7 +100,8 @@ def load(
     source = opened(source)
     live = live_parts(source)
     version = version or next((one.release for one in live if one.release), DEVELOPMENT)
-    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version))
+    served = frozenset(one.name for one in live if one.is_validated)
+    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version), served=served)
     with collector.at_rest():
         try:
             for item in items(source, limits, strict=strict):
@@ -123,10 +128,13 @@ def _repeated(text: str) -> tuple[str, Problem]:
 
 
 class _Loader:
-    """Collects objects, notes and problems while documents are read."""
+    """Collector of the objects, notes and problems that are found while documents are read."""
 
-    def __init__(self, *, strict: bool, pick: Pick | None, namespace: str, release: Release) -> None:
+    def __init__(
+        self, *, strict: bool, pick: Pick | None, namespace: str, release: Release, served: frozenset[str]
+    ) -> None:
         self._strict = strict
+        self._served = served
         self._release = release
         self._pick = pick
         self._namespace = namespace
@@ -146,14 +154,18 @@ class _Loader:
         self._validated = Validated()
 
     def failed(self, error: ManifestError) -> None:
-        """Add the problems of an unreadable document."""
+        """Add the problems found in an unreadable document."""
         known = [(where, problem) for _, where, problem in self._problems]
         self._problems += [(self._position, *found) for found in error.problems if found not in known]
 
     def note(self, source: LiveSource) -> None:
-        """Add the notes on what could not be read from a running cluster; they name the cluster themselves."""
+        """Add the notes on objects that could not be read from a running cluster."""
         place, prefix = Item(None, Text(source.name, b"")), f"{source.name}: "
         self._notes += [Note(place, (), note.removeprefix(prefix)) for note in source.notes]
+
+    def _is_served(self, item: Item) -> bool:
+        """Return whether an API server has validated an object, so that its values are not checked again."""
+        return item.text.name in self._served and not item.text.size
 
     def take(self, item: Item) -> None:
         """Read a document: an object, or a list of objects."""
@@ -197,7 +209,7 @@ class _Loader:
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
 
     def _take_job(self, item: Item, doc: dict[str, Any], api_group: str) -> None:
-        """Add a job, or an object that is a job only if its namespace has a LocalQueue `default`."""
+        """Add a job, or an object that is a job only if its namespace contains a LocalQueue `default`."""
         self._jobs.append(ReadJob(self._placed(doc), item))
         if not is_job(doc, api_group):
             self._unqueued.append((self._jobs[-1], doc, self._position))
@@ -207,7 +219,7 @@ class _Loader:
             self._annotated.append((item, object_name(doc)))
 
     def _decide_unqueued(self) -> None:
-        """Keep objects without a queue name as jobs if their namespace has a LocalQueue `default` and is managed."""
+        """Keep objects without a queue name as jobs if their namespace is managed and has a LocalQueue `default`."""
         queues = {obj.namespace for obj, _ in self._objects.values() if isinstance(obj, LocalQueue)}
         defaults = {space for space in queues if ("LocalQueue", f"{space}/{DEFAULT_QUEUE}") in self._objects}
         selector = (self._configuration[0] if self._configuration else Configuration()).managed_jobs_namespace_selector
@@ -227,7 +239,7 @@ class _Loader:
         self._jobs = [job for job in self._jobs if id(job) not in gone]
 
     def _take_manager(self, item: Item, doc: dict[str, Any]) -> bool:
-        """Read the Configuration in the ConfigMap of Kueue's manager. Return whether the object is that ConfigMap."""
+        """Read the Configuration in the ConfigMap of Kueue's manager. Return whether the object is this ConfigMap."""
         data = doc.get("data")
         text = data.get(_MANAGER_FILE) if doc.get("kind") == "ConfigMap" and isinstance(data, dict) else None
         if not isinstance(text, str) or CONFIG_GROUP not in text:
@@ -239,14 +251,14 @@ class _Loader:
         return True
 
     def _review_job(self, item: Item, doc: dict[str, Any]) -> None:
-        """Report fields of a job that do not exist in its kind."""
+        """Report fields of a job that the job's kind does not define."""
         findings = Findings(strict=self._strict)
         for path, known in unknown_fields(doc):
             findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
         self._collect(findings, item, object_name(doc))
 
     def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
-        """Return an object with parameters of admission checks after validation."""
+        """Validate an object that contains parameters of admission checks, and return it."""
         review = Review(strict=self._strict)
         named = self._named(item, doc)
         found = review_parameters(version, named, review)
@@ -266,7 +278,8 @@ class _Loader:
         self._configuration = (*found, item)
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
-        findings = Findings(strict=self._strict, validated=self._validated)
+        validated = AllValidated() if self._is_served(item) else self._validated
+        findings = Findings(strict=self._strict, validated=validated)
         obj: Object | None = None
         body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
         if body is not None:
@@ -286,7 +299,7 @@ class _Loader:
         self._positions[place] = self._position
 
     def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
-        """Add the default namespace to an object that does not specify one."""
+        """Add the default namespace to an object that does not specify a namespace."""
         metadata = doc.get("metadata")
         if self._namespace == "default" or not isinstance(metadata, dict) or metadata.get("namespace"):
             return doc
@@ -373,6 +386,8 @@ class _Loader:
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
         for place, (obj, item) in self._objects.items():
+            if isinstance(obj, Workload) and self._is_served(item):
+                continue
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:

@@ -37,7 +37,7 @@ T = TypeVar("T", bound=Object)
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
-    """A remark about something that was ignored or corrected while reading.
+    """A remark about input that was ignored or corrected during reading.
 
     >>> manifest = Manifest.of(Cohort("org"))
     >>> manifest.notes
@@ -59,7 +59,7 @@ class Note(msgspec.Struct, frozen=True, eq=False):
         return self.origin.where(self.path)
 
     def __str__(self) -> str:
-        """Return the file and line followed by the text."""
+        """Return the file and line, followed by the text of the note."""
         return f"{self.where}: {self.text}"
 
 
@@ -91,10 +91,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         resource_slices: The ResourceSlices.
         workloads: The Workloads.
         configuration: The Configuration; `None` if the files contain none.
-        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where` like this class.
-        others: Objects of kinds without a class that may affect admission, as dicts.
+        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where`, like this class.
+        others: Objects, as dicts, of kinds that have no Python class but can affect admission.
         notes: Remarks about ignored and corrected input.
-        versions: Versions of Kueue's API that occur in the files, such as `v1beta2`.
+        versions: The versions of Kueue's API that occur in the files, such as `v1beta2`.
         origins: Position of each object in the files, by kind and key. The key of the Configuration is empty.
     """
 
@@ -132,7 +132,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
         Args:
             objects: Objects of any kinds.
-            configuration: The Configuration; `None` for none.
+            configuration: The Configuration; `None` for no Configuration.
 
         Returns:
             The manifest.
@@ -143,7 +143,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return cls(**group(objects), configuration=configuration)
 
     def objects(self) -> Iterator[Object]:
-        """Iterate over all objects by kind. Kinds that other kinds refer to precede them.
+        """Iterate over all objects by kind. A kind precedes the kinds that refer to it.
 
         >>> [type(obj).__name__ for obj in Manifest.of(ClusterQueue("vision"), Cohort("org")).objects()]
         ['Cohort', 'ClusterQueue']
@@ -153,7 +153,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the manifest has no objects, jobs, other documents or notes."""
+        """Whether the manifest contains no objects, jobs, other documents or notes."""
         return not (any(True for _ in self.objects()) or self.configuration or self.jobs or self.others or self.notes)
 
     def where(self, obj: Object, path: Path = ()) -> str:
@@ -162,8 +162,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         Args:
             obj: An object of this manifest.
             path: Path of a field in API version v1beta2, such as `("spec", "clusterQueue")`. If the file does not
-                contain the field, the position of its innermost parent in the file is returned. Empty for the object
-                itself.
+                contain the field, the method returns the position of the innermost parent in the file. An empty path
+                stands for the object itself.
 
         Returns:
             The file and line, separated by a colon, or an empty string if the object was not read from a file.

@@ -1,4 +1,4 @@
-"""Compressed form of a TopologyAssignment in manifests.
+"""The compressed form of a TopologyAssignment in manifests.
 
 Domains are grouped into slices. Common prefixes and suffixes of domain names are written once per slice.
 
@@ -54,7 +54,7 @@ def read(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _is_whole(part: dict[str, Any], levels: int, path: Path, findings: Findings) -> bool:
-    """Return whether a slice has a value per domain and level, and a number of pods per domain."""
+    """Return whether a slice has one value per domain and level, and one number of pods per domain."""
     count, per_level, pods = part.get("domainCount"), part.get("valuesPerLevel") or [], part.get("podCounts") or {}
     if not isinstance(count, int) or not 1 <= count <= _MOST_PODS:
         findings.problem((*path, "domainCount"), f"is {count}; it must be a whole number from 1 to {_MOST_PODS}")
@@ -84,7 +84,7 @@ def _roots(individual: dict[str, Any]) -> int:
 
 
 def _is_one_domain(part: dict[str, Any]) -> bool:
-    """Return whether all domains of a slice are the same one."""
+    """Return whether all domains of a slice are the same domain."""
     return all(values.get("individual") is None for values in part["valuesPerLevel"])
 
 
@@ -110,7 +110,8 @@ def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
 def write(assignment: dict[str, Any]) -> dict[str, Any]:
     """Compress an assignment into slices.
 
-    The shorter of two forms is used: a single slice, or one slice per run of hosts whose names have a common prefix.
+    The function uses the shorter of two forms: a single slice, or one slice per sequence of hosts whose names have a
+    common prefix.
     """
     levels = list(assignment["levels"])
     domains = [(tuple(domain["values"]), domain["count"]) for domain in assignment.get("domains", ())]
@@ -127,7 +128,7 @@ def write(assignment: dict[str, Any]) -> dict[str, Any]:
 
 
 def _runs(levels: list[str], domains: list[Domain]) -> list[list[Domain]]:
-    """Group consecutive domains by the longest prefix of the host name, up to a `-`, that several hosts share."""
+    """Group consecutive domains by the longest host name prefix that ends with `-` and that several hosts share."""
     if len(domains) < 2 or levels[-1:] != [HOSTNAME_LABEL]:  # noqa: PLR2004 - neighbours are two
         return [domains] if domains else []
     prefixes = [_prefixes(values[-1]) for values, _ in domains]
@@ -156,7 +157,10 @@ def _slice(domains: Sequence[Domain]) -> dict[str, Any]:
 
 
 def _column(values: Sequence[str]) -> dict[str, Any]:
-    """Compress the values of one level. A common prefix and suffix are written once; the suffix takes precedence."""
+    """Compress the values of one level.
+
+    A common prefix and a common suffix are written only once; the suffix takes precedence.
+    """
     if len(set(values)) == 1:
         return {"universal": values[0]}
     prefix, suffix = _common(values), _common([value[::-1] for value in values])[::-1]

@@ -1,4 +1,4 @@
-"""Adds file and line to errors about objects that were read from files."""
+"""Addition of the file and line to errors about objects that were read from files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ReadJob(dict[str, Any]):
     __slots__ = ("origin",)
 
     def __init__(self, manifest: dict[str, Any], origin: Item) -> None:
-        """Copy a manifest, and store its position."""
+        """Copy the manifest of a job, and store the position of the job."""
         super().__init__(manifest)
         self.origin = origin
 
@@ -39,8 +39,8 @@ def placed(place: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
     """Add file and line to errors that are raised in a `with` block.
 
     Args:
-        place: Function that returns the error with its position; `None` if the error is not about an object from a
-            file.
+        place: Function that returns the error with the position added, or `None` if the error is not about an object
+            from a file.
 
     Raises:
         KueueError: The error that was raised in the block.

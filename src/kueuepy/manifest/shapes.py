@@ -1,4 +1,4 @@
-"""Dynamically created classes for parts of a manifest that are stored as written but must have a known structure."""
+"""Dynamically created classes for sections of a manifest that are stored as written but must have a known structure."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ def shape(title: str, others: str = "", /, **fields: Any) -> type[msgspec.Struct
 
     Args:
         title: Name of the class.
-        others: Names of fields of any type, separated by blanks.
+        others: Names of fields that accept any type, separated by blanks.
         fields: Types of the other fields. All fields are optional.
     """
     described = [(field, kind, None) for field, kind in fields.items()]
@@ -19,15 +19,15 @@ def shape(title: str, others: str = "", /, **fields: Any) -> type[msgspec.Struct
 
 
 def optional(kind: Any) -> Any:
-    """Return the type or null; null means absent."""
+    """Return the union of the type and null; a null value is treated as an absent field."""
     return kind | None
 
 
 def many(kind: Any) -> Any:
-    """Return the type of a list with these items, or null; null means absent."""
+    """Return the type "list of these items, or null"; a null value is treated as an absent field."""
     return list[kind] | None
 
 
 def mapping_of(kind: Any) -> Any:
-    """Return the type of a mapping from strings to these values."""
+    """Return the type of a mapping from strings to values of this type."""
     return dict[str, kind]

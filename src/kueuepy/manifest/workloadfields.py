@@ -26,7 +26,7 @@ def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
-    """Return the stored parts of the status, with times as integers."""
+    """Return the fields of the status that are stored, with times as integers."""
     status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY}
     for name in ("conditions", "admissionChecks"):
         if items := status.get(name):
@@ -109,7 +109,7 @@ def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _complete(template: dict[str, Any]) -> dict[str, Any]:
-    """Return a template as the API requires it: with a list of named containers, and without unset metadata."""
+    """Return a pod template as the API requires it: with a list of named containers, and without unset metadata."""
     metadata = template.get("metadata")
     if isinstance(metadata, dict) and not metadata.keys() <= _TEMPLATE_METADATA:
         kept = {name: value for name, value in metadata.items() if name not in METADATA.properties}
@@ -135,9 +135,9 @@ _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
 
 
 def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
-    """Return the past usage in the status of a LocalQueue.
+    """Return the past usage from the status of a LocalQueue.
 
-    Kueue computes the other fields, and they do not affect admission.
+    Kueue computes the other fields, which do not affect admission.
     """
     for step in _USAGE:
         if raw is None:

@@ -44,7 +44,7 @@ def is_finite(value: Real | Decimal | float) -> bool:
 
 
 def quantity(value: Any, where: str) -> QuantityText:
-    """Convert a number to a quantity: an integer if it is integral, otherwise its decimal digits as a string.
+    """Convert a number to a quantity: an integer for an integral number, otherwise the decimal digits as a string.
 
     >>> quantity(0.5, "cpu"), quantity(8.0, "cpu"), quantity("64Gi", "memory")
     ('0.5', 8, '64Gi')
@@ -79,7 +79,7 @@ def _decimal(value: Real) -> Decimal:
 
 
 def without_numpy(value: Any) -> Any:
-    """Replace NumPy numbers, booleans and strings by Python's own types. Structs are changed in place."""
+    """Replace NumPy numbers, booleans and strings with Python's own types. Structs are changed in place."""
     if kind := numpy_kind(value):
         return Timestamp.of(moment_ns(value)) if kind == "M" else value.item()
     if isinstance(value, msgspec.Struct):
@@ -177,8 +177,8 @@ class Object(Named, frozen=True, kw_only=True):
         uid: UID (`metadata.uid`); empty if unknown. Kueue uses it as the last tie-breaker in several orderings.
         creation_timestamp: Creation time (`metadata.creationTimestamp`), a datetime in UTC; `None` if unknown. The
             constructor also accepts an RFC 3339 string or a number of seconds since the Unix epoch.
-        deletion_timestamp: Time at which deletion was requested (`metadata.deletionTimestamp`), in the same form;
-            `None` unless the object is being deleted.
+        deletion_timestamp: Time at which deletion was requested (`metadata.deletionTimestamp`), in the same form as
+            `creation_timestamp`; `None` unless the object is being deleted.
     """
 
     labels: dict[str, str] = field(default_factory=dict)

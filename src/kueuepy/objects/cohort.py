@@ -11,9 +11,10 @@ from kueuepy.objects.quota import QuotaTable, ResourceGroup
 
 @checked_methods
 class Cohort(Object, frozen=True, kw_only=True):
-    """A node in the tree of quotas.
+    """A node in the quota tree.
 
-    A cohort that is only named by its members, without a Cohort object, has no quotas of its own and no parent.
+    A cohort without a Cohort object, which exists only because its members name it, has no quotas of its own and no
+    parent.
 
     Source: `apis/kueue/v1beta2/cohort_types.go`, `pkg/webhooks/cohort_webhook.go:validateCohort`.
 
@@ -25,7 +26,7 @@ class Cohort(Object, frozen=True, kw_only=True):
         resource_groups: Quotas that the cohort provides in addition to the quotas of its members
             (`spec.resourceGroups`). Default: none. Unlike in a ClusterQueue, a lending limit may exceed the nominal
             quota.
-        fair_sharing: Weight among the other children of the parent (`spec.fairSharing`); `None`, the default, for
+        fair_sharing: Weight relative to the other children of the parent (`spec.fairSharing`); `None`, the default, for
             weight 1.
         effective_quotas: Quotas that another controller computed, as written in the manifest (`status.effectiveQuotas`,
             alpha, not modelled); `None` by default.

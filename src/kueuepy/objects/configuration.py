@@ -20,10 +20,10 @@ class _Timed(Value, frozen=True):
     """Base class of structs with durations. The constructor accepts any form of a duration."""
 
     def __post_init__(self) -> None:
-        """Turn the durations into Seconds.
+        """Convert the durations to Seconds.
 
         Raises:
-            InvalidSpecError: One is not a duration.
+            InvalidSpecError: A value is not a duration.
         """
         convert_durations(self)
 
@@ -49,7 +49,7 @@ class FairSharingConfig(Collection, frozen=True):
 
 
 class AdmissionFairSharing(_Timed, frozen=True):
-    """Settings of fair sharing between LocalQueues by their past usage (`admissionFairSharing`).
+    """Settings of fair sharing between LocalQueues, which depends on their past usage (`admissionFairSharing`).
 
     Source: KEP-4136.
 
@@ -57,13 +57,13 @@ class AdmissionFairSharing(_Timed, frozen=True):
     300.0
 
     Attributes:
-        usage_half_life_time: Time in seconds after which past usage counts half (`usageHalfLifeTime`), 0 or more.
-            With 0, the default, past usage is forgotten immediately
+        usage_half_life_time: Half-life of past usage, in seconds (`usageHalfLifeTime`), 0 or more. With 0, the default,
+            past usage is forgotten immediately
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
-        usage_sampling_interval: Time in seconds between two samples of the usage (`usageSamplingInterval`), more
-            than 0. Default: 5 minutes. When a workload gets quota, Kueue adds an entry penalty to the usage of its
-            LocalQueue: `request * (1 - 0.5 ** (interval / half_life))` (`CalculateEntryPenalty` in the same file).
-            With a half-life of 0, there is no penalty.
+        usage_sampling_interval: Time in seconds between two samples of the usage (`usageSamplingInterval`), greater
+            than 0. Default: 5 minutes. When a workload gets quota, Kueue adds an entry penalty to the usage of the
+            workload's LocalQueue: `request * (1 - 0.5 ** (interval / half_life))` (`CalculateEntryPenalty` in the same
+            file). With a half-life of 0, there is no penalty.
         resource_weights: Weight of one unit of a resource, such as a core or a byte, in the usage (`resourceWeights`),
             0 or more. Resources that are not listed have weight 1.
     """
@@ -104,11 +104,11 @@ class WaitForPodsReady(_Timed, frozen=True):
     'Eviction'
 
     Attributes:
-        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), more than 0. As for
+        timeout: Time in seconds after admission within which the pods must be ready (`timeout`), greater than 0. As for
             all durations, the constructor also accepts text such as `"5m"` or a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest lacks the field, its value is
-            that of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest lacks the field, its value is the
+            value of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
@@ -130,10 +130,10 @@ class ResourceTransformation(Value, frozen=True):
 
     Attributes:
         input: Name of the requested resource.
-        strategy: Whether the input resource is also counted (`Retain`, the default) or not (`Replace`).
+        strategy: Whether the input resource itself is also counted (`Retain`, the default) or not counted (`Replace`).
         multiply_by: Name of a resource whose requested quantity multiplies the outputs (`multiplyBy`); `None`, the
             default, for no multiplication.
-        outputs: Quantities that one unit of the input counts as, by resource.
+        outputs: Quantities to which one unit of the input is converted, by resource.
     """
 
     input: str
@@ -143,7 +143,7 @@ class ResourceTransformation(Value, frozen=True):
 
 
 class CounterSource(Value, frozen=True):
-    """Charges a counter of partitionable devices instead of the number of devices.
+    """A counter of partitionable devices that is charged to quota instead of the number of devices.
 
     Source: KEP-2941.
 
@@ -153,7 +153,7 @@ class CounterSource(Value, frozen=True):
     Attributes:
         name: Name of the counter.
         driver: Name of the driver of the devices.
-        device_selector: CEL expression that the devices must match (`deviceSelector`).
+        device_selector: CEL expression that the devices must satisfy (`deviceSelector`).
     """
 
     name: str = ""
@@ -162,7 +162,7 @@ class CounterSource(Value, frozen=True):
 
 
 class CapacitySource(Value, frozen=True):
-    """Charges a capacity of shareable devices instead of the number of devices.
+    """A capacity of shareable devices that is charged to quota instead of the number of devices.
 
     >>> CapacitySource(name="memory", driver="gpu.example.com").driver
     'gpu.example.com'
@@ -170,7 +170,7 @@ class CapacitySource(Value, frozen=True):
     Attributes:
         name: Name of the capacity, with its domain if it has one.
         driver: Name of the driver of the devices.
-        device_selector: CEL expression that the devices must match (`deviceSelector`).
+        device_selector: CEL expression that the devices must satisfy (`deviceSelector`).
     """
 
     name: str = ""
@@ -194,7 +194,7 @@ class DeviceClassSource(Value, frozen=True):
 
 
 class DeviceClassMapping(Collection, frozen=True):
-    """The resource name under which devices of some classes count against quota (`resources.deviceClassMappings[]`).
+    """The resource name under which devices of some classes are charged to quota (`resources.deviceClassMappings[]`).
 
     Source: `pkg/dra/mapper.go`.
 
@@ -204,7 +204,7 @@ class DeviceClassMapping(Collection, frozen=True):
     Attributes:
         name: Name of the resource, as listed in `covered_resources` of ClusterQueues.
         device_class_names: Names of the DeviceClasses, at most 8 (`deviceClassNames`).
-        sources: Amounts to charge instead of the number of devices. Default: empty, which charges one unit per device.
+        sources: Amounts to charge instead of the number of devices. By default, one unit per device is charged.
     """
 
     name: str
@@ -221,7 +221,7 @@ class Resources(Collection, frozen=True):
     Attributes:
         exclude_resource_prefixes: Prefixes of the names of resources that are not counted (`excludeResourcePrefixes`).
             Default: none.
-        transformations: Conversions of requested resources, at most one per input resource.
+        transformations: Conversions of requested resources, at most one for each input resource.
         quota_check_strategy: Treatment of requests for resources that the ClusterQueue does not cover
             (`quotaCheckStrategy`). `BlockUndeclared`, the default, does not admit the workload. `IgnoreUndeclared`
             ignores these requests; it cannot be combined with excluded prefixes.
@@ -250,8 +250,8 @@ class MultiKueueSettings(_Timed, frozen=True):
         origin: Value of the label that marks objects created by this manager on workers. Default: `multikueue`.
         worker_lost_timeout: Time in seconds after which a workload on a lost worker is dispatched again
             (`workerLostTimeout`). Default: 15 minutes.
-        dispatcher_name: Name of the dispatcher (`dispatcherName`). Default: the dispatcher that nominates all workers
-            at once. A name unknown to Kueue means an external dispatcher.
+        dispatcher_name: Name of the dispatcher (`dispatcherName`); by default, the dispatcher that nominates all
+            workers at once. A name that Kueue does not know stands for an external dispatcher.
         step_size: Number of clusters that the incremental dispatcher adds per round
             (`incrementalDispatcherConfig.stepSize`); `None`, the default, for 3.
     """
@@ -275,8 +275,8 @@ MANAGED_NAMESPACES = LabelSelector(
 class Configuration(Value, frozen=True, kw_only=True):
     """Settings of a Kueue installation (API group `config.kueue.x-k8s.io`).
 
-    A Configuration created in Python has all optional features turned off, even those that Kueue turns on for a
-    manifest without the field.
+    A Configuration created in Python has all optional features turned off, even the features that Kueue turns on when a
+    manifest omits the corresponding field.
 
     Source: `apis/config/v1beta2/configuration_types.go`, `apis/config/v1beta2/defaults.go`, `pkg/config/validation.go`.
 
@@ -288,23 +288,23 @@ class Configuration(Value, frozen=True, kw_only=True):
         fair_sharing: Settings of fair sharing between ClusterQueues (`fairSharing`); `None`, the default, for classical
             preemption.
         admission_fair_sharing: Settings of fair sharing between LocalQueues (`admissionFairSharing`); `None`, the
-            default, turns it off.
+            default, turns admission fair sharing off.
         wait_for_pods_ready: Settings for the eviction of workloads whose pods do not become ready (`waitForPodsReady`);
-            `None`, the default, turns it off. A v1beta2 manifest without the field turns it on.
+            `None`, the default, turns this eviction off. A v1beta2 manifest without the field turns it on.
         resources: Rules for computing quota usage from the requests of pods.
         manage_jobs_without_queue_name: Whether Kueue also suspends and manages jobs without a queue name
             (`manageJobsWithoutQueueName`). Default: `False`.
         managed_jobs_namespace_selector: Namespaces in which `manage_jobs_without_queue_name` applies
-            (`managedJobsNamespaceSelector`). Default: all except `kube-system` and `kueue-system`.
+            (`managedJobsNamespaceSelector`). By default, all namespaces except `kube-system` and `kueue-system`.
         feature_gates: Feature gates that differ from their defaults, by name (`featureGates`).
         multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
         frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
             default, for all kinds. A Kueue installation without this setting manages only `batch/job`.
         version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's configuration file has no such
-            field. Default: the development version that this library mirrors.
+            field. By default, the development version that this library mirrors.
         rules_left_out: Names of rules specific to that release that are turned off, to measure the effect of each rule.
             Default: none.
-        rules_added: Names of rules of other releases that are turned on, for the same purpose. Default: none.
+        rules_added: Names of rules specific to other releases that are turned on, for the same purpose. Default: none.
     """
 
     fair_sharing: FairSharingConfig | None = None
@@ -325,13 +325,13 @@ class Configuration(Value, frozen=True, kw_only=True):
         """The release that `version` names.
 
         Raises:
-            InvalidSpecError: There is no profile for the version.
+            InvalidSpecError: There is no release profile for `version`.
         """
         return release_of(self.version)
 
     @property
     def gates(self) -> dict[str, bool]:
-        """Whether each feature gate is on, by name, according to the defaults of the release and `feature_gates`.
+        """Whether each feature gate is enabled, by name, according to the defaults of the release and `feature_gates`.
 
         >>> Configuration(version="v0.17").gates["SchedulingEquivalenceHashing"]
         False
@@ -340,7 +340,7 @@ class Configuration(Value, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Names of the rules in which the release differs from the development version.
+        """Names of the rules by which the release differs from the development version.
 
         The names in `rules_left_out` are removed, and the names in `rules_added` are appended.
         """
@@ -348,7 +348,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         return (*own, *self.rules_added)
 
     def enabled(self, gate: str) -> bool:
-        """Return whether a feature gate is on. An unknown gate is off.
+        """Return whether a feature gate is enabled. An unknown gate is disabled.
 
         >>> Configuration(feature_gates={"PartialAdmission": False}).enabled("PartialAdmission")
         False

@@ -18,13 +18,13 @@ class DeviceRequest(Named, frozen=True):
 
     Attributes:
         device_class_name: Name of the DeviceClass (`exactly.deviceClassName`).
-        selectors: CEL expressions that a device must match, in addition to the selectors of its class.
+        selectors: CEL expressions that a device must satisfy, in addition to the selectors of its class.
         allocation_mode: `ExactCount`, the default, or `All`, which Kueue rejects.
         count: Number of devices, for `ExactCount`. Default: 1.
         admin_access: Whether the devices are requested for administration; Kueue does not count such devices. Default:
             `False`.
         capacity: Requested amounts of shareable devices by name of the capacity (`capacity.requests`).
-        tolerations: Tolerated taints of devices, as written. Kueue ignores them.
+        tolerations: Tolerations for taints of devices, as written. Kueue ignores them.
         first_available: Prioritised alternatives, used instead of all other fields, as written (`firstAvailable`).
             Kueue rejects them. `None` by default.
     """
@@ -62,7 +62,7 @@ class ResourceClaimTemplate(NamespacedObject, frozen=True, kw_only=True):
 
 
 class ResourceClaim(NamespacedObject, frozen=True, kw_only=True):
-    """A claim that several pods may share by name. Kueue rejects workloads that reference one.
+    """A claim that several pods can share by name. Kueue rejects workloads that reference a ResourceClaim.
 
     >>> ResourceClaim("shared", requests=[DeviceRequest("gpu", device_class_name="gpu.example.com")]).key
     'default/shared'
@@ -85,9 +85,9 @@ class DeviceClass(Object, frozen=True, kw_only=True):
     'example.com/gpu'
 
     Attributes:
-        selectors: CEL expressions that all devices of the class match.
-        extended_resource_name: Name of the extended resource that is satisfied by devices of the class
-            (`spec.extendedResourceName`); `None`, the default, for none.
+        selectors: CEL expressions that all devices of the class satisfy.
+        extended_resource_name: Name of the extended resource that devices of the class provide
+            (`spec.extendedResourceName`); `None`, the default, for no extended resource.
         config: Configuration for drivers, as written. Kueue ignores it.
     """
 
@@ -105,7 +105,7 @@ class CapacityRange(Value, frozen=True):
     Attributes:
         min: Smallest amount; smaller requests are rounded up to this amount.
         max: Largest amount; larger requests cannot be satisfied by the device. `None` for no maximum.
-        step: Requests are rounded up to `min` plus a multiple of this amount. `None` for no rounding.
+        step: Step size: requests are rounded up to `min` plus a multiple of this amount. `None` for no rounding.
     """
 
     min: QuantityText | None = None
@@ -138,7 +138,8 @@ class DeviceCapacity(Value, frozen=True):
 
     Attributes:
         value: Total amount.
-        request_policy: Rules for rounding requests (`requestPolicy`); `None`, the default, to use requests unchanged.
+        request_policy: Rules for rounding requests (`requestPolicy`); with `None`, the default, requests are not
+            rounded.
     """
 
     value: QuantityText
@@ -197,7 +198,7 @@ def _capacity(value: Any) -> Any:
 
 
 class ResourcePool(Value, frozen=True):
-    """The pool of devices that a ResourceSlice belongs to (`spec.pool`).
+    """The pool of devices to which a ResourceSlice belongs (`spec.pool`).
 
     >>> ResourcePool("node-1", generation=2).resource_slice_count
     1
@@ -224,7 +225,7 @@ class ResourceSlice(Object, frozen=True, kw_only=True):
 
     Attributes:
         driver: Name of the driver.
-        pool: Pool that the devices belong to.
+        pool: Pool to which the devices belong.
         devices: The devices, in order.
         other: The other fields of the spec, as written. Kueue ignores them.
     """
@@ -236,9 +237,9 @@ class ResourceSlice(Object, frozen=True, kw_only=True):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """The devices as JSON texts for the evaluation of selectors.
+        """The devices as JSON strings for the evaluation of selectors.
 
-        Each text has the driver, and the attributes and capacities grouped by domain.
+        Each string contains the driver, and the attributes and capacities grouped by domain.
         """
         return tuple(
             json.dumps(

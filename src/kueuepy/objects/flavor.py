@@ -25,8 +25,8 @@ class Taint(Value, frozen=True):
         value: Value of the taint. Default: empty.
         effect: Effect of the taint; required. `NoSchedule` and `NoExecute` exclude workloads without a matching
             toleration from the flavor. `PreferNoSchedule` does not.
-        time_added: Time at which the taint was added, as written (`timeAdded`). A change of this time on a node counts
-            as a change of the node, and Kueue retries pending workloads then.
+        time_added: Time at which the taint was added, as written (`timeAdded`). If this time changes on a node, Kueue
+            retries pending workloads, as after any change to the node.
     """
 
     key: str
@@ -42,7 +42,7 @@ class Taint(Value, frozen=True):
         Taint(key='spot', value='true', effect='NoSchedule', time_added=None)
 
         Args:
-            text: `key=value:effect`, or `key:effect` for an empty value.
+            text: The taint, as `key=value:effect`, or as `key:effect` for an empty value.
 
         Returns:
             The taint.
@@ -117,7 +117,7 @@ def _split(text: str) -> tuple[str, str, TaintEffect | Literal[""]]:
 
 
 class ResourceFlavor(Object, frozen=True, kw_only=True):
-    """A set of nodes for which quotas are defined. A flavor without labels and taints matches any nodes.
+    """A set of nodes for which quotas are defined. A flavor without labels and taints matches all nodes.
 
     Source: `apis/kueue/v1beta2/resourceflavor_types.go`, `pkg/webhooks/resourceflavor_webhook.go`.
 
@@ -130,10 +130,10 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
             Default: none.
         node_taints: Taints of the flavor's nodes, at most 8 (`spec.nodeTaints`). A pod set can use the flavor only if
             it tolerates them. Default: none.
-        tolerations: Tolerations that Kueue adds to pods that get the flavor, at most 8 (`spec.tolerations`). A pod set
-            need not tolerate these taints itself. Default: none.
+        tolerations: Tolerations that Kueue adds to pods that get the flavor, at most 8 (`spec.tolerations`). The pod
+            set itself does not need these tolerations. Default: none.
         topology_name: Name of the Topology of the flavor's nodes (`spec.topologyName`); `None`, the default, for no
-            topology. A flavor with a topology requires at least one node label. The name is immutable once set.
+            topology. A flavor with a topology requires at least one node label. The name is immutable once it is set.
     """
 
     node_labels: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Kubernetes objects that affect the requests of a workload and the queues it may use."""
+"""Kubernetes objects that affect the requests of a workload and the queues that it may use."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 class Namespace(Object, frozen=True, kw_only=True):
-    """A namespace. The namespace selectors of ClusterQueues match its labels.
+    """A namespace. The namespace selectors of ClusterQueues match the labels of the namespace.
 
     The constructor adds the label `kubernetes.io/metadata.name` with the namespace's name, as the API server does.
 
@@ -33,13 +33,13 @@ class LimitRangeItem(Value, frozen=True, kw_only=True):
     {'cpu': '100m'}
 
     Attributes:
-        type: `Container`, `Pod` or `PersistentVolumeClaim`. Kueue ignores the last one.
+        type: `Container`, `Pod` or `PersistentVolumeClaim`. Kueue ignores items of type `PersistentVolumeClaim`.
         max: Largest amount that may be requested, by resource.
         min: Smallest amount that may be requested, by resource.
-        default: Limits of containers that do not specify any.
-        default_request: Requests of containers that do not specify any (`defaultRequest`).
-        max_limit_request_ratio: Largest ratio of limit to request (`maxLimitRequestRatio`). Like Kueue, this library
-            does not enforce the ratio.
+        default: Limits for containers that do not specify limits.
+        default_request: Requests for containers that do not specify requests (`defaultRequest`).
+        max_limit_request_ratio: Largest allowed ratio of limit to request (`maxLimitRequestRatio`). Like Kueue, this
+            library does not enforce the ratio.
     """
 
     type: str

@@ -1,4 +1,4 @@
-"""Nodes, and pods on them that Kueue does not manage."""
+"""Nodes, and the pods on them that are not managed by Kueue."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,18 +37,18 @@ class Node(Object, frozen=True, kw_only=True):
         capacity: Total resources of the node (`status.capacity`).
         allocatable: Resources available to pods (`status.allocatable`). Default: the capacity. Without the resource
             `pods`, no pod fits on the node.
-        taints: Taints of the node (`spec.taints`). Pods must tolerate those with effect `NoSchedule` or `NoExecute`.
-            Default: none.
+        taints: Taints of the node (`spec.taints`). Pods must tolerate the taints with effect `NoSchedule` or
+            `NoExecute`. Default: none.
         unschedulable: Whether the node is cordoned (`spec.unschedulable`). Default: `False`.
         ready: Whether the condition `Ready` is true. Default: `True`. `None` means that the node has other conditions
             but no condition `Ready`; Kueue treats it as failed. A manifest without any conditions is read as a ready
             node.
-        ready_unknown: Whether a condition `Ready` that is not true has status `Unknown`, as when the node stopped
-            reporting, rather than `False`. The node is not ready in both cases. Default: `False`.
+        ready_unknown: Whether the condition `Ready`, if it is not true, has status `Unknown` rather than `False`, for
+            example because the node stopped reporting. In both cases, the node is not ready. Default: `False`.
         other_conditions: Status of each condition other than `Ready`, by type. Kueue retries pending workloads when any
             condition of a node changes.
         ready_since: Time of the last change of the condition `Ready`, a datetime. `None`, the default, means the time
-            at which this condition was first applied.
+            at which this state of the condition was first applied.
     """
 
     capacity: ResourceList = field(default_factory=dict)
@@ -72,8 +72,8 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
     """A pod that Kueue does not manage. Its requests reduce the free capacity of its node in a topology.
 
     A pod that Kueue placed with a topology is identified by its annotations `kueue.x-k8s.io/podset-…-topology`. Kueue
-    does not count its resources again, because its Workload accounts for them. The phase of such a pod determines
-    whether any pod still runs on a node that is not ready.
+    does not count the pod's resources again, because the pod's Workload accounts for them. Kueue uses the phase of such
+    a pod to determine whether any pod still runs on a node that is not ready.
 
     Source: `pkg/controller/tas/pod_usage_controller.go`.
 
@@ -81,7 +81,7 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
     'n1'
 
     Attributes:
-        spec: Spec of the pod as written in the manifest; `nodeName` is the name of its node.
+        spec: Spec of the pod as written in the manifest; the field `nodeName` contains the name of the pod's node.
         phase: Phase of the pod (`status.phase`). Pods that are `Succeeded` or `Failed` use no resources. Default:
             `Running`.
     """
@@ -113,7 +113,7 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
 
         Args:
             name: Name of the pod.
-            node_name: Name of its node; empty for none.
+            node_name: Name of the pod's node; empty if the pod is not on a node.
             requests: Resource requests of the container.
             namespace: Namespace of the pod.
             annotations: Annotations of the pod.
@@ -143,9 +143,9 @@ def nodes(
 ) -> tuple[Node, ...]:
     """Create the nodes of a regular topology, in which all domains of a level have the same number of child domains.
 
-    The name of a domain is the first letter of its level and a number. The name of a node consists of the names of all
-    its domains. If the topology does not end with `kubernetes.io/hostname`, the last number of `shape` is the number of
-    nodes in each of the lowest domains.
+    The name of a domain consists of the first letter of its level and a number. The name of a node consists of the
+    names of all domains that contain the node. If the topology does not end with `kubernetes.io/hostname`, the last
+    number of `shape` is the number of nodes in each of the lowest domains.
 
     >>> topology = Topology("racks", levels=["block", "rack", "kubernetes.io/hostname"])
     >>> [node.name for node in nodes(topology, (1, 2, 2), capacity={"nvidia.com/gpu": 8})]
@@ -157,7 +157,7 @@ def nodes(
             last entry is the number of nodes per lowest domain.
         capacity: Capacity of each node. If it does not contain `pods`, each node can run 110 pods.
         labels: Labels of all nodes, in addition to the labels of their domains.
-        taints: Taints of all nodes, as objects or as strings: `"spot=true:NoSchedule"`.
+        taints: Taints of all nodes, as objects or as strings such as `"spot=true:NoSchedule"`.
         prefix: Prefix of all node names.
 
     Returns:

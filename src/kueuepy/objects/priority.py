@@ -4,7 +4,7 @@ from kueuepy.objects.base import Object
 
 
 class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
-    """A priority for workloads, which does not affect the priority of their pods.
+    """A priority class for workloads, which does not affect the priority of their pods.
 
     Source: `apis/kueue/v1beta2/workloadpriorityclass_types.go`.
 
@@ -12,7 +12,7 @@ class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
     100
 
     Attributes:
-        value: The priority, a signed 32-bit integer; workloads with a higher value are considered first.
+        value: The priority, a signed 32-bit integer; workloads with a higher priority are considered first.
         description: Human-readable description, at most 2048 characters.
     """
 
@@ -21,17 +21,17 @@ class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
 
 
 class PriorityClass(Object, frozen=True, kw_only=True):
-    """Kubernetes' priority class of pods (`scheduling.k8s.io`).
+    """Kubernetes' priority class for pods (`scheduling.k8s.io`).
 
-    Kueue uses it for workloads without a WorkloadPriorityClass.
+    Kueue uses this priority for workloads without a WorkloadPriorityClass.
 
     >>> PriorityClass("batch", value=10, global_default=True).global_default
     True
 
     Attributes:
-        value: The priority, a signed 32-bit integer; workloads with a higher value are considered first.
+        value: The priority, a signed 32-bit integer; workloads with a higher priority are considered first.
         global_default: Whether this class applies to pods that name no class (`globalDefault`). If several classes are
-            defaults, the one with the lowest value applies. Default: `False`.
+            defaults, the class with the lowest value applies. Default: `False`.
         description: Human-readable description.
         preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library ignores the policy.
     """

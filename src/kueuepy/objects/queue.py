@@ -52,8 +52,8 @@ class FlavorFungibility(Worded, frozen=True):
         when_can_preempt: Whether Kueue uses a flavor that fits only with preemption (`MayStopSearch`) or tries the next
             flavor first (`TryNextFlavor`, the default).
         preference: Which flavor Kueue prefers if every flavor requires borrowing or preemption:
-            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. The field may be set only if both policies are
-            `TryNextFlavor`. `None`, the default, means `BorrowingOverPreemption`.
+            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. This field may be set only if `when_can_borrow` and
+            `when_can_preempt` are both `TryNextFlavor`. `None`, the default, means `BorrowingOverPreemption`.
     """
 
     when_can_borrow: FlavorFungibilityPolicy = "MayStopSearch"
@@ -62,7 +62,7 @@ class FlavorFungibility(Worded, frozen=True):
 
 
 class BorrowWithinCohort(Worded, frozen=True):
-    """Preemption in the cohort by a workload that needs to borrow (`spec.preemption.borrowWithinCohort`).
+    """Policy for preemption in the cohort by a workload that needs to borrow (`spec.preemption.borrowWithinCohort`).
 
     Kueue ignores this policy under fair sharing.
 
@@ -94,8 +94,8 @@ class Preemption(Worded, frozen=True):
         within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority` (only
             workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
             priority).
-        borrow_within_cohort: Preemption in other ClusterQueues by a workload that needs to borrow. Default: never. This
-            policy requires a `reclaim_within_cohort` other than `Never`.
+        borrow_within_cohort: Policy for preemption in other ClusterQueues by a workload that needs to borrow. Default:
+            never. This policy requires a `reclaim_within_cohort` other than `Never`.
     """
 
     reclaim_within_cohort: ReclaimWithinCohort = "Never"
@@ -111,7 +111,8 @@ class AdmissionCheckStrategyRule(Collection, frozen=True):
 
     Attributes:
         name: Name of the AdmissionCheck.
-        on_flavors: Names of the flavors that require the check (`onFlavors`). Default: empty, which means all flavors.
+        on_flavors: Names of the flavors that require the check (`onFlavors`); if empty, the default, all flavors
+            require it.
     """
 
     name: str
@@ -142,11 +143,11 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         admission_checks_strategy: Admission checks that a workload must pass after its quota is reserved
             (`spec.admissionChecksStrategy.admissionChecks`), at most 64. Default: none.
         stop_policy: Whether the queue is stopped (`spec.stopPolicy`). The default, the string `"None"`, means active.
-            `Hold` stops admission, and `HoldAndDrain` also evicts admitted workloads. Both stop policies cancel quota
-            reservations of workloads that are not admitted yet.
+            `Hold` stops admission, and `HoldAndDrain` also evicts admitted workloads. Both stop policies also cancel
+            the quota reservations of workloads that are not admitted yet.
         fair_sharing: Weight in fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
         admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
-            (`spec.admissionScope.admissionMode`); `None`, the default, for no such ordering.
+            (`spec.admissionScope.admissionMode`); `None`, the default, for an order that ignores past usage.
         concurrent_admission_policy: Policy of concurrent admission as written in the manifest
             (`spec.concurrentAdmissionPolicy`, alpha, not modelled); `None` by default.
         effective_quotas: Quotas that another controller computed, as written in the manifest (`status.effectiveQuotas`,
@@ -191,7 +192,7 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
 
 
 def other_fields(cls: type[Object], fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments of `ClusterQueue.of` or `Cohort.of` after checking that they are fields.
+    """Check that the keyword arguments of `ClusterQueue.of` or `Cohort.of` are fields, and return them.
 
     Raises:
         InvalidSpecError: A keyword argument is not a field of the class.
@@ -204,22 +205,22 @@ def other_fields(cls: type[Object], fields: dict[str, Any]) -> dict[str, Any]:
 
 
 class LocalQueueStatus(Value, frozen=True, kw_only=True):
-    """The part of a LocalQueue's status that affects admission.
+    """The fields of a LocalQueue's status that affect admission.
 
     >>> LocalQueueStatus(consumed_resources={"cpu": "12500m"}).consumed_resources
     {'cpu': '12500m'}
 
     Attributes:
         consumed_resources: Decayed past usage by resource under admission fair sharing
-            (`status.fairSharing.admissionFairSharingStatus.consumedResources`). Kueue continues from these values when
-            it starts. Default: empty.
+            (`status.fairSharing.admissionFairSharingStatus.consumedResources`). When Kueue starts, it continues from
+            these values. Default: empty.
     """
 
     consumed_resources: ResourceList = msgspec.field(default_factory=dict)
 
 
 class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
-    """A queue in a namespace; it submits its workloads to one ClusterQueue.
+    """A queue in a namespace, which submits its workloads to one ClusterQueue.
 
     Source: `apis/kueue/v1beta2/localqueue_types.go`.
 

@@ -19,7 +19,7 @@ class Quota(Value, frozen=True):
         nominal: Nominal quota (`nominalQuota`).
         borrowing_limit: Largest amount that the queue may borrow above its nominal quota (`borrowingLimit`); `None`,
             the default, for no limit. A limit requires a cohort.
-        lending_limit: Largest part of the nominal quota that other queues may borrow (`lendingLimit`); `None`, the
+        lending_limit: Largest amount of the nominal quota that other queues may borrow (`lendingLimit`); `None`, the
             default, for all of the nominal quota. A limit requires a cohort.
     """
 
@@ -59,7 +59,7 @@ class FlavorQuotas(Collection, frozen=True):
 
     Attributes:
         name: Name of the ResourceFlavor.
-        resources: One quota per covered resource, in the order of `covered_resources` of the group.
+        resources: One quota per covered resource, in the order of the group's `covered_resources`.
     """
 
     name: str
@@ -80,10 +80,10 @@ class ResourceGroup(Collection, frozen=True):
     ('cpu',)
 
     Attributes:
-        covered_resources: Names of the resources in the group, at most 64 (`coveredResources`). A resource may be in
+        covered_resources: Names of the resources in the group, at most 64 (`coveredResources`). Each resource may
+            belong to only one group of a queue.
+        flavors: Quotas by flavor, at most 64, in the order in which Kueue tries the flavors. Each flavor may belong to
             only one group of a queue.
-        flavors: Quotas by flavor, at most 64, in the order in which Kueue tries the flavors. A flavor may be in only
-            one group of a queue.
     """
 
     covered_resources: Sequence[str]
@@ -99,7 +99,7 @@ class ResourceGroup(Collection, frozen=True):
 
         Args:
             quotas: Quotas by flavor and resource; a plain quantity is a nominal quota without limits. Kueue tries the
-                flavors in this order. The first flavor determines the order of the covered resources.
+                flavors in the order of the table. The first flavor determines the order of the covered resources.
 
         Returns:
             The resource group.

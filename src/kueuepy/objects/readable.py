@@ -43,7 +43,7 @@ _packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 
 
 def fault_of(value: Any) -> Fault | None:
-    """Return the reason why encoding and decoding a struct or mapping would not yield the same value.
+    """Return the reason why a struct or mapping would have another value after encoding and decoding.
 
     JSON has fewer types than MessagePack. If both encodings yield the same value, the value contains only plain data.
 
@@ -67,12 +67,12 @@ def fault_of(value: Any) -> Fault | None:
 
 
 def read_again(record: T) -> T:
-    """Return the struct that results from encoding and decoding a struct.
+    """Encode a struct, decode it again, and return the result.
 
     Subclasses of strings, lists and mappings become plain strings, lists and dicts.
 
     Raises:
-        ValueError: The struct cannot be decoded again; the arguments of the error are the parts of a `Fault`.
+        ValueError: The struct cannot be decoded again; the arguments of the error are the fields of a `Fault`.
     """
     cls: Any = type(record)
     try:

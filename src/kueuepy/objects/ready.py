@@ -1,7 +1,7 @@
 """Thread-safe preparation of classes for decoding.
 
 When msgspec decodes a class for the first time, it builds a decoding plan. msgspec publishes the plan before it is
-complete, and another thread that uses the incomplete plan crashes. Call `ready` with a class before you decode its
+complete, and another thread that uses the incomplete plan can crash. Call `ready` with a class before you decode its
 objects.
 """
 

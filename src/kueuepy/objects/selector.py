@@ -19,7 +19,7 @@ class LabelSelectorRequirement(Collection, frozen=True):
 
     Attributes:
         key: Key of the label.
-        operator: `In`, `NotIn` (also true if the label is absent), `Exists` or `DoesNotExist`.
+        operator: `In`, `NotIn` (which also matches if the label is absent), `Exists` or `DoesNotExist`.
         values: Values for `In` and `NotIn`; empty for the other operators.
     """
 

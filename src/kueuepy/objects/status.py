@@ -57,7 +57,7 @@ class PodSetAssignment(Value, frozen=True):
         topology_assignment: Topology domains of the pods (`topologyAssignment`); `None`, the default, without a
             topology.
         delayed_topology_request: `Pending` until Kueue assigns topology domains in a second scheduling pass, then
-            `Ready` (`delayedTopologyRequest`). `None`, the default, if the assignment is not delayed.
+            `Ready` (`delayedTopologyRequest`); `None`, the default, if the assignment is not delayed.
     """
 
     name: str = "main"
@@ -86,7 +86,8 @@ class Admission(Collection, frozen=True):
 class RequeueState(Value, frozen=True):
     """State of the retries after an eviction (`status.requeueState`).
 
-    Kueue counts evictions because pods were not ready in time, and retries requested by an admission check.
+    Kueue counts evictions of Workloads whose pods were not ready in time, and retries that an admission check
+    requested.
 
     >>> RequeueState(count=2).count
     2
@@ -132,8 +133,8 @@ class AdmissionCheckState(Collection, frozen=True):
 
     Attributes:
         name: Name of the AdmissionCheck.
-        state: `Pending`, `Ready`, `Retry` or `Rejected`. The Workload is admitted when all checks are `Ready`. `Retry`
-            and `Rejected` evict it, and `Rejected` also deactivates it.
+        state: `Pending`, `Ready`, `Retry` or `Rejected`. The Workload is admitted when all checks are `Ready`. The
+            states `Retry` and `Rejected` evict the Workload, and `Rejected` also deactivates it.
         message: Human-readable message. Default: empty.
         last_transition_time: Time of the last change of `state`, a datetime (`lastTransitionTime`). Default: the Unix
             epoch.
@@ -172,11 +173,11 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
     Attributes:
         conditions: Conditions, at most 16, with unique types.
         admission: Quota that the Workload holds; `None`, the default, if it holds none.
-        requeue_state: State of the retries (`requeueState`); `None`, the default, before the first one.
+        requeue_state: State of the retries (`requeueState`); `None`, the default, before the first retry.
         reclaimable_pods: Pods whose quota has been released (`reclaimablePods`).
         admission_checks: States of the admission checks, at most 8 (`admissionChecks`).
         accumulated_past_execution_time_seconds: Total duration in seconds of the Workload's earlier admissions
-            (`accumulatedPastExecutionTimeSeconds`); `None` for 0.
+            (`accumulatedPastExecutionTimeSeconds`); `None` means 0.
         unhealthy_nodes: Names of failed nodes that the topology assignment uses (`unhealthyNodes`).
         cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). The name has no
             effect on admission.

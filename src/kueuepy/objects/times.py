@@ -1,7 +1,7 @@
 """Conversions of times and durations between users' forms, text, and integer nanoseconds.
 
-Users pass text, datetimes, timedeltas or seconds, and get Timestamps and Seconds. The engine and private columns
-contain integers of nanoseconds.
+Users pass strings, datetimes, timedeltas or seconds, and get Timestamps and Seconds. The engine and private columns
+contain integer numbers of nanoseconds.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def parse_time(text: str) -> int | None:
 
 
 def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> int:
-    """Return a time in nanoseconds since the Unix epoch.
+    """Convert a time to nanoseconds since the Unix epoch.
 
     >>> moment_ns("1970-01-01T00:00:01Z"), moment_ns(1.5), moment_ns(datetime(1970, 1, 2, tzinfo=timezone.utc))
     (1000000000, 1500000000, 86400000000000)
@@ -85,7 +85,7 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
     Args:
         value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (of Python, pandas or
             NumPy; NumPy times are in UTC).
-        where: Prefix of the error message.
+        where: The prefix of the error message.
         earliest: The earliest time that is accepted, in nanoseconds.
 
     Args:
@@ -122,14 +122,14 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
 
 
 def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) -> int:
-    """Return a duration in nanoseconds.
+    """Convert a duration to nanoseconds.
 
     >>> duration_ns("2h"), duration_ns(0.5), duration_ns(timedelta(minutes=1))
     (7200000000000, 500000000, 60000000000)
 
     Args:
-        value: A number of seconds, a text such as `"1h30m"`, or a timedelta (of Python, pandas or NumPy).
-        where: Prefix of the error message.
+        value: A number of seconds, a string such as `"1h30m"`, or a timedelta (of Python, pandas or NumPy).
+        where: The prefix of the error message.
         signed: Whether a negative duration is accepted.
 
     Raises:
@@ -153,7 +153,7 @@ def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) ->
 
 
 def later(now: int, duration: Duration) -> int:
-    """Return the time after a duration, in nanoseconds.
+    """Add a duration to a time, and return the sum in nanoseconds.
 
     Raises:
         InvalidSpecError: The value is not a duration, or the resulting time does not fit into 64 bits.
@@ -178,7 +178,7 @@ def _seconds_ns(value: Any) -> int | None:
 
 
 class Timestamp(datetime):
-    """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 text.
+    """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 string.
 
     Its text has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode it as the integer
     `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
@@ -195,10 +195,10 @@ class Timestamp(datetime):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Timestamp:
-        """Return the time that is this number of nanoseconds after the Unix epoch.
+        """Create the time that is this number of nanoseconds after the Unix epoch.
 
         Raises:
-            InvalidSpecError: It is not a number that a datetime can hold.
+            InvalidSpecError: The argument is not a number, or exceeds the range of a datetime.
         """
         try:
             at = _EPOCH + timedelta(0, 0, nanoseconds // 1000)  # arithmetic of a subclass is ten times slower
@@ -215,27 +215,27 @@ class Timestamp(datetime):
         return (datetime.__sub__(self, _EPOCH)) // timedelta(microseconds=1) * 1000
 
     def __eq__(self, other: object) -> bool:
-        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
         return self.value == other.value if isinstance(other, Timestamp) else super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
-        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
         return not self == other
 
     def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
         return self.value < other.value if isinstance(other, Timestamp) else super().__lt__(other)
 
     def __le__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
         return self.value <= other.value if isinstance(other, Timestamp) else super().__le__(other)
 
     def __gt__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
         return self.value > other.value if isinstance(other, Timestamp) else super().__gt__(other)
 
     def __ge__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare all nanoseconds with another Timestamp, and microseconds with a datetime."""
+        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
         return self.value >= other.value if isinstance(other, Timestamp) else super().__ge__(other)
 
     __hash__ = datetime.__hash__
@@ -249,12 +249,12 @@ class Timestamp(datetime):
         return f"Timestamp('{self}')"
 
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]:
-        """Pickle and copy all nanoseconds."""
+        """Preserve all nanoseconds in pickles and copies."""
         return Timestamp.of, (self.value,)
 
 
 class Seconds(float):
-    """A number of seconds that also keeps the exact nanoseconds of a duration, which a float may not represent.
+    """A number of seconds that also keeps the exact nanoseconds of a duration, which a float cannot always represent.
 
     The hooks `encode_time` and `decode_time` encode it as the integer `value`.
 
@@ -270,10 +270,10 @@ class Seconds(float):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Seconds:
-        """Return the duration of this number of nanoseconds.
+        """Create the duration with this number of nanoseconds.
 
         Raises:
-            InvalidSpecError: It is not a number.
+            InvalidSpecError: The argument is not a number.
         """
         try:
             made = cls(nanoseconds / SECOND)
@@ -317,7 +317,7 @@ else:
 
 
 def default(value: Timestamp | Seconds | None) -> Any:
-    """Return the default of a field with converted values, for type checkers."""
+    """Return the default of a field whose values are converted; type checkers need this function."""
     return value
 
 
@@ -389,7 +389,7 @@ def numpy_ns(value: Any) -> int | None:
 
 
 def datetime_ns(moment: datetime) -> int:
-    """Convert a datetime to nanoseconds since the Unix epoch. A datetime without a time zone is taken as UTC."""
+    """Convert a datetime to nanoseconds since the Unix epoch. A datetime without a time zone is interpreted as UTC."""
     exact = _pandas_ns(moment)
     if exact is not None:
         return exact
@@ -404,7 +404,7 @@ def timedelta_ns(span: timedelta) -> int:
 
 
 def _pandas_ns(value: Any) -> int | None:
-    """Return the nanoseconds stored in a pandas time or duration; `None` for other types or if they overflow."""
+    """Return the nanoseconds stored in a pandas time or duration; `None` for other types or on overflow."""
     try:
         exact = getattr(value, "value", None)
     except (ValueError, OverflowError):  # the value has a unit coarser than nanoseconds

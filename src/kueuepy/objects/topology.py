@@ -20,7 +20,7 @@ class Topology(Object, frozen=True, kw_only=True):
 
     Attributes:
         levels: Keys of node labels, at most 16, each unique (`spec.levels[].nodeLabel`). `kubernetes.io/hostname` may
-            only be the last level. A Topology without levels has no domains.
+            be used only as the last level. A Topology without levels has no domains.
     """
 
     levels: Sequence[str] = ()
@@ -44,7 +44,7 @@ class TopologyDomain(Collection, frozen=True):
 class TopologyAssignment(Collection, frozen=True):
     """Topology domains assigned to the pods of a pod set (`topologyAssignment`).
 
-    Kueue's API compresses the domains into slices; here each domain is listed separately.
+    Kueue's API compresses the domains into slices. In this class, each domain is listed separately.
 
     Source: `apis/kueue/v1beta2/workload_types.go:TopologyAssignment`.
 
@@ -62,7 +62,7 @@ class TopologyAssignment(Collection, frozen=True):
     domains: tuple[TopologyDomain, ...] = ()
 
     def __str__(self) -> str:
-        """Return the names of the domains with their numbers of pods.
+        """Return a description with the domains and their numbers of pods.
 
         >>> str(TopologyAssignment(("block", "rack"), (TopologyDomain(("b1", "r1"), 4),)))
         'b1/r1: 4'
@@ -80,8 +80,8 @@ def required(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str |
         level: A level of the topology, as the key of a node label.
         slices: Pairs of a level and a slice size, outermost first, at most 3. The pods are divided into slices of this
             size, and each slice is placed in one domain of the level. An inner size must divide the enclosing size.
-        group: Name of a pod set group. Kueue assigns pod sets of one group, such as a leader and its workers, to the
-            same flavor and domain. `None` for no group.
+        group: Name of a pod set group; `None` for no group. Kueue assigns the pod sets of one group, such as a leader
+            and its workers, to the same flavor and domain.
 
     Returns:
         The topology request, for `PodSet.topology_request`.
@@ -95,8 +95,8 @@ def required(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str |
 def preferred(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str | None = None) -> dict[str, Any]:
     """Create a topology request for pods that should be placed in one domain of a level.
 
-    If the pods do not fit in one domain of the level, Kueue tries the levels above it. If they do not fit in any single
-    domain, it spreads them over several domains.
+    If the pods do not fit in one domain of the level, Kueue tries the levels above it. If the pods do not fit in any
+    single domain, Kueue spreads them over several domains.
 
     >>> preferred("rack")
     {'preferred': 'rack'}
@@ -122,8 +122,8 @@ def unconstrained(*, slices: Sequence[tuple[str, int]] = ()) -> dict[str, Any]:
     {'unconstrained': True}
 
     Args:
-        slices: Slices of pods that must be placed together, as for `required`. Pods of different slices may be placed
-            anywhere.
+        slices: Slices of pods that must be placed together, as for `required`. Different slices may be placed in
+            different domains.
 
     Returns:
         The topology request, for `PodSet.topology_request`.

@@ -1,4 +1,4 @@
-"""Workload: pod sets that are admitted together."""
+"""Workload: a set of pod sets that are admitted together."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -76,11 +76,11 @@ class PodSet(Value, frozen=True):
         Args:
             name: Name of the pod set.
             count: Number of pods, 0 or more.
-            requests: Resource requests of each pod.
-            limits: Resource limits of each pod.
+            requests: Resource requests of each pod, by resource.
+            limits: Resource limits of each pod, by resource.
             node_selector: Node labels that the pods require.
-            tolerations: Tolerations, as objects or as strings: `"spot=true:NoSchedule"`, or `"spot"` for every value
-                and effect.
+            tolerations: Tolerations, as objects or as strings: for example `"spot=true:NoSchedule"`, or `"spot"` for
+                every value and effect.
             min_count: Smallest number of pods with which the pod set may be admitted; `None` to admit all pods or none.
             topology_request: Topology request, such as the result of `required("rack")`.
             priority_class_name: PriorityClass of the pods.
@@ -135,23 +135,22 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
 
     Attributes:
         queue_name: Name of the LocalQueue in the Workload's namespace (`spec.queueName`). A Workload with an empty
-            name, the default, is never considered for admission.
+            queue name, the default, is never considered for admission.
         pod_sets: The pod sets, 1 to 18 (`spec.podSets`).
-        priority: Priority, a signed 32-bit integer (`spec.priority`); workloads with a higher value are considered
+        priority: Priority, a signed 32-bit integer (`spec.priority`); workloads with a higher priority are considered
             first. `None`, the default, means 0.
-        priority_class_ref: Class that determines the priority (`spec.priorityClassRef`); it requires `priority`. `None`
-            by default.
+        priority_class_ref: Class that determines the priority (`spec.priorityClassRef`); if it is set, `priority` must
+            be set too. `None` by default.
         active: Whether the Workload may be admitted (`spec.active`). Setting it to `False` evicts an admitted Workload.
             Default: `True`.
-        maximum_execution_time_seconds: Total time in seconds, over all admissions, for which the Workload may be
-            admitted before Kueue deactivates it (`spec.maximumExecutionTimeSeconds`); `None`, the default, for no
-            limit.
-        preemption_gates: Names of the gates that must be open before the Workload may preempt others, at most 8
-            (`spec.preemptionGates`). Default: none.
+        maximum_execution_time_seconds: Total time in seconds, over all admissions, after which Kueue deactivates the
+            Workload (`spec.maximumExecutionTimeSeconds`); `None`, the default, for no limit.
+        preemption_gates: Names of the gates that must be open before the Workload may preempt other Workloads, at most
+            8 (`spec.preemptionGates`). Default: none.
         owner_references: Owner references as written in the manifest (`metadata.ownerReferences`). A Workload owned by
             a single Pod outside a group keeps its topology assignment when a node fails, and is not requeued after an
-            eviction for that reason (feature gate `SkipReassignmentForPodOwnedWorkloads`). Default: none.
-        status: Decisions made about the Workload so far (`status`); `None`, the default, for none.
+            eviction caused by the node failure (feature gate `SkipReassignmentForPodOwnedWorkloads`). Default: none.
+        status: Decisions made about the Workload so far (`status`); `None`, the default, for no decisions.
     """
 
     queue_name: str = ""
@@ -171,7 +170,7 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
         return replace(self, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in self.pod_sets))
 
     def has_spec_of(self, other: "Workload") -> bool:
-        """Return whether this Workload has the same spec as another one.
+        """Return whether this Workload has the same spec as another Workload.
 
         Args:
             other: The other Workload; its metadata and status may differ.

@@ -60,7 +60,7 @@ class LimitData(msgspec.Struct):
 
 
 class ShapeData(msgspec.Struct):
-    """A request of workloads: the text to display, and the amounts by resource in the core's units."""
+    """A request that workloads share: the string to display, and the amounts by resource in the core's units."""
 
     text: str
     amounts: dict[str, int]
@@ -84,9 +84,9 @@ class RackData(msgspec.Struct):
 
 
 class Events(msgspec.Struct):
-    """The changes of the states of all workloads: those of workload i are the rows from `first[i]` to `first[i + 1]`.
+    """All state changes of the workloads: the changes of workload i are the rows from `first[i]` to `first[i + 1]`.
 
-    `note` is an index of `texts`: the reason of a pending workload, or the flavors of an admitted one.
+    `note` is an index into `texts`: the reason of a pending workload, or the flavors of an admitted one.
     """
 
     first: list[int] = msgspec.field(default_factory=lambda: [0])
@@ -137,17 +137,17 @@ class PageData(msgspec.Struct):
         zero: The time 0 in seconds since the Unix epoch; `None` if the time of a simulation has no date.
         end: The end of the period; 0 for one moment.
         made: The version of kueuepy.
-        notes: Remarks for the reader, such as what could not be read.
+        notes: Remarks for the reader, for example about objects that could not be read.
         cells: The flavors and resources.
         nodes: The cohort trees, parents first.
-        limits: Limits of borrowing and lending.
+        limits: Borrowing and lending limits.
         nominal: Nominal quota over time.
         used: Usage of each ClusterQueue over time.
-        texts: The texts of local queues, reasons and flavors.
+        texts: The strings for local queues, reasons and flavors.
         shapes: The requests.
         workloads: The workloads.
-        events: The changes of their states.
-        causes: The causes of explanations: a text, and the indices of the causes below it.
+        events: The changes of the workloads' states.
+        causes: The causes of explanations: a string, and the indices of the causes below it.
         explained: Explanations by the index of the workload, at the end of the period.
         ordered: Whether pending workloads are in the order of their queues; otherwise the page sorts them by priority
             and time of creation.
@@ -183,14 +183,14 @@ class PageData(msgspec.Struct):
 
 
 class Texts:
-    """A list of distinct texts, each with an index. The first text is empty."""
+    """A list of distinct strings, each with an index. The first string is empty."""
 
     def __init__(self) -> None:
         """Create an empty list."""
         self._known: dict[str, int] = {"": 0}
 
     def __call__(self, text: str) -> int:
-        """Return the index of a text."""
+        """Return the index of a string."""
         return self._known.setdefault(text, len(self._known))
 
     def all(self) -> list[str]:
@@ -216,7 +216,7 @@ class Shapes:
         return self._known.setdefault(key, len(self._known))
 
     def all(self) -> list[ShapeData]:
-        """Return the requests, with devices first in their texts."""
+        """Return the requests, with devices first in the strings."""
         found = []
         for pods, amounts in self._known:
             order = sorted(amounts, key=lambda pair: pair[0] in ("cpu", "memory", "ephemeral-storage"))
@@ -264,12 +264,12 @@ def per_unit(resource: str) -> int:
 
 
 def looks(nodes: Iterable[NodeData], places: Mapping[str, int]) -> None:
-    """Set the CSS class of each ClusterQueue from the numbers of colours by name."""
+    """Set the CSS class of each ClusterQueue from the number of its colour."""
     for node in nodes:
         if node.kind == "ClusterQueue":
             node.look = class_of(places.get(node.name, OTHERS))
 
 
 def limit(value: Any) -> int | None:
-    """Return a limit of the core; `None` for no limit."""
+    """Convert a limit from the core; `None` means no limit."""
     return None if int(value) >= UNLIMITED else int(value)

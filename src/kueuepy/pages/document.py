@@ -26,19 +26,19 @@ _STYLE = "cluster.css"
 class Page:
     """A page that shows a cluster at one moment, or over a period with a time slider.
 
-    The page is one HTML file, which works without a server and loads nothing. A notebook shows it as well.
+    The page is one HTML file, which works without a server and loads nothing. Notebooks can also display the page.
 
     Attributes:
         data: The content.
     """
 
     def __init__(self, data: PageData) -> None:
-        """Create the page of some data."""
+        """Create a page from its data."""
         self.data = data
 
     @cached_property
     def html(self) -> str:
-        """The HTML file as text."""
+        """The HTML file as a string."""
         return document(
             self.data.title,
             f'<div id="page"></div>\n{data_element("data", self.data)}',
@@ -77,7 +77,7 @@ class Page:
 
 
 def style_of_page() -> str:
-    """Return the part of the style sheet that only this page has."""
+    """Return the part of the style sheet that only this page uses."""
     return _part(_STYLE)
 
 

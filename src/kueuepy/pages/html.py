@@ -1,4 +1,4 @@
-"""HTML for notebooks: all texts are escaped, and output is limited to 200 rows and 200 KB."""
+"""HTML for notebooks: all text is escaped, and output is limited to 200 rows and 200 KB."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def html(value: Any) -> str:
 
 
 def sheet_html(sheet: Sheet, value: object = None) -> str:
-    """Return a table, its first rows and a note on the rest; numbers are at the right, everything else at the left."""
+    """Return the first rows of a table and a note about the rest; numbers are right-aligned, text left-aligned."""
     shown = sheet.rows[:MOST_ROWS]
     body: list[str] = []
     size = 0

@@ -60,7 +60,8 @@ def state_data(scheduler: Scheduler, *, title: str = "", source: str = "", expla
         scheduler: The Scheduler, which does not change.
         title: The title of the page.
         source: The source as the user wrote it.
-        explained: The number of pending workloads with a full explanation in the data: the first ones of each queue.
+        explained: The number of pending workloads with a full explanation in the data: the first workloads of each
+            queue.
     """
     session = session_of(scheduler)
     with session.lock:

@@ -16,7 +16,7 @@ class Coverage(NamedTuple):
     """Whether kueuepy models a feature gate or a field.
 
     Attributes:
-        effect: `modelled`, `no effect` if no decision depends on it, or `not modelled`.
+        effect: `modelled`, `no effect` if no decision depends on the gate or field, or `not modelled`.
         note: The reason or the consequence; empty if `effect` says everything.
     """
 

@@ -1,6 +1,6 @@
 """Feature gates: their names, and their defaults in each release.
 
-Source: `pkg/features/kube_features.go` of each release, `pkg/config/validation.go` for what a gate needs.
+Source: `pkg/features/kube_features.go` of each release, `pkg/config/validation.go` for the requirements of gates.
 """
 
 from collections.abc import Mapping

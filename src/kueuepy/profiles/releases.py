@@ -13,7 +13,7 @@ class Release(msgspec.Struct, frozen=True, order=True):
 
     Attributes:
         minor: The minor version, such as 18 for v0.18.
-        patch: The patch release that the profile is based on, the newest one at that time.
+        patch: The patch release on which the profile is based, the newest one when the profile was created.
         name: The name of the release, such as `v0.18`.
     """
 
@@ -27,7 +27,7 @@ class Release(msgspec.Struct, frozen=True, order=True):
 
     @property
     def newest(self) -> str:
-        """The patch release that the profile is based on, such as `v0.18.6`; `v0.20-devel` for the mirrored commit."""
+        """The patch release on which the profile is based, such as `v0.18.6`; `v0.20-devel` for the mirrored commit."""
         return f"v0.{self.minor}.{self.patch}" if self.name != DEVELOPMENT else DEVELOPMENT
 
 

@@ -1,8 +1,8 @@
 """A table of the rules in which releases of Kueue differ from the mirrored commit.
 
 The core applies each rule (`src/cpp/model/release.h` has a field with its name). Differences that a feature gate
-controls are not rules but defaults of gates (`profiles/gates.py`). To end the support of a release, remove its rows,
-and then the fields that no row names.
+controls are not in this table; they are defaults of gates (`profiles/gates.py`). To end the support of a release,
+remove its rows, and then the fields that no row names.
 """
 
 from typing import Literal
@@ -17,9 +17,9 @@ class Rule(msgspec.Struct, frozen=True):
 
     Attributes:
         name: The name of the rule, which is the same in the core.
-        kind: `decisions` if the rule changes decisions, `texts` if it changes only messages.
+        kind: `decisions` if the rule changes decisions; `texts` if the rule changes only messages.
         fixed: The first patch releases without the rule, one for each minor release in which it was removed.
-        what: The behaviour of the earlier releases, and of the fixed ones.
+        what: The behaviour of the earlier releases, and the behaviour of the fixed releases.
         source: The file and function in Kueue, and the pull request of the change.
     """
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from kueuepy._core import Dispatch
 from kueuepy.errors import ScenarioError
 from kueuepy.errors.arguments import checked_methods
-
-from .reader import check_fleet_scenario, dispatcher_options
-from .runner import EPOCH, SECOND, Replay
+from kueuepy.replay.reader import check_fleet_scenario, dispatcher_options
+from kueuepy.replay.runner import EPOCH, SECOND, Replay
 
 if TYPE_CHECKING:
-    from .runner import Result
+    from kueuepy.replay.runner import Result
 
 _CONTROLLER = "kueue.x-k8s.io/multikueue"
 _OF_FLEET = ("MultiKueueConfig", "MultiKueueCluster")

@@ -76,7 +76,7 @@ def _scenarios(opened: IO[bytes], path: str) -> Iterator[dict[str, Any]]:
 
 
 class _Form(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """Base of the parts of a scenario; unknown fields are errors."""
+    """Base class for the parts of a scenario; unknown fields are errors."""
 
 
 class _Metadata(msgspec.Struct):
@@ -87,7 +87,7 @@ class _Metadata(msgspec.Struct):
 
 
 class _Object(msgspec.Struct):
-    """An object; its fields are validated by its kind."""
+    """An object, whose fields are validated according to its kind."""
 
     kind: str
     metadata: _Metadata
@@ -268,7 +268,7 @@ def _duration(value: Any, field: str) -> int:
 
 
 def configuration(config: dict[str, Any]) -> Configuration:
-    """Return the Configuration of a scenario's `config`; features that it does not name are off.
+    """Return the Configuration of a scenario's `config`; features that `config` does not name are off.
 
     Raises:
         ScenarioError: A field is not valid; the message names it.

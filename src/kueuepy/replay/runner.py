@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
 from kueuepy.errors import ScenarioError
-from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.kinds import KINDS
 from kueuepy.manifest.validation import review_object
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
-
-from .reader import check_scenario, configuration
+from kueuepy.replay.reader import check_scenario, configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,31 +31,6 @@ _WHOLE = frozenset((Node.__name__, "Pod"))
 """Kinds that the engine accepts as raw manifests."""
 _REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload)) | _WHOLE
 Result = dict[str, Any]
-
-
-@checked
-def replay(scenario: dict[str, Any]) -> list[Result]:
-    """Replay a scenario.
-
-    Args:
-        scenario: The scenario: `objects`, `steps` and an optional `config`.
-
-    Returns:
-        The results, one for each step.
-
-    Raises:
-        ScenarioError: The scenario is not valid.
-    """
-    from .fleet import FleetReplay  # noqa: PLC0415 - it imports this module
-
-    run = FleetReplay(scenario) if "clusters" in scenario else Replay(scenario)
-    return [run.step(step) for step in scenario["steps"]]
-
-
-@checked
-def as_version(scenario: dict[str, Any], version: str) -> dict[str, Any]:
-    """Return a copy of a scenario for another release of Kueue, such as `v0.18`."""
-    return {**scenario, "config": {**(scenario.get("config") or {}), "version": version}}
 
 
 @checked_methods

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @cache
 def _ask_one() -> Callable[[SchedulerState, Any], Decision]:
-    """Return the function, loaded on its first use; an import statement in each call takes longer than the answer."""
+    """Return the function, imported on first use; an import statement in each call takes longer than the call."""
     from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
 
     return ask_one
@@ -89,7 +89,7 @@ class SchedulerQuestions:
         """Return a Workload with its current status: conditions, admission and admission checks.
 
         Args:
-            key: The workload's key, `namespace/name`; the namespace may be left out if it is `default`. The name of the
+            key: The workload's key, `namespace/name`; the namespace can be omitted if it is `default`. The name of the
                 workload's job is accepted as well.
 
         Returns:
@@ -102,12 +102,12 @@ class SchedulerQuestions:
             return self._state.workload(key)
 
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of all workloads in the order of submission, finished workloads included."""
+        """Return the keys of all workloads, including finished workloads, in the order of submission."""
         with self._lock:
             return self._state.keys()
 
     def fingerprint(self) -> int:
-        """Return a number that is equal for two Schedulers in the same state, and almost surely not for others."""
+        """Return a number that is equal for Schedulers in the same state, and almost certainly different otherwise."""
         with self._lock:
             return self._engine.fingerprint()
 
@@ -188,8 +188,8 @@ class SchedulerQuestions:
             items: Workloads, job manifests, rows, keys of pending workloads, or results of `question`.
 
         Returns:
-            A sequence with one decision per workload, in the order of the items. A job that makes several workloads has
-            several decisions.
+            A sequence with one decision per workload, in the order of the items. A job that results in several
+            workloads has several decisions.
 
         Raises:
             InvalidSpecError: An item is not valid.
@@ -225,10 +225,10 @@ class SchedulerQuestions:
         more. Call `try_admit` to see why even one pod would not be admitted.
 
         Args:
-            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The pod count of the item
-                is ignored.
+            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The item's pod count is
+                ignored.
             pod_set: The name of the pod set whose count varies. Default: the first pod set.
-            preempting: Whether a workload that must preempt others counts as admitted. Default: False.
+            preempting: Whether a workload that must preempt other workloads counts as admitted. Default: False.
 
         Returns:
             The number of pods; 0 if not even one pod would be admitted.
@@ -323,7 +323,7 @@ class SchedulerQuestions:
         Raises:
             NotFoundError: There is no such workload.
             StateError: The workload was not submitted as a job, or it is not admitted.
-            InvalidSpecError: A field that the admission adds contradicts the job.
+            InvalidSpecError: A field that the admission adds conflicts with the job.
         """
         from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
 
@@ -338,7 +338,7 @@ class SchedulerQuestions:
         Args:
             key: The key of the workload.
             running: The job's current manifest. Default: the job as `start_patch` starts it if the workload is
-                admitted, and the suspended job otherwise.
+                admitted, otherwise the suspended job.
 
         Returns:
             The patch for the job's manifest, or `None` for pods, because Kueue deletes them.

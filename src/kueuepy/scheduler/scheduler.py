@@ -39,12 +39,12 @@ S = TypeVar("S", bound="Scheduler")
 class Scheduler(SchedulerQuestions):
     """A cluster on which Kueue's scheduler and controllers run in virtual time.
 
-    The Scheduler works on its own copy of the objects, so the Cluster that it was created from never changes. Virtual
+    The Scheduler works on its own copy of the objects, so the Cluster from which it was created never changes. Virtual
     time passes only when you call `advance`. Kueue's controllers run between cycles: they release the quota of evicted
-    workloads and queue them again, process admission checks, and enforce timeouts.
+    workloads, requeue these workloads, process admission checks, and enforce timeouts.
 
-    A lock serialises the calls on one Scheduler. Different Schedulers, forks included, can be used by different threads
-    at the same time.
+    A lock serialises the calls on one Scheduler. Different Schedulers, including forks, can be used by different
+    threads at the same time.
 
     Example:
         >>> from kueuepy import Admitted, Cluster, ClusterQueue, PodSet, ResourceFlavor, Workload
@@ -87,7 +87,7 @@ class Scheduler(SchedulerQuestions):
     # Calls that change the cluster.
 
     def submit(self, *items: Any, keep_status: bool = False) -> Keys:
-        """Submit new workloads. The call is atomic: it accepts all of them or none.
+        """Submit new workloads. The call is atomic: it accepts all workloads or none.
 
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
@@ -99,9 +99,9 @@ class Scheduler(SchedulerQuestions):
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
                 `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a
                 creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
-                order, gets one in the order of submission.
-            keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use it
-                for Workloads dumped from another cluster. Default: False.
+                order, gets a uid in the order of submission.
+            keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use
+                this argument for Workloads dumped from another cluster. Default: False.
 
         Returns:
             The key of each workload, `namespace/name`. The attribute `remarks` lists the workloads whose queue does not
@@ -117,8 +117,8 @@ class Scheduler(SchedulerQuestions):
     def apply(self, *declared: Object) -> None:
         """Create objects, or change the objects of the same kind and name, as `kubectl apply` does.
 
-        The status of a given Workload is ignored. The current status of the existing Workload determines which changes
-        are allowed. Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`.
+        The status of a Workload in `declared` is ignored. The current status of the existing Workload determines which
+        changes are allowed. Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`.
 
         Args:
             declared: The complete objects.
@@ -130,13 +130,13 @@ class Scheduler(SchedulerQuestions):
         objects.apply(self._session, declared)
 
     def patch(self, *manifests: Mapping[str, Any]) -> None:
-        """Change the fields given in partial manifests, as `kubectl apply` does; see `Cluster.patch`.
+        """Change the fields that partial manifests contain, as `kubectl apply` does; see `Cluster.patch`.
 
         The call is atomic.
 
         Args:
             manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. A manifest of
-                an object that does not exist creates it, and must be complete.
+                an object that does not exist must be complete, and creates the object.
 
         Raises:
             InvalidSpecError: An object or a change is not valid.
@@ -164,7 +164,8 @@ class Scheduler(SchedulerQuestions):
         """Replace the functions and controllers that answer admission checks.
 
         Args:
-            checks: The functions or controllers, keyed by controllerName. Previous ones are no longer called.
+            checks: The functions or controllers, keyed by controllerName. Previous functions and controllers are no
+                longer called.
 
         Raises:
             InvalidSpecError: `checks` is not a mapping of strings to functions or controllers.
@@ -240,12 +241,12 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: `ready` is not a bool.
+            InvalidSpecError: `ready` is not a boolean.
         """
         workloads.pods_ready(self._session, key, ready)
 
     def job_stopped(self, key: str, after: Duration = 0) -> None:
-        """Record that the pods of an evicted workload's job have terminated, or when they will.
+        """Record that the pods of an evicted workload's job have terminated, or when they will terminate.
 
         The first `settle` or `cycle` at or after that time releases the workload's quota. The argument `after`
         overrides the Scheduler's `stopping` delay.
@@ -299,7 +300,7 @@ class Scheduler(SchedulerQuestions):
         return cycles.cycle(self._session)
 
     def settle(self, *, max_cycles: int | None = None) -> Settled:
-        """Run cycles and controllers until nothing changes any more at the current time.
+        """Run cycles and controllers until nothing changes at the current time.
 
         Preemption in Kueue can loop indefinitely (kubernetes-sigs/kueue#14543). If a state repeats, the method stops
         and returns the loop, with its shortest period and its workloads. There is at most one loop per cohort tree.
@@ -335,8 +336,8 @@ class Scheduler(SchedulerQuestions):
     def load(path: str | os.PathLike[str]) -> Scheduler:
         """Read a Scheduler from a file written by `save`.
 
-        The loaded Scheduler makes the same decisions as the saved one would have made. Functions that answer admission
-        checks are not part of the file; pass them to `answer_checks`.
+        The loaded Scheduler makes the same decisions as the saved Scheduler would have made. Functions that answer
+        admission checks are not part of the file; pass them to `answer_checks`.
 
         Args:
             path: The file.
@@ -361,8 +362,7 @@ class Scheduler(SchedulerQuestions):
                 path, such as `{"ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota": 16}`; a Configuration; or
                 functions that change the Scheduler passed to them.
 
-        Returns:
-            The workloads whose outcome differs, and both settled Schedulers.
+        Returns: The workloads whose outcome differs, and both Schedulers after they have settled.
 
         Raises:
             NotFoundError: A path does not match any object or field.
@@ -379,8 +379,7 @@ class Scheduler(SchedulerQuestions):
         Args:
             configuration: The new Configuration.
 
-        Returns:
-            A new Scheduler; this one does not change.
+        Returns: A new Scheduler; this Scheduler does not change.
 
         Raises:
             InvalidSpecError: An object or workload is not valid under the new Configuration.

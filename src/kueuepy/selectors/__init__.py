@@ -4,6 +4,6 @@ Google's CEL library parses, checks and evaluates the expressions. Two adaptatio
 device evaluate to empty maps (`rewriting`), and quantities and versions are maps with one entry (`values`).
 """
 
-from .evaluation import compile_error, evaluate, is_available
+from kueuepy.selectors.evaluation import compile_error, evaluate, is_available
 
 __all__ = ["compile_error", "evaluate", "is_available"]

@@ -12,9 +12,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors.libraries import imported
-
-from .rewriting import Rewriter, unsupported
-from .values import (
+from kueuepy.selectors.rewriting import Rewriter, unsupported
+from kueuepy.selectors.values import (
     amount,
     compare,
     integer,
@@ -115,7 +114,7 @@ _TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIM
 
 
 def compile_error(expression: str) -> str:
-    """Return why Kueue's compiler rejects an expression, or an empty text if it does not.
+    """Return why Kueue's compiler rejects an expression; an empty string if it accepts the expression.
 
     >>> compile_error("device.driver")
     'must evaluate to bool or the unknown type, not string'
@@ -129,7 +128,7 @@ def compile_error(expression: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _compiled(expression: str) -> Any:
-    """Return the compiled program, or the reason of the failure as a text."""
+    """Return the compiled program, or the reason for the failure as a string."""
     environment, rewriter = _environment(), Rewriter(expression)
     try:
         checked = environment.compile(rewriter.rewritten() if rewriter.asks_for_fields() else expression)
@@ -144,7 +143,7 @@ def _compiled(expression: str) -> Any:
 
 
 def _reason(expression: str, text: str) -> str:
-    """Convert an error of the library to the text of Kueue's compiler."""
+    """Convert an error of the library to the message of Kueue's compiler."""
     found = _ON_LISTS.search(text)
     names = [found[1]] if found else _UNDECLARED.findall(text)
     for name in names:
@@ -173,7 +172,7 @@ def evaluate(expression: str, subject: str) -> tuple[bool, str]:
 
     Args:
         expression: A CEL expression that compiles.
-        subject: The device as JSON text, from `ResourceSlice.subjects`.
+        subject: The device as a JSON string, from `ResourceSlice.subjects`.
     """
     try:
         activation = _activation(subject)

@@ -34,7 +34,7 @@ def quantity(text: str) -> Kept:
     """Parse a quantity.
 
     Raises:
-        ValueError: The text is not a quantity.
+        ValueError: The string is not a quantity.
     """
     try:
         return kept(_number(str(Quantity(text))))
@@ -48,7 +48,7 @@ def kept(number: Decimal) -> Kept:
 
 
 def is_quantity(text: str) -> bool:
-    """Return whether a text is a quantity."""
+    """Return whether a string is a quantity."""
     try:
         Quantity(text)
     except KueueError:
@@ -67,7 +67,7 @@ def version(text: str) -> Kept:
     """Parse a semantic version.
 
     Raises:
-        ValueError: The text is not a semantic version.
+        ValueError: The string is not a semantic version.
     """
     found = _SEMVER.fullmatch(text)
     if found is None:
@@ -77,7 +77,7 @@ def version(text: str) -> Kept:
 
 
 def is_version(text: str) -> bool:
-    """Return whether a text is a semantic version."""
+    """Return whether a string is a semantic version."""
     return _SEMVER.fullmatch(text) is not None
 
 
@@ -97,7 +97,7 @@ def _keys(*values: Kept) -> list[Any]:
 
 
 def compare(left: Kept, right: Kept) -> int:
-    """Return -1, 0 or 1 if a value is less than, equal to or greater than another of the same type."""
+    """Return -1, 0 or 1 if a value is less than, equal to or greater than another value of the same type."""
     a, b = _keys(left, right)
     return int(a > b) - int(a < b)
 

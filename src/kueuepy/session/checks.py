@@ -1,7 +1,7 @@
 """Admission checks answered by Python: functions, controllers, and a model of an autoscaler.
 
-For each workload with quota, Kueue asks the controller of each AdmissionCheck of its ClusterQueue. The workload is
-admitted when all checks are `Ready`. Pass a Scheduler one function per controller:
+For each workload with quota, Kueue asks the controllers of the ClusterQueue's AdmissionChecks for an answer. The
+workload is admitted when all checks are `Ready`. Pass a Scheduler one function per controller:
 
 >>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
 >>> from kueuepy.objects import AdmissionCheckStrategyRule
@@ -116,7 +116,7 @@ class CheckController(Protocol):
     """A controller of an admission check that receives the complete request, not only the workload."""
 
     def review(self, request: CheckRequest) -> CheckAnswer | CheckState | None:
-        """Return the answer, or a state such as `Ready`; `None` to be asked again in the next cycle."""
+        """Return the answer, or a state such as `Ready`; `None` to be called again in the next cycle."""
 
 
 Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
@@ -167,7 +167,7 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
 
 
 def _answered(check: Check, request: CheckRequest) -> Any:
-    """Return the raw answer; a state given as text becomes a CheckAnswer."""
+    """Return the raw answer; a state given as a string becomes a CheckAnswer."""
     review = getattr(check, "review", None)
     said = check(request.workload) if review is None and callable(check) else review(request)  # type: ignore[misc]
     return CheckAnswer(said) if isinstance(said, str) else said  # type: ignore[arg-type]
@@ -211,8 +211,8 @@ class Provisioning:
     failures exceeds the limit, the workload is rejected.
 
     Two fields of the check's ProvisioningRequestConfig are used: `managedResources` determines which workloads need
-    nodes, and `retryStrategy` how failures are retried. `podSetMergePolicy` is ignored, because it only affects the
-    format of the request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
+    nodes, and `retryStrategy` determines how failures are retried. `podSetMergePolicy` is ignored, because it only
+    affects the format of the request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
 
     Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
@@ -257,7 +257,7 @@ class Provisioning:
                 of the ProvisioningRequestConfig, or 60 s.
             backoff_max: The maximum delay after a failure. Default: the value of the ProvisioningRequestConfig, or 30
                 min.
-            backoff_limit: The number of failures that are retried; the next one rejects the workload. Default: the
+            backoff_limit: The number of failures that are retried; the next failure rejects the workload. Default: the
                 value of the ProvisioningRequestConfig, or 3.
             pod_set_updates: A function of the workload that returns the updates to its pod sets. Default: none.
 
@@ -306,7 +306,7 @@ class Provisioning:
 
 
 def _needs_nodes(workload: Workload, managed: Collection[str]) -> bool:
-    """Return whether admitted pods use a managed resource; if no resource is named, all resources are managed."""
+    """Return whether admitted pods use a managed resource; if no resources are named, every resource is managed."""
     admission = workload.status.admission if workload.status else None
     counts = {one.name: one.count for one in admission.pod_set_assignments} if admission else {}
     return any(

@@ -1,4 +1,4 @@
-"""Execute calls. The arguments have been validated before, so this module only changes the state."""
+"""Execute calls. The arguments have already been validated, so this module only changes the state."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _do_of_workload(state: SchedulerState, found: int, call: calls.OfWorkload) -
 
 
 def _is_of_single_pod(workload: Workload) -> bool:
-    """Return whether the only owner is a Pod without a group. Mirrors `pkg/workload/workload.go:OwnedBySinglePod`."""
+    """Return whether one Pod without a group owns the workload (`pkg/workload/workload.go:OwnedBySinglePod`)."""
     if len(workload.owner_references) != 1:
         return False
     from kueuepy.jobs import keys  # noqa: PLC0415 - only Workloads of live clusters need it

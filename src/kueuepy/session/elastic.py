@@ -27,7 +27,7 @@ class Resized(NamedTuple):
 
     Attributes:
         key: The key of the resulting workload.
-        new: The Workload to add; `None` if an existing one is kept or changed.
+        new: The Workload to add; `None` if an existing Workload is kept or changed.
         changed: The existing Workload with new pod counts; `None` if no Workload changes.
     """
 
@@ -40,7 +40,7 @@ def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
     """Return the changes that a submission requires: a new Workload, unless an elastic job already has one.
 
     Raises:
-        InvalidSpecError: An elastic job has other pod sets than before.
+        InvalidSpecError: The names of an elastic job's pod sets have changed.
     """
     if one.job is None or one.workload.annotations.get(keys.ELASTIC_JOB) != "true":
         return Resized(one.workload.key, one)

@@ -40,7 +40,7 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True):
 
 
 class _Whole(msgspec.Struct, frozen=True):
-    """The parts of a saved state that are decoded at once."""
+    """The parts of a saved state that are decoded immediately."""
 
     engine: bytes
     configuration: Configuration
@@ -69,7 +69,7 @@ class _Read(_Whole, frozen=True):
 def to_bytes(session: Session) -> bytes:
     """Return the complete state of a Scheduler as MessagePack.
 
-    Schedulers with the same history give the same bytes.
+    Schedulers with the same history are saved as the same bytes.
 
     Raises:
         InvalidSpecError: An object contains a number that does not fit 64 bits, in a field that admission does not

@@ -40,7 +40,7 @@ class _HasSession(Protocol):
 
 
 def session_of(scheduler: _HasSession) -> Session:
-    """Return the session of a Scheduler, which its users do not see."""
+    """Return the session of a Scheduler, which is not part of its public interface."""
     return scheduler._session  # noqa: SLF001 - the one door between a Scheduler and the rooms that build on it
 
 
@@ -51,7 +51,7 @@ class Session:
         state: The state.
         lock: The lock that every call acquires. While you hold it, no other thread can change the state between two
             calls.
-        log: The log that records each call; `None` for none.
+        log: The log that records each call; `None` if there is no log.
     """
 
     def __init__(self, state: SchedulerState, log: Log | None = None) -> None:

@@ -41,7 +41,7 @@ class SchedulerState:
         engine: The C++ engine.
         configuration: Kueue's Configuration.
         related: Manifests of other kinds that jobs refer to.
-        store: Objects and Workloads as they were given.
+        store: Objects and Workloads in their submitted form.
         count: The number of submitted workloads, including rejected ones. The number determines the uid of the next
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
@@ -64,7 +64,7 @@ class SchedulerState:
     def id_of(self, key: str) -> int:
         """Return the engine's id of a workload, by its key or, in the namespace `default`, by its name.
 
-        The name of its job, or the `generateName` of its job, is accepted as well if it is unique.
+        The name or the `generateName` of the workload's job is also accepted if it is unique.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -83,7 +83,7 @@ class SchedulerState:
         raise NotFoundError(f'Workload "{key}": there is no such workload; {hint}')
 
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of all workloads in the order of submission, finished workloads included."""
+        """Return the keys of all workloads, including finished workloads, in the order of submission."""
         return self.store.workloads.keys()
 
     def job_of(self, key: str) -> dict[str, Any] | None:
@@ -136,7 +136,7 @@ class SchedulerState:
         return self._searched[1]
 
     def find(self, obj: Object) -> Object | None:
-        """Return the object of the same kind and name as it was given, or `None`."""
+        """Return the stored object with the same kind and name; `None` if there is no such object."""
         if isinstance(obj, Workload):
             return self.store.workloads.get(obj.key)
         return self.store.objects.get((type(obj), obj.key))

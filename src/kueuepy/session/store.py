@@ -28,7 +28,7 @@ PASSIVE = (PriorityClass, WorkloadPriorityClass)
 
 
 class CopyOnWriteDict(Generic[K, V]):
-    """A dict that forks share. Each fork keeps its changes apart while they are few.
+    """A dict that forks share. As long as a fork has only a few changes, it stores them separately.
 
     The order is that of a dict: a key that is set again keeps its position, unless it was removed in between.
     """
@@ -43,7 +43,7 @@ class CopyOnWriteDict(Generic[K, V]):
         self._gone: set[K] | frozenset[K] = _NO_KEYS  # removed keys of `_items`
 
     def fork(self) -> Self:
-        """Return a dict with the same contents, without a copy of the items that both share."""
+        """Return a dict with the same contents; both share the items instead of copying them."""
         twin = self.__new__(type(self))
         twin._take(self._items, self._own, self._gone)  # noqa: SLF001 - it is being made
         self._shared = True
@@ -83,7 +83,7 @@ class CopyOnWriteDict(Generic[K, V]):
             self._fold()
 
     def _fold(self) -> None:
-        """Copy the items once the changes are many: each of them then costs a constant part of the copy."""
+        """Copy the items once there are many changes, so that the amortised cost of copying is constant per change."""
         if len(self._own) + len(self._gone) > max(_FEW, len(self._items) // _PART):
             items = dict(self._pairs())
             # In this order, so that a reader in another thread finds every value.
@@ -129,7 +129,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
 
     def fork(self) -> Self:
-        """Return a collection with the same contents, without a copy of the items that both share."""
+        """Return a collection with the same contents; both share the items instead of copying them."""
         twin = super().fork()
         twin._by_kind = self._by_kind.copy()  # noqa: SLF001 - it is being made
         return twin
@@ -140,7 +140,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         self._by_kind = {}
 
     def drop(self, key: tuple[type[Object], str]) -> None:
-        """Remove the object of a kind and name, if it exists."""
+        """Remove the object with a kind and name, if it exists."""
         super().drop(key)
         self._by_kind = {}
 
@@ -174,7 +174,7 @@ class Store:
         return twin
 
     def for_change(self) -> Self:
-        """Return this store, with collections that may be changed. Call it before each change of a collection."""
+        """Return this store, with collections that may be changed. Call it before each change to a collection."""
         if self._lent:
             self.objects = self.objects.fork()
             self.workloads = self.workloads.fork()

@@ -111,7 +111,7 @@ def _row(item: Mapping[str, Any], around: JobContext) -> Workload:
 
 
 def question_of_row(item: dict[str, Any], covered: Callable[[str], Collection[str]]) -> Question | None:
-    """Return the workload of a row that needs no further validation; `None` for any other item.
+    """Return the workload of a row that requires no further validation; `None` for any other item.
 
     Args:
         item: The row.
@@ -193,7 +193,7 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
 
 
 def _named(item: Mapping[str, Any], around: JobContext) -> Mapping[str, Any]:
-    """Return the manifest with a unique name made from `generateName` if it has no name, as an API server does."""
+    """Return the manifest; if it has no name, add a unique name made from `generateName`, as an API server does."""
     if item.get("kind") == "List" and isinstance(items := item.get("items"), list | tuple):
         return {**item, "items": [_named(one, around) if isinstance(one, Mapping) else one for one in items]}
     metadata = item.get("metadata")

@@ -47,7 +47,7 @@ def valid_submissions(
 
 
 def _plain_row(state: SchedulerState, items: Iterable[Any]) -> SubmittedWorkload | None:
-    """Return the Workload of a single row that needs no further validation; `None` for any other items."""
+    """Return the Workload of a single row that requires no further validation; `None` for any other items."""
     if type(items) is not tuple or len(items) != 1:
         return None
     (item,) = items
@@ -95,7 +95,7 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
 
 
 def take(session: Session, one: SubmittedWorkload) -> None:
-    """Add a workload as it is, with its status and without validation.
+    """Add a workload with its status and without validation.
 
     Raises:
         DuplicateError: A workload with this key already exists.

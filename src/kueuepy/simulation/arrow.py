@@ -23,10 +23,10 @@ def parquet_columns(path: Path, extra: str = "logs") -> dict[str, Any]:
 
     Args:
         path: The file.
-        extra: The extra that the error without pyarrow names.
+        extra: The optional dependency group that the error message names if pyarrow is not installed.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or is not a Parquet file of a table.
+        InvalidSpecError: The file cannot be read, or is not a Parquet file that contains a table.
         UnsupportedError: pyarrow is not installed.
     """
     parquet, failures = _pyarrow("pyarrow.parquet", extra), _pyarrow("pyarrow", extra).ArrowException
@@ -75,14 +75,14 @@ def _from_pyarrow(table: Any) -> dict[str, Any]:
 
 
 def _are_names(types: Any, dictionary: Any) -> bool:
-    """Return whether the values of a dictionary column are texts without nulls."""
+    """Return whether the values of a dictionary column are strings, without nulls."""
     kinds = ("is_string", "is_large_string", "is_string_view")
     text = any(getattr(types, kind)(dictionary.type) for kind in kinds if hasattr(types, kind))
     return bool(text and not dictionary.null_count)
 
 
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
-    """Write a table of jobs so that `read` can read it: times as timestamps and durations, cpu in cores.
+    """Write a table of jobs so that `read` can read it: times are timestamps and durations, and CPU is in cores.
 
     Raises:
         StateError: The file cannot be written, or the jobs contain Workloads with several pod sets.
@@ -101,7 +101,7 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
 
 
 def _arrow(name: str, column: NDArray[Any]) -> Any:
-    """Return a column of times, time spans or cores as an Arrow array."""
+    """Return a column of timestamps, durations or cores as an Arrow array."""
     array = _pyarrow("pyarrow").array
     if name == "cpu":
         return array(column / 1000)

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 @checked_methods
 class JobColumns(Columns):
-    """The columns of a table of jobs; users see it as `kueuepy.Jobs`.
+    """The columns of a table of jobs; the public class is `kueuepy.Jobs`.
 
     Attributes:
-        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
-        header: The description of a log in its file.
+        notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
+        header: The description that the file of a log contains.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
             this tuple, or -1.
-        quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
+        quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
     __slots__ = ("header", "notes", "quota_events", "templates")
@@ -57,8 +57,9 @@ class JobColumns(Columns):
 
         Args:
             columns: Arrays, lists or DataFrame columns, by name.
-            where: A function that returns the description of a row for error messages; `jobs row N` by default.
-            notes: Notes about rows that a reader has left out.
+            where: A function that returns the description of a row for error messages, given its number; `jobs row N`
+                by default.
+            notes: Notes about rows that the reader of the file has left out.
 
         Raises:
             InvalidSpecError: A column is missing, has another length or contains an invalid value; the message names
@@ -97,7 +98,7 @@ class JobColumns(Columns):
         self.notes, self.header, self.templates, self.quota_events = notes, header, templates, quota_events
 
     def _with(self, columns: Mapping[str, Any], **other: Any) -> Self:
-        """Return a table with other columns, which must be valid, and the same notes and templates."""
+        """Return a table with the given columns, which must be valid, and the notes and templates of this table."""
         twin = type(self).__new__(type(self))
         kept = {
             "notes": self.notes,
@@ -111,7 +112,7 @@ class JobColumns(Columns):
     # Properties.
 
     def exact(self) -> JobColumns:
-        """Return the private columns, with times in nanoseconds (-1 for none) and cpu in thousandths, as integers."""
+        """Return the private columns as integers: times in nanoseconds (-1 if missing) and CPU in millicores."""
         if type(self) is JobColumns:
             return self
         found = JobColumns.__new__(JobColumns)
@@ -119,12 +120,12 @@ class JobColumns(Columns):
         return found
 
     def _changed(self, **columns: Any) -> Self:
-        """Return a table with some columns replaced by others, which must be valid."""
+        """Return a table in which some columns are replaced with the given columns, which must be valid."""
         return self._with({**dict(self._columns), **columns})
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """The names of the columns that contain requests."""
+        """The names of the columns that contain pod requests."""
         return tuple(name for name in self.names if is_resource(name))
 
     @property
@@ -147,7 +148,7 @@ class JobColumns(Columns):
         return str(self._columns["name"][row]) if "name" in self.names else name_of_row(row)
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
-        """Return a column of integers; if the column is missing, the default value for each row.
+        """Return a column of integers; if the column is missing, return the default value for each row.
 
         Args:
             name: The name of the column.
@@ -189,7 +190,7 @@ class JobColumns(Columns):
         """Return the jobs submitted in a time window; their submission times then start at 0.
 
         Args:
-            start: The beginning of the window, as a time after the first submission.
+            start: The beginning of the window, as the time since the first submission.
             end: The end of the window (exclusive), in the same form; no limit by default.
 
         Raises:
@@ -205,13 +206,13 @@ class JobColumns(Columns):
         return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:
-        """Return the jobs with a different arrival rate, by dividing the times between submissions by a factor.
+        """Divide the times between submissions by a factor, which multiplies the arrival rate by the factor.
 
         Args:
-            factor: The factor, more than 0; 2 doubles the load. Times are rounded to nanoseconds.
+            factor: The factor, greater than 0; 2 doubles the load. Times are rounded to nanoseconds.
 
         Raises:
-            InvalidSpecError: The factor is not more than 0, or a job would end too late.
+            InvalidSpecError: The factor is not greater than 0, or a job would end after the latest representable time.
         """
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
@@ -224,10 +225,10 @@ class JobColumns(Columns):
         """Return the jobs with runtimes multiplied by a factor; jobs that never end do not change.
 
         Args:
-            factor: The factor, more than 0.
+            factor: The factor, greater than 0.
 
         Raises:
-            InvalidSpecError: The factor is not more than 0, or a job would end too late.
+            InvalidSpecError: The factor is not greater than 0, or a job would end after the latest representable time.
         """
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
@@ -237,7 +238,7 @@ class JobColumns(Columns):
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
     def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
-        """Check that no time exceeds the largest time after multiplication by a factor.
+        """Check that all times are still representable after multiplication by a factor.
 
         Args:
             allowed: A mask of the rows that are valid.
@@ -260,18 +261,18 @@ class JobColumns(Columns):
         """Return a random sample of the jobs, each kept independently with probability `p`.
 
         Args:
-            p: The probability, from 0 to 1.
+            p: The probability, between 0 and 1.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
-            InvalidSpecError: `p` is not from 0 to 1.
+            InvalidSpecError: `p` is not between 0 and 1.
         """
         if not 0 <= p <= 1:
             raise InvalidSpecError(f"thin: {p!r}; it must be from 0 to 1")
         return self.where(draws(seed, "thin", len(self)) < p)
 
     def shuffle_days(self, seed: int = 0) -> Self:
-        """Return the jobs with their days in random order; the time of day of each submission is kept.
+        """Return the jobs with the days in random order; each job keeps the time of day of its submission.
 
         Args:
             seed: Seed of the random number generator; 0 by default. Days are 24-hour periods after the first
@@ -287,11 +288,11 @@ class JobColumns(Columns):
 
         Args:
             distribution: The distribution of the runtimes.
-            by: A column; each of its values has a random stream of its own. By default, all jobs share one stream.
+            by: The name of a column; each value in it has its own random stream. By default, all jobs share one stream.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
-            InvalidSpecError: A job would end too late.
+            InvalidSpecError: A job would end after the latest representable time.
         """
         runtime = np.empty(len(self), np.int64)
         for name, rows in self._groups(by):
@@ -313,22 +314,22 @@ class JobColumns(Columns):
         """Return the jobs that satisfy a condition.
 
         Args:
-            mask: A boolean mask with one value per row, or a function of this table that returns one. Row numbers are
-                accepted as well.
+            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Row numbers
+                are accepted as well.
 
         Raises:
-            InvalidSpecError: The mask has another length or type.
+            InvalidSpecError: The mask has the wrong length or type.
         """
         return self.take(self._rows("where", mask(self) if callable(mask) else mask))
 
     def take(self, rows: Any) -> Self:
-        """Return some rows in a given order.
+        """Return the selected rows, in the given order.
 
         Args:
             rows: Row numbers, or a boolean mask.
 
         Raises:
-            InvalidSpecError: A row does not exist, or `rows` has another type.
+            InvalidSpecError: A row does not exist, or `rows` has the wrong type.
         """
         rows = self._rows("take", rows)
         return self._with(
@@ -339,7 +340,7 @@ class JobColumns(Columns):
         )
 
     def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
-        """Return row numbers, given row numbers or a boolean mask."""
+        """Convert a boolean mask to row numbers; row numbers are returned unchanged."""
         try:
             found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
         except (IndexError, TypeError, ValueError) as error:
@@ -348,11 +349,11 @@ class JobColumns(Columns):
         return np.atleast_1d(found)
 
     def clean(self) -> Self:
-        """Return the same jobs with unique names, queues and flavors that Kubernetes accepts.
+        """Return the jobs with unique names, and with names of jobs, queues and flavors that Kubernetes accepts.
 
         Letters become lower case, and characters other than letters, digits, `-` and `.` become `-`. A job name that
         already exists in its namespace gets a suffix such as `-2`. Different queues or flavors always stay different.
-        `notes` contains the number of changed rows, and `cleaning()` lists every change.
+        The `notes` of the result contain the number of changed rows, and `cleaning()` lists every change.
 
         >>> from kueuepy import Jobs
         >>> jobs = Jobs({"name": ["A_1", "a 1"], "queue": ["Team A"] * 2, "submit": [0, 0], "runtime": [1, 1]})
@@ -366,7 +367,7 @@ class JobColumns(Columns):
         return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 
     def cleaning(self) -> Columns:
-        """Return the changes that `clean` makes: columns `column`, `before`, `after`, and the number of `rows`."""
+        """Return the changes that `clean` makes, in columns `column`, `before`, `after` and `rows` (row count)."""
         return change_table(cleaned(self)[1])
 
     def _with_notes(self, notes: tuple[Note, ...]) -> Self:
@@ -377,13 +378,14 @@ class JobColumns(Columns):
         return self.take(np.argsort(self._columns["submit"], kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
-        """Return the same jobs with other submission times.
+        """Return the jobs with the given submission times.
 
         Args:
             submit: The submission times: an array of seconds or datetimes, of shape (jobs,), as in `jobs["submit"]`.
 
         Raises:
-            InvalidSpecError: `submit` has another type or shape, a time is negative, or a job would end too late.
+            InvalidSpecError: `submit` has the wrong type or shape, a time is negative, or a job would end after the
+                latest representable time.
         """
         if not isinstance(submit, np.ndarray) or submit.dtype.kind not in "iufM" or submit.shape != (len(self),):
             raise InvalidSpecError(
@@ -392,7 +394,7 @@ class JobColumns(Columns):
         return self._moved_to(read_column(Column("submit", submit, lambda row: f"Jobs.moved_to: row {row}"), []))
 
     def _moved_to(self, submit: NDArray[np.int64]) -> Self:
-        """Return the same jobs with these times of submission, in nanoseconds."""
+        """Return the jobs with the given submission times, in nanoseconds."""
         bad = (submit < 0) | (submit > LONGEST - np.maximum(self._columns["runtime"], 0))
         if bad.any():
             row = int(bad.argmax())
@@ -403,7 +405,7 @@ class JobColumns(Columns):
         return self._changed(submit=submit)
 
     def sheets(self) -> tuple[Sheet]:
-        """Return the first 20 rows as a table for display, with times as text, cpu in cores and memory in GiB."""
+        """Return the first 20 rows as a table for display, with times as text, CPU in cores and memory in GiB."""
         return (sheet_of(self.exact()),)
 
     def __str__(self) -> str:
@@ -411,7 +413,7 @@ class JobColumns(Columns):
         return f"{self!r}\n{repr_text(self.sheets(), self)}"
 
     def __repr__(self) -> str:
-        """Return the numbers of jobs and queues, the time span and the notes."""
+        """Return the number of jobs, the number of queues, the time span and the notes."""
         queues = len(np.unique(self["queue"].codes)) if len(self) else 0
         left = "".join(f"; {counted(rows, 'row')}: {what}" for what, rows in self.notes)
         number = f"{counted(len(self), 'job')} of {counted(queues, 'queue')}"

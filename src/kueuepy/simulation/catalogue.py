@@ -1,4 +1,4 @@
-"""Unit and source of each metric of a run, and the places that show it; `Kpis` documents their meaning."""
+"""The unit and the source of each metric of a run; `Kpis` documents the meaning of each metric."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Figure(NamedTuple):
     """Properties of a metric.
 
     Attributes:
-        unit: Its unit.
-        source: How it is computed. `jobs`: from single jobs, so that any subset of jobs has a value; `most`: like
-            `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, and 0 for an empty subset;
-            `time`: an integral over the window, so that any part of the window has a value; `run`: from the whole run
-            only.
+        unit: The unit of the metric.
+        source: The data from which the metric is computed. `jobs`: individual jobs, so that any subset of the jobs has
+            a value; `most`: like `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, but 0
+            for an empty subset; `time`: an integral over time, so that any time window has a value; `run`: only the
+            whole run.
     """
 
     unit: Unit = "number"
@@ -123,12 +123,12 @@ Places are the summary of a `run` (`kueuepy simulate`), a comparison of `policie
 
 
 def is_shown(place: Place, name: str) -> bool:
-    """Whether a place shows a metric, whose name may be followed by a flavor and resource."""
+    """Return whether a table shows a metric, whose name may be followed by a flavor and resource."""
     return name.partition(" ")[0] in SHOWN[place]
 
 
 def columns_shown(place: Place, names: Iterable[str]) -> list[str]:
-    """Return the columns of a table that a place shows: plain metrics in its order, then those of each resource."""
+    """Return the columns of a table to show: plain metrics in the given order, then the metrics of each resource."""
     own = list(names)
     plain = [name for name in SHOWN[place] if name in own]
     return [*plain, *(name for name in own if " " in name and is_shown(place, name))]
@@ -157,13 +157,13 @@ _NUMBERS = {
 
 
 def unit_text(name: str) -> str:
-    """Return the abbreviated unit of a metric: `s`, `fraction`, `h` for resource-hours, `jobs`, or an empty text."""
+    """Return the abbreviated unit of a metric: `s`, `fraction`, `h` for resource-hours, `jobs`, or an empty string."""
     known = {"span": "s", "part": "fraction", "hours": "h"}
     return known.get(unit_of(name), _NUMBERS.get(name.partition(" ")[0], ""))
 
 
 def figure_text(name: str, value: float | None) -> str:
-    """Format a value by the unit of its metric: a time span, a percentage, hours or a number; `—` for no value."""
+    """Format a value according to the unit of its metric (time span, percentage, hours or number); `—` for no value."""
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return "—"
     unit = unit_of(name)

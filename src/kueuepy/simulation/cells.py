@@ -1,4 +1,4 @@
-"""Reader of CSV files as columns of text."""
+"""Reader of CSV files, which returns columns of strings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGE = 1 << 20
 
 
 def csv_columns(text: str, path: str) -> dict[str, Any]:
-    """Return the columns of a CSV text by the names in its first line; empty lines are skipped.
+    """Return the columns of CSV text by the names in its first line; empty lines are skipped.
 
     Args:
         text: The content of the file.
@@ -32,7 +32,7 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
 
     Raises:
         InvalidSpecError: The text is empty, a column name occurs twice, or a line has more or fewer cells than the
-            first. The message names file and line.
+            first line. The message names the file and the line.
     """
     if len(text) >= _LARGE and (found := _by_arrow(text)) is not None:
         return found
@@ -55,7 +55,9 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
 
 
 def _by_arrow(text: str) -> dict[str, Any] | None:
-    """Return the columns of a CSV text; `None` if pyarrow is not installed, or the text is not that simple.
+    """Return the columns of CSV text, read by pyarrow.
+
+    Return `None` without pyarrow or if the text is not simple enough.
 
     Arrow accepts a quote that is never closed, and its errors do not name the line.
     """
@@ -80,7 +82,7 @@ def _by_arrow(text: str) -> dict[str, Any] | None:
 
 
 def _pieces(path: str, rows: Iterator[list[str]], size: int) -> Iterator[list[list[str]]]:
-    """Yield the rows of a CSV in pieces, because many small lists at once are slow."""
+    """Yield the rows of CSV text in batches, because it is slow to hold many small lists in memory at once."""
     try:
         while piece := list(islice(rows, size)):
             yield piece
@@ -89,7 +91,7 @@ def _pieces(path: str, rows: Iterator[list[str]], size: int) -> Iterator[list[li
 
 
 def _check_widths(path: str, rows: list[list[str]], first: int, width: int) -> None:
-    """Check that all lines have as many cells as the first; empty lines are skipped."""
+    """Check that all lines have as many cells as the first line; empty lines are skipped."""
     for number, row in enumerate(rows, first):
         if row and len(row) != width:
             what = f"has {counted(len(row), 'cell')}; the first line names {width}"

@@ -45,7 +45,7 @@ def expect_complete(table: JobColumns) -> None:
 
 
 def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
-    """Return the jobs with complete runtimes; see `Jobs.complete`."""
+    """Return the jobs with estimates of the full runtimes of unfinished jobs; see `Jobs.complete`."""
     rows = censored_rows(table)
     if how == "drop":
         kept = table.take(np.flatnonzero(~rows))
@@ -69,10 +69,10 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
 
 
 def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
-    """Return the mean runtime in nanoseconds for the code of each queue with unfinished jobs.
+    """Return the mean runtime in nanoseconds of each queue with unfinished jobs, by the code of the queue.
 
     The maximum likelihood estimate for exponential runtimes with censoring is the total observed time divided by the
-    number of finished jobs. A queue without finished jobs has the mean of all queues.
+    number of finished jobs. For a queue without finished jobs, the function uses the mean of all queues.
 
     Raises:
         InvalidSpecError: No job has finished.
@@ -94,8 +94,8 @@ def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
 def _beyond(distribution: Any, lower: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """Return samples of a distribution that exceed the lower bounds.
 
-    Samples below the bound are drawn again. If a bound is nearly the largest possible value, the time until the end is
-    drawn from the distribution instead.
+    Samples that do not exceed the bound are rejected and drawn again. After 64 rejected samples, a sample is added to
+    the lower bound instead.
     """
     found = np.zeros(len(lower), np.int64)
     left = np.arange(len(lower))

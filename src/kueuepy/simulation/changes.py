@@ -1,4 +1,4 @@
-"""What a comparison of policies lists: the outcomes of jobs and ClusterQueues, and the decisions about jobs."""
+"""The entries of a comparison of policies: the outcomes of jobs and ClusterQueues, and the decisions about jobs."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ class JobOutcome(msgspec.Struct, frozen=True):
     """The outcome of one job.
 
     Attributes:
-        cluster_queue: Its ClusterQueue; empty if there is none.
-        started: The time of its last quota reservation, in seconds after the start; `None` if it never got quota.
-        flavors: The flavor of each resource at that time, by pod set.
-        waited: Its total waiting time in seconds, up to the end of the simulation if it still waits.
-        evictions: Number of its evictions.
-        reason: Kueue's reason why it waits at the end or was deactivated; empty otherwise.
-        arrived: Its submission time, in seconds after the start.
-        finished: The time at which it finished, in seconds after the start; `None` if it did not finish.
+        cluster_queue: The job's ClusterQueue; empty if the job has none.
+        started: The time of the job's last quota reservation, in seconds after the start; `None` if the job never got
+            quota.
+        flavors: The flavor of each resource in the last quota reservation, by pod set.
+        waited: The job's total waiting time in seconds, up to the end of the simulation if the job still waits.
+        evictions: Number of evictions of the job.
+        reason: Kueue's reason why the job waits at the end or was deactivated; empty otherwise.
+        arrived: The job's submission time, in seconds after the start.
+        finished: The time at which the job finished, in seconds after the start; `None` if the job did not finish.
         lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The unit is the amount
-            of the resource (for cpu, thousandths of a core) times seconds.
+            of the resource (millicores for CPU) multiplied by seconds.
     """
 
     cluster_queue: str
@@ -85,7 +86,7 @@ class Move(msgspec.Struct, frozen=True):
     preemptor: str = ""
 
     def __str__(self) -> str:
-        """Return a description without time and workload."""
+        """Return a description of the decision, without the time and the workload."""
         if self.kind == "QuotaReserved":
             names = sorted({flavor for flavors in self.flavors.values() for flavor in flavors.values()})
             return f"gets quota{' on ' + ', '.join(names) if names else ''}"
@@ -113,7 +114,7 @@ class DecisionChange(msgspec.Struct, frozen=True):
 
 
 def _few(moves: tuple[Move, ...]) -> str:
-    """Return the first decisions at a point in time; a preemption loop can make thousands."""
+    """Return only the first decisions at a point in time, because a preemption loop can make thousands of decisions."""
     more = f", and {len(moves) - _MOST_MOVES} more moves" if len(moves) > _MOST_MOVES else ""
     return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 
@@ -124,15 +125,15 @@ class QueueOutcome(msgspec.Struct, frozen=True):
     Attributes:
         jobs: Number of submitted jobs.
         admitted: Number of jobs that got quota at least once.
-        usage: Usage at the end by `flavor/resource`, in thousandths for cpu.
-        mean_usage: Time-weighted mean of the usage; usage at the end if the simulation took no time.
-        share: Weighted dominant resource share at the end, as in Kueue's status: the borrowed quota in thousandths (‰)
-            of the lendable quota of its cohort, divided by its weight.
-        mean_share: Time-weighted mean of the share; share at the end if the simulation took no time.
+        usage: Usage at the end by `flavor/resource`, in millicores for CPU.
+        mean_usage: Time-weighted mean of the usage; usage at the end if no virtual time passed in the simulation.
+        share: Weighted dominant resource share at the end, as in Kueue's status: the borrowed quota relative to the
+            lendable quota of the cohort, in thousandths (‰), divided by the weight of the ClusterQueue.
+        mean_share: Time-weighted mean of the share; share at the end if no virtual time passed in the simulation.
         peak_share: Largest share.
-        waited: Mean waiting time of its jobs, in seconds.
-        longest: Longest waiting time of its jobs, in seconds.
-        evictions: Number of evictions of its jobs.
+        waited: Mean waiting time of the ClusterQueue's jobs, in seconds.
+        longest: Longest waiting time of the ClusterQueue's jobs, in seconds.
+        evictions: Number of evictions of the ClusterQueue's jobs.
     """
 
     jobs: int
@@ -148,7 +149,7 @@ class QueueOutcome(msgspec.Struct, frozen=True):
 
 
 def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
-    """Return the outcome of each job by key, including Workloads and jobs of the cluster itself."""
+    """Return the outcome of each job by key, including the Workloads and jobs that the cluster itself contains."""
     jobs, runs, assigned, lost = run.jobs, run.runs, _assigned(run), _lost(run)
     order = np.argsort(runs["run"], kind="stable")
     last = dict(zip(runs["job"][order].tolist(), order.tolist(), strict=True))
@@ -173,7 +174,7 @@ def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
 
 
 def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, str], list[Move]]:
-    """Return the quota reservations and evictions by time and key of the workload.
+    """Return the quota reservations and evictions by time and workload key.
 
     Args:
         run: The simulation.
@@ -253,7 +254,7 @@ def _lost(run: Recorded) -> dict[int, dict[str, float]]:
 
 
 def _means(run: Recorded) -> dict[str, tuple[dict[str, float], float | None, float]]:
-    """By queue: mean usage by cell, mean share (none if the run took no time), the largest share."""
+    """Return each queue's mean usage by `flavor/resource`, mean share (`None` if no time passed) and largest share."""
     usage, seconds = exact(run.usage), run.seconds
     found: dict[str, tuple[dict[str, float], float | None, float]] = {}
     for queue, cell, rows, lengths in pieces(usage, 0.0, seconds, seconds):

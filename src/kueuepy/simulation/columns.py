@@ -43,7 +43,7 @@ def is_resource(name: str) -> bool:
 
 
 def read_column(column: Column, notes: list[Note]) -> Any:
-    """Read the values of a column of jobs according to its name; values replaced by a default are noted.
+    """Read a column of jobs according to its name, and add a note if values are replaced with a default.
 
     Raises:
         InvalidSpecError: The name is reserved, or a value is invalid.
@@ -80,7 +80,7 @@ def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
 
 
 def public_given(name: str, column: Any) -> Any:
-    """Return a column of jobs that a result contains unchanged, in the units of the public table."""
+    """Return a column of jobs that a result copies unchanged from its input, in the units of the public table."""
     if name in SPANS and name != "runtime":
         return np.where(column < 0, np.inf if name == "limit" else np.nan, column / SECOND)
     return column / 1000 if name == "cpu" else column
@@ -90,13 +90,13 @@ _NAT = np.iinfo(np.int64).min
 
 
 def core_amounts(table: Columns, name: str) -> NDArray[Any]:
-    """Return the request of each pod in the integers of usage tables: thousandths for cpu."""
+    """Return the request of each pod as the integers that usage tables contain (millicores for CPU)."""
     amounts: NDArray[Any] = exact(table)[name]
     return amounts
 
 
 def _infinite(column: Column) -> int:
-    """Count the rows of a column whose number is infinite, which is how `Jobs` returns times without a limit."""
+    """Count the infinite numbers in a column; `Jobs` returns infinity for times without a limit."""
     values = column.given
     return int((values == np.inf).sum()) if isinstance(values, np.ndarray) and values.dtype.kind in "fO" else 0
 
@@ -132,7 +132,7 @@ def _texts(column: Column) -> NDArray[Any]:
 
 
 def _uids(column: Column) -> NDArray[Any]:
-    """Return the UIDs, with an empty text where none is set."""
+    """Return the UIDs, with an empty string where no UID is set."""
     values = column.values
     listed = [values[row] for row in range(len(values))]
     found = np.empty(len(listed), object)
@@ -176,7 +176,8 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
     """Check constraints between columns, and merge the column `namespace` into `queue`.
 
     Raises:
-        InvalidSpecError: `min_pods` exceeds `pods`, a total request is too large, or a job ends too late.
+        InvalidSpecError: `min_pods` exceeds `pods`, a total request is too large, or a job would end after the latest
+            representable time.
     """
     namespaces = columns.pop("namespace", None)
     if namespaces is not None:
@@ -214,7 +215,7 @@ def check_totals(columns: dict[str, Any], where: Callable[[int], str]) -> None:
 
 
 def check_ends(columns: dict[str, Any], where: Callable[[int], str]) -> None:
-    """Check that each job would end before the largest time if it started at its submission.
+    """Check that each job would end before the latest representable time if it started at its submission time.
 
     Raises:
         InvalidSpecError: A job would end too late.

@@ -55,9 +55,9 @@ _TWO = 2
 
 @checked_methods
 class Comparison:
-    """The results of the same jobs under several policies.
+    """The results of simulating the same jobs under several policies.
 
-    `changes`, `decisions` and `most_delayed` compare single jobs under the first policy and the last policy.
+    `changes`, `decisions` and `most_delayed` compare individual jobs between the first policy and the last policy.
     `between(a, b)` compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
@@ -78,7 +78,7 @@ class Comparison:
         """Store the results in order.
 
         Args:
-            results: The results by name of the policy, at least one.
+            results: The results of one or more policies, by name of the policy.
 
         Raises:
             InvalidSpecError: `results` is empty.
@@ -127,10 +127,10 @@ class Comparison:
         return f" under {self.names[-1]} (the last policy) than under {self.names[0]} (the first; between(a, b) others)"
 
     def differences(self) -> Columns:
-        """Return by how much each metric differs from the first policy, with 95 % confidence intervals.
+        """Return the difference of each metric from its value under the first policy, with 95 % confidence intervals.
 
-        The differences are paired: all policies run the same jobs, so variation between jobs cancels out. The interval
-        of a difference is therefore narrower than the intervals of the two means.
+        The differences are paired because all policies run the same jobs, so the variation between jobs cancels out.
+        The interval of a difference is therefore narrower than the intervals of the two means.
 
         Returns:
             One row per other policy and metric, with columns `policy`, `figure` (the metric), `jobs` (the number of
@@ -149,7 +149,7 @@ class Comparison:
 
     @cached_property
     def changes(self) -> tuple[JobChange, ...]:
-        """The jobs with a different start, flavor, wait, reason or number of evictions under the last policy."""
+        """The jobs whose start, flavor, wait, reason or number of evictions differs under the last policy."""
         before, after = jobs_of(self.before), jobs_of(self.after)
         pairs = [(key, job, after[key]) for key, job in before.items() if key in after]
         return tuple(JobChange(*pair) for pair in pairs if pair[1] != pair[2])
@@ -164,7 +164,7 @@ class Comparison:
 
     @cached_property
     def queues(self) -> dict[str, tuple[QueueOutcome | None, ...]]:
-        """The outcomes of each ClusterQueue, one per policy; `None` where the ClusterQueue is not active."""
+        """The outcomes of each ClusterQueue, one per policy; `None` for policies under which it is not active."""
         outcomes = [queues_of(result) for result in self.results.values()]
         names = dict.fromkeys(name for queues in outcomes for name in queues)
         return {name: tuple(queues.get(name) for queues in outcomes) for name in names}
@@ -189,12 +189,12 @@ class Comparison:
         return rows
 
     def _shown(self) -> tuple[str, ...]:
-        """Return the metrics to show, including the metrics of dispatching if all policies are fleets."""
+        """Return the metrics to show, including the dispatching metrics if all results are results of fleets."""
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*SHOWN["policies"], *of_fleets)
 
     def most_delayed(self, most: int = MOST_ROWS) -> list[JobChange]:
-        """Return the jobs that wait longer under the last policy than under the first, with the largest increase first.
+        """Return the jobs that wait longer under the last policy than under the first, sorted by decreasing difference.
 
         Args:
             most: The largest number of jobs to return; 20 by default.
@@ -228,11 +228,11 @@ class Comparison:
 
     @spelled_out(PictureOptions)
     def picture(self, name: PictureName = "shares", **options: Unpack[PictureOptions]) -> Picture:
-        """Return a picture of each policy as SVG, beside each other and with the same axes.
+        """Return the pictures of all policies as one SVG, side by side and with the same axes.
 
         Args:
-            name: A picture of `Result.picture`; `shares` by default.
-            options: The options of the picture.
+            name: The name of a picture, as for `Result.picture`; `shares` by default.
+            options: Options of the picture, as for `Result.picture`.
 
         Raises:
             InvalidSpecError: There is no such picture.
@@ -251,7 +251,7 @@ class Comparison:
     __repr__ = __str__
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return warnings, metrics, queues and the first jobs whose outcome differs, as tables for display."""
+        """Return tables for display: warnings, metrics, queues and the first jobs whose outcomes differ."""
         first, last = self.names[0], self.names[-1]
         changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:MOST_ROWS]]
         number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
@@ -281,11 +281,12 @@ def compare(
 
     Call `compare(before, after, jobs)` for two clusters, or `compare({"name": cluster, ...}, jobs)` for any number.
 
-    A job arrives at its creation time (`submit` of a row), or at the start if it has none. A job finishes after its
-    runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` specifies
-    otherwise. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are
-    not answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are
-    reported, and admissions stop in the affected cohort tree until another event occurs there.
+    A job arrives at its creation time (`submit` of a row); without a creation time, the job arrives at the start. A job
+    finishes after its runtime (`duration`); without a runtime, the job never finishes. An evicted job restarts from the
+    beginning unless `model` specifies otherwise. If `waitForPodsReady` is enabled, the pods of an admitted job are
+    ready immediately. Admission checks stay pending unless `delays` specifies when they become ready. Each simulation
+    runs until no event is left. Preemption loops are reported, and admissions in the affected cohort tree stop until
+    another event occurs in the tree.
 
     >>> from kueuepy import ClusterQueue, Cluster, ResourceFlavor
     >>> less, more = (Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": n}})) for n in (2, 3))
@@ -300,7 +301,7 @@ def compare(
 
     Args:
         before: The first Cluster or Fleet, or a mapping from names to clusters.
-        after: The second Cluster or Fleet; the jobs if `before` is a mapping.
+        after: The second Cluster or Fleet; if `before` is a mapping, the jobs.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests of jobs. Each simulation also includes the
             workloads of its cluster.
         names: The names of the two policies; `before` and `after` by default.
@@ -348,7 +349,7 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
 
 
 def _chosen(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the columns that a display shows, waits first, so that they fit into 80 characters."""
+    """Return the most important columns, which fit into a display of 80 characters."""
     places = [header.index(name) for name in ("ClusterQueue", "policy", "admitted", "mean wait", "longest")]
     places.append(header.index("evictions"))
     return tuple(header[at] for at in places), [tuple(row[at] for at in places) for row in rows]

@@ -25,16 +25,16 @@ _FRACTIONS = ("goodput", "useful", "utilisation", "submission_utilisation")
 
 
 class Scope(NamedTuple):
-    """The data behind a set of metrics.
+    """The data from which a set of metrics is computed.
 
     Attributes:
         run: The simulation.
-        mask: The jobs that count.
+        mask: A mask of the jobs that the metrics include.
         low: The beginning of the window, in seconds.
         high: The end of the window, in seconds.
-        ends: The last submission, where the window of `submission_utilisation` ends, in seconds.
+        ends: The time of the last submission, at which the window of `submission_utilisation` ends, in seconds.
         bound: The smallest runtime for the bounded slowdown, in seconds.
-        some: Whether the metrics are limited to some of the jobs.
+        some: Whether the metrics include only some of the jobs.
     """
 
     run: Recorded
@@ -50,12 +50,12 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
     """Return the 95 % confidence interval of a metric; see `Kpis.interval`.
 
     Args:
-        scope: The data behind the metrics.
+        scope: The data from which the metrics are computed.
         name: The name of the metric, optionally with `flavor/resource`.
         value: The value of the metric, or a dict of values.
 
     Raises:
-        InvalidSpecError: The metric does not exist, has no interval, or too few jobs count.
+        InvalidSpecError: The metric does not exist or has no interval, or there are too few jobs.
         StateError: The metric needs the usage, which was not recorded.
     """
     field, _, cell = name.partition(" ")
@@ -82,7 +82,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
 
 
 def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
-    """Return the `flavor/resource` in the name of a metric, or the only `flavor/resource` of the metric."""
+    """Return the `flavor/resource` in a metric's name or, if there is none, the only one that the metric has."""
     known = ", ".join(value) or "none"
     if cell and cell not in value:
         raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')
@@ -117,7 +117,7 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
 
 
 def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean number of waiting jobs between edges."""
+    """Return the mean number of waiting jobs in each interval between consecutive time edges."""
     usage = Series(exact(run.usage))
     total = integral_to(*usage.total(usage.column("waiting"), usage.of_queues()), edges)
     found: NDArray[np.float64] = np.diff(total) / np.diff(edges)

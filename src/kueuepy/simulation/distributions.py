@@ -1,7 +1,7 @@
 """Distributions of random times.
 
-Every sample uses inverse transform sampling on a random stream of its own, so that a seed gives the same samples on
-every platform.
+Every sample uses inverse transform sampling on its own random stream, so a seed produces the same samples on every
+platform.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Constant(_Times, frozen=True):
     array([90., 90.])
 
     Attributes:
-        value: The time: seconds, a text such as `90s`, or a timedelta.
+        value: The time: seconds, a string such as `90s`, or a timedelta.
     """
 
     value: Any
@@ -84,7 +84,7 @@ class Exponential(_Times, frozen=True):
     array([166.4])
 
     Attributes:
-        mean: The mean: seconds, a text such as `4m`, or a timedelta.
+        mean: The mean: seconds, a string such as `4m`, or a timedelta.
     """
 
     mean: Any
@@ -102,7 +102,7 @@ class ShiftedExponential(_Times, frozen=True):
     array([226.4])
 
     Attributes:
-        minimum: The smallest time: seconds, a text such as `1m`, or a timedelta.
+        minimum: The smallest time: seconds, a string such as `1m`, or a timedelta.
         tail_mean: The mean time above the minimum, in the same forms.
     """
 
@@ -118,14 +118,14 @@ class ShiftedExponential(_Times, frozen=True):
 class LogNormal(_Times, frozen=True):
     """A log-normal distribution: `median * exp(sigma * z(u))`, where z is the standard normal quantile function.
 
-    Values of u below 2^-53 count as 2^-53.
+    Values of u below 2^-53 are replaced with 2^-53.
 
     >>> import numpy as np
     >>> LogNormal("1h", 1.2).seconds(np.array([0.5]))
     array([3600.])
 
     Attributes:
-        median: The median: seconds, a text such as `40m`, or a timedelta.
+        median: The median: seconds, a string such as `40m`, or a timedelta.
         sigma: The standard deviation of the logarithm.
     """
 
@@ -145,8 +145,8 @@ class Weibull(_Times, frozen=True):
     array([2495.3])
 
     Attributes:
-        scale: The scale parameter: seconds, a text such as `1h`, or a timedelta.
-        shape: The shape parameter, more than 0.
+        scale: The scale parameter: seconds, a string such as `1h`, or a timedelta.
+        shape: The shape parameter, greater than 0.
     """
 
     scale: Any
@@ -156,7 +156,7 @@ class Weibull(_Times, frozen=True):
         """Return the quantiles at `u`, in seconds.
 
         Raises:
-            InvalidSpecError: `shape` is not more than 0.
+            InvalidSpecError: `shape` is not greater than 0.
         """
         if not self.shape > 0:
             raise InvalidSpecError(f"Weibull: shape: {self.shape}; it must be more than 0")
@@ -171,7 +171,7 @@ class Empirical(_Times, frozen=True):
     array([  60.,  300., 3600.])
 
     Attributes:
-        values: The times, at least one: seconds, texts such as `5m`, or timedeltas.
+        values: One or more times: seconds, strings such as `5m`, or timedeltas.
     """
 
     values: Sequence[Any]
@@ -192,12 +192,12 @@ Distribution = Union[Constant, Exponential, ShiftedExponential, LogNormal, Weibu
 
 
 def distribution_of(value: Any) -> Distribution:
-    """Return a distribution unchanged, and a time as a constant distribution."""
+    """Convert a time to a constant distribution; a distribution is returned unchanged."""
     return value if isinstance(value, _Times) else Constant(value)  # type: ignore[return-value]
 
 
 def normal(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return standard normal quantiles; values of u below 2^-53 count as 2^-53."""
+    """Return standard normal quantiles; values of u below 2^-53 are replaced with 2^-53."""
     inverse = NormalDist().inv_cdf
     least = math.ldexp(1.0, -53)
     return np.array([inverse(max(value, least)) for value in u.tolist()])

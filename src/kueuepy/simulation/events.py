@@ -37,7 +37,7 @@ def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
     | `finish`, `evict` | the name of a job |
     | `priority` | a mapping from names of jobs to priorities |
 
-    Each event has `when` or `every`, and exactly one of the keys below them.
+    Each event has either `when` or `every`, and exactly one of the keys from `edit` to `priority`.
 
     Args:
         path: The file.
@@ -46,7 +46,7 @@ def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
         The events, for the argument `events` of `simulate`.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or an event is invalid; the message names file and line.
+        InvalidSpecError: The file cannot be read, or an event is invalid; the message names the file and the line.
     """
     try:
         data = Path(path).read_bytes()

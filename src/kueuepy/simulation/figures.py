@@ -36,10 +36,10 @@ _STARVED = 10
 class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     """The metrics of a simulation.
 
-    Metrics of a resource are dicts with a key `flavor/resource` for each flavor and resource. Hours of cpu are
+    Metrics of a resource are dicts with a key `flavor/resource` for each flavor and resource. Hours of CPU are
     core-hours. Percentiles use the nearest-rank method: the Nth percentile is the smallest value that at least N % of
     the values do not exceed. Time integrals cover the window, by default from the end of the warm-up to the end of the
-    simulation. Only jobs submitted in the window count.
+    simulation. Metrics of jobs include only the jobs submitted in the window.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
@@ -54,15 +54,15 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         jobs: Number of jobs that were submitted in the window.
         finished: Number of these jobs that finished.
         seconds: Length of the window, in seconds.
-        wait_mean: Mean waiting time, in seconds. The waiting time of a job is its total time without quota, from its
-            submission to its end or to the end of the simulation. This metric and the next four include jobs that still
-            wait when the simulation ends.
+        wait_mean: Mean waiting time, in seconds. The waiting time of a job is the total time in which the job has no
+            quota, from its submission to its end or to the end of the simulation. This metric and the next four include
+            jobs that still wait when the simulation ends.
         wait_p50: Median of the waiting time, in seconds.
         wait_p95: 95th percentile of the waiting time, in seconds.
         wait_p99: 99th percentile of the waiting time, in seconds.
         longest_wait: Longest waiting time, in seconds.
         first_wait_mean: Mean time from submission to first admission, in seconds, over the jobs that were admitted;
-            `None` if no job was.
+            `None` if no job was admitted.
         first_wait_p50: Median of the time from submission to first admission, in seconds.
         first_wait_p95: 95th percentile of the time from submission to first admission, in seconds.
         first_wait_p99: 99th percentile of the time from submission to first admission, in seconds.
@@ -72,15 +72,16 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         bounded_slowdown: Mean over finished jobs of max(1, lifetime / max(runtime, 10 s)).
         bounded_slowdown_p95: 95th percentile of the bounded slowdown of finished jobs.
         goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
-            (kubernetes-sigs/kueue#10813). Time in which a job held quota counts even if its work was later lost.
+            (kubernetes-sigs/kueue#10813). The time in which a job held quota is included even if its work was later
+            lost.
         useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, it excludes lost work and
             overhead.
         submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of
-            the window to the last submission. If all jobs are submitted at once, the whole window counts.
+            the window to the last submission. If all jobs are submitted at once, the metric covers the whole window.
         utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, over the whole window. The window
             includes the time after the last submission, in which only the longest jobs still run. To compare policies,
             prefer `submission_utilisation`.
-        effective_utilisation: Utilisation without lost work, checkpoints, restores and pod starts.
+        effective_utilisation: Utilisation, excluding quota used for lost work, checkpoints, restores and pod starts.
         lost_hours: Lost progress of evicted jobs, multiplied by the quota held, in hours.
         overhead_hours: Time for checkpoints, restores and pod starts, multiplied by the quota held, in hours.
         wasted: Fraction of the used quota that was lost or overhead, for the flavor and resource with the highest
@@ -110,8 +111,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         evictions_max: Largest number of evictions of a single job.
         preemptions: Number of preemptions by rule, such as `InClusterQueue`.
         loops: Number of different preemption loops that were found.
-        starved: Number of starved jobs. A starved job was never admitted, although a job submitted much later was:
-            later by more than 10 times the 99th percentile of the time to first admission.
+        starved: Number of starved jobs. A starved job was never admitted, although a job submitted much later was
+            admitted. "Much later" means later by more than 10 times the 99th percentile of the time to first admission.
         cost: Used hours multiplied by the prices of the flavors; `None` without prices.
     """
 
@@ -158,33 +159,28 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     starved: int
     cost: float | None = None
 
-    @property
-    def preempted_hours(self) -> dict[str, float]:
-        """Another name for `lost_hours`."""
-        return self.lost_hours
-
     def interval(self, name: str) -> tuple[float, float]:
         """Return the 95 % confidence interval of a metric.
 
-        The method splits the simulation into 32 batches. For metrics of single jobs, a batch contains consecutive jobs
-        by submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean
-        is Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of
-        a percentile lies between two order statistics that follow from the same method. Waits in a busy queue are
-        correlated over hundreds of jobs, so the method emits a UserWarning for a short simulation, whose interval may
-        be too narrow.
+        The method splits the simulation into 32 batches. For metrics of individual jobs, a batch contains jobs with
+        consecutive submission times. For utilisation, waiting jobs and throughput, a batch is a time interval. The
+        interval of a mean is Student's t interval of the batch means, adjusted for autocorrelation and skewness
+        (N-Skart). The limits of the interval of a percentile are two order statistics, which the same method
+        determines. Waits in a busy queue are correlated over hundreds of jobs, so the interval of a short simulation
+        may be too narrow. The method then emits a UserWarning.
 
         Args:
             name: The name of the metric. If the metric has several keys, append the key, such as `utilisation
                 h100/nvidia.com/gpu`.
 
         Returns:
-            The lower and upper limit. The interval contains the value of the metric and no negative numbers.
+            The lower and upper limit. The interval contains the value of the metric, and its limits are not negative.
 
         Raises:
-            InvalidSpecError: The metric or the key does not exist, the metric has no interval (such as a maximum), or
-                too few jobs count. A mean or median needs 640 jobs, a 95th percentile 2,000 and a 99th percentile
-                10,000.
-            StateError: A time-weighted metric needs the usage, which was not recorded.
+            InvalidSpecError: The metric or the key does not exist, the metric has no interval (for example, a maximum),
+                or there are too few jobs. A mean or median needs 640 jobs, a 95th percentile 2,000 and a 99th
+                percentile 10,000.
+            StateError: The metric is time-weighted and needs the usage, which was not recorded.
         """
         found = self._interval(name)
         if found.doubt:
@@ -211,11 +207,11 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return table_of(("metric", "flavor_resource", "value", "unit"), rows)
 
     def __str__(self) -> str:
-        """Return the most important metrics as text; `rows()` returns all."""
+        """Return the most important metrics as text; `rows()` returns all metrics."""
         return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet]:
-        """Return the metrics as a table for display, one per row; the most important metrics come first."""
+        """Return the metrics as a table for display, with one metric per row and the most important metrics first."""
         rows = sorted(self.rows(), key=lambda row: _rank(row[0]))
         return (
             Sheet(("metric", "value"), [(name, figure_text(name, value)) for name, value in rows], source=".rows()"),
@@ -225,17 +221,17 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
 
 def _rank(name: str) -> int:
-    """Return 0 for the main metrics, 1 for the metrics of dispatching, and 2 for the others."""
+    """Return 0 for a main metric, 1 for a dispatching metric, and 2 for any other metric."""
     return 0 if is_shown("run", name) else 1 if name.partition(" ")[0] in FLEET_FIGURES else 2
 
 
 def unit(cell: str) -> int:
-    """Return the factor between table units and displayed units: 1000 for cpu (thousandths of cores), else 1."""
+    """Return the factor between table units and displayed units: 1000 for CPU (millicores), otherwise 1."""
     return 1000 if cell.rpartition("/")[2] == "cpu" else 1
 
 
 def hours(totals: dict[str, float]) -> dict[str, float]:
-    """Convert amounts times nanoseconds to hours; zero totals are left out."""
+    """Convert totals of amount multiplied by nanoseconds to hours; totals of zero are left out."""
     return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
 
 
@@ -254,7 +250,7 @@ def kpis_of(
         run: The simulation.
         start: The beginning of the window, in seconds; the end of the warm-up by default.
         end: The end of the window, in seconds; the end of the simulation by default.
-        where: A mask of the jobs that count; all jobs by default.
+        where: A mask of the jobs to include; all jobs by default.
         bound: The smallest runtime for the bounded slowdown, in seconds.
         prices: The price of one unit for one hour, by flavor.
     """
@@ -311,7 +307,7 @@ def kpis_of(
 def _while_submitting(
     run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
-    """Return used quota divided by nominal quota, from the beginning of a window to its last submission."""
+    """Return used quota divided by nominal quota, from the beginning of a window to the last submission in it."""
     low, ends, high = window
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:
@@ -373,9 +369,9 @@ def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, fl
 
     Args:
         run: The simulation.
-        used: Used quota times nanoseconds, by ClusterQueue and `flavor/resource`.
-        nominal: Nominal quota times nanoseconds, by `flavor/resource`.
-        mask: The jobs that count.
+        used: Used quota multiplied by nanoseconds, by ClusterQueue and `flavor/resource`.
+        nominal: Nominal quota multiplied by nanoseconds, by `flavor/resource`.
+        mask: A mask of the jobs to include.
     """
     queues = run.jobs["cluster_queue"]
     had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))

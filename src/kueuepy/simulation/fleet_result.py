@@ -1,4 +1,4 @@
-"""The result of a simulation of a fleet: joined tables of all clusters, copies, and metrics of dispatching."""
+"""The result of a simulation of a fleet: joined tables of all clusters, workload copies and dispatching metrics."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LOOP_PERIOD = 0
 
 
 class CopiesTable(Columns):
-    """One row per copy of a workload, in the order of removal; copies that exist at the end come last.
+    """One row per copy of a workload, in the order of removal; copies that still exist at the end come last.
 
     | column | meaning |
     | --- | --- |
@@ -53,28 +53,30 @@ class CopiesTable(Columns):
     | `cluster` | name of the worker |
     | `made`, `removed` | time of creation and removal, in seconds after the first submission |
     | `reserved`, `admitted` | time of the first quota reservation and admission |
-    | `started` | time at which the job started there; NaN if it did not |
+    | `started` | time at which the job started on the worker; NaN if the job did not start there |
     | `outcome` | see below |
     | `preempted`, `preempted_lost` | number of workloads that the copy preempted; the progress they lost, in seconds |
     | `held` | time for which the copy held quota, in seconds |
     | `assigned` | code of the assignment |
 
-    The outcome is `Won` (the job ran there), `Lost` (another copy was admitted first), `Evicted` (on its worker),
-    `Withdrawn` (the workload lost its quota on the manager) or `Present` (at the end).
+    The outcome is `Won` (the job ran on this worker), `Lost` (another copy was admitted first), `Evicted` (the worker
+    evicted the copy), `Withdrawn` (the workload lost its quota on the manager) or `Present` (the copy still existed at
+    the end).
     """
 
 
 class FleetKpis(Kpis, frozen=True, kw_only=True):
     """The metrics of a simulation of a fleet; metrics of usage and quota are sums over the workers.
 
-    Waiting times last from submission until the job runs on a worker. Waiting and idle quota refer to the workers.
+    Waiting times are measured from submission until the job runs on a worker. Numbers of waiting jobs and idle quota
+    refer to the workers.
 
     Attributes:
         copies: Number of copies created on workers.
         copies_per_start: Number of copies divided by the number of job starts; `None` if no job started.
         wasted_reservation_hours: Quota held on workers by copies that never ran, by `flavor/resource`, in hours.
         unneeded_preemptions: Number of preemptions by copies that never ran.
-        unneeded_lost_hours: Progress that the victims of these preemptions lost, in hours.
+        unneeded_lost_hours: Progress lost to the preemptions by copies that never ran, in hours.
         dispatch_wait: Mean time from the quota reservation on the manager to the start on a worker, in seconds; `None`
             if no job started.
         manager_idle: Quota of the manager held by workloads that do not run, by resource, in hours.
@@ -97,9 +99,9 @@ class FleetKpis(Kpis, frozen=True, kw_only=True):
 class FleetResult(Result):
     """The result of a simulation of a fleet.
 
-    The tables of decisions, runs, usage and cycles have a column `cluster`. ClusterQueues of workers are named
-    `worker/queue`. The table of usage contains only the workers, because the manager's quota represents the same
-    resources.
+    The tables `decisions`, `runs`, `usage` and `cycles` have a column `cluster`. ClusterQueues of workers are named
+    `worker/queue`. The table `usage` contains only the workers, because the manager's quota represents the resources of
+    the workers.
 
     >>> from kueuepy import Cluster, ClusterQueue, Fleet, ResourceFlavor, simulate
     >>> worker = Cluster(ResourceFlavor("any"), ClusterQueue.of("team", {"any": {"cpu": 4}}))
@@ -136,7 +138,7 @@ class FleetResult(Result):
     ) -> Kpis:
         """Return the metrics for a time window, or for some of the jobs; see `Result.figures`.
 
-        The result does not include metrics of dispatching.
+        The returned metrics do not include the dispatching metrics.
         """
         return super().figures(start, end, where, bound=bound, prices=prices)
 
@@ -162,7 +164,9 @@ class FleetResult(Result):
         return shares, usage
 
     def at(self, when: Any) -> FleetScheduler:  # type: ignore[override]
-        """Return the fleet at a time of the simulation as a FleetScheduler; the simulation is repeated up to this time.
+        """Return the fleet at a given time in the simulation as a FleetScheduler.
+
+        The method repeats the simulation up to this time.
 
         Args:
             when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.
@@ -171,12 +175,12 @@ class FleetResult(Result):
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
     def _more_facts(self) -> dict[str, Any]:
-        """Return the names of the workers and the remarks."""
+        """Return the facts that only the result of a fleet has: the names of the workers and the remarks."""
         return {"fleet": {"clusters": self.clusters, "remarks": self.remarks}}
 
     @cached_property
     def waiting(self) -> tuple[Any, ...]:
-        """The ten jobs that have waited longest among those still waiting at the end, with an explanation of each."""
+        """The ten jobs with the longest waits among those that still wait at the end, with an explanation of each."""
         from kueuepy.simulation.waiting import Waiter, longest_waiting  # noqa: PLC0415 - only on use
 
         if self._run is None:
@@ -198,7 +202,7 @@ class FleetResult(Result):
 
 
 def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
-    """Add the metrics of dispatching to other metrics."""
+    """Add the dispatching metrics to other metrics."""
     copies, jobs = result.copies, result.jobs
     never = ~is_named(copies["outcome"], "Won") & np.isnan(copies["started"])
     wasted: dict[str, float] = {}
@@ -258,7 +262,11 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": stats["dispatch_wait"]}
     clusters = dict(zip(run.names, (run.fleet.manager, *run.fleet.workers.values()), strict=True))
     facts = {
-        "not_modelled": [f"{name}: {text}" for name, given in clusters.items() for text in not_modelled(given)],
+        "not_modelled": [
+            f"{name}: {text}"
+            for (name, given), options in zip(clusters.items(), run.sites, strict=True)
+            for text in not_modelled(given, (change[2] for change in options["changes"]))
+        ],
         "notes": run.notes,
         "seconds": seconds,
         "warmup": run.options["warmup"] / SECOND,
@@ -305,7 +313,7 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
-    """Return the preemption loops of all clusters, and workloads that are dispatched in an endless loop."""
+    """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly without end."""
     from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - circular import
 
     found = [

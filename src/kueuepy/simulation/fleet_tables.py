@@ -41,7 +41,7 @@ class FleetTables:
 
         Args:
             table: The name of the table.
-            named: The columns whose names get the name of the worker as a prefix.
+            named: The columns whose values get the name of the worker as a prefix.
             manager: Whether to include the manager.
         """
         parts = []
@@ -55,7 +55,7 @@ class FleetTables:
         return _ordered(_concat(parts, self._run.names))
 
     def runs(self) -> dict[str, Any]:
-        """Return the runs on workers, and the runs of jobs that the manager does not dispatch."""
+        """Return the runs on workers, and the manager's runs of jobs that are not dispatched."""
         parts, offset = [], 0
         for site, core in enumerate(self._sites):
             columns = run_columns(columns_of(core.runs()))
@@ -97,7 +97,7 @@ class FleetTables:
         return found
 
     def _is_dispatched(self) -> Any:
-        """Return a mask of the jobs that the manager dispatches: their ClusterQueue has a MultiKueue check."""
+        """Return a mask of the jobs that the manager dispatches: the jobs whose ClusterQueue has a MultiKueue check."""
         fleet, queue = self._run.fleet, self._run.jobs["queue"]
         checks = set(fleet.checks)
         queues = {
@@ -181,7 +181,7 @@ def _where(column: Any, rows: Any) -> Any:
 
 
 def _chosen(mask: Any, column: Any, other: Any) -> Any:
-    """Return the values of one column where a mask is true, and of another column elsewhere."""
+    """Return the values of one column where a mask is true, and the values of another column elsewhere."""
     if not isinstance(column, Categorical):
         return np.where(mask, column, other)
     names = list(dict.fromkeys([*other.names, *column.names]))

@@ -52,7 +52,7 @@ class FleetPrepared(Prepared):
 
         Args:
             fleet: The clusters and the dispatcher.
-            jobs: The jobs. A column `cluster` names the worker to which a job is submitted directly.
+            jobs: The jobs. A column `cluster` contains the name of the worker to which a job is submitted directly.
             settings: The other arguments; `model`, `clock` and `delays` may be dicts by name of the cluster.
 
         Raises:
@@ -76,7 +76,7 @@ class FleetPrepared(Prepared):
         self.core: Any = self._start()
 
     def _of_queues(self, table: JobColumns, clusters: Any) -> JobColumns:
-        """Return the jobs to simulate and record notes about missing LocalQueues, according to `missing`."""
+        """Return the jobs to simulate, and add notes about missing LocalQueues, according to `missing`."""
         queue = table["queue"]
         lost = np.zeros(len(table), bool)
         for number, base in enumerate(self.bases):
@@ -234,7 +234,7 @@ class FleetPrepared(Prepared):
         return [VirtualRun.of(site) for site in self.core.sites]
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """Repeat the simulation from its start, and yield it at each of the times; the next iteration advances it."""
+        """Repeat the simulation from its start, and yield it at each given time; the next iteration advances it."""
         twin = FleetPrepared(*self._given, self.settings)  # type: ignore[arg-type]
         for when in times:
             twin._reach(twin.end_of(when))
@@ -246,7 +246,7 @@ class FleetPrepared(Prepared):
         return max(int(self.core.stats["now"]), self.zero, self.reached)
 
     def apply(self, thing: Any) -> None:
-        """Refuse a change: changes of a fleet must be events of the simulation.
+        """Reject a change: changes to a fleet must be events of the simulation.
 
         Raises:
             UnsupportedError: Always.
@@ -257,7 +257,7 @@ class FleetPrepared(Prepared):
         )
 
     def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
-        """Refuse jobs: all jobs of a fleet must be submitted at the start.
+        """Reject new jobs: all jobs of a fleet must be submitted at the start.
 
         Raises:
             UnsupportedError: Always.
@@ -312,12 +312,12 @@ class _Clusters(dict[str, Any]):
 
 
 def _of(given: Any, cluster: str, default: Any) -> Any:
-    """Return the setting of a cluster from a value for all clusters or a dict by cluster."""
+    """Return the setting for one cluster, given a value for all clusters or a dict by cluster name."""
     return given.get(cluster, default) if isinstance(given, dict) else given
 
 
 def _clusters_of(table: JobColumns, names: tuple[str, ...]) -> Any:
-    """Return the index of the cluster to which each job is submitted; 0, the manager, if none is named."""
+    """Return the index of the cluster to which each job is submitted; 0 (the manager) if the job names no cluster."""
     if "cluster" not in table.names:
         return np.zeros(len(table), np.int32)
     column = table["cluster"]

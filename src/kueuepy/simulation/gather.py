@@ -1,4 +1,4 @@
-"""Collection of a result from the core, whose columns are joined with the input columns of the jobs."""
+"""Collection of a result: the columns that the core returns are joined with the input columns of the jobs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 
 
 def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a table of the core; a pair of codes and names becomes a Categorical."""
+    """Return the columns of a table that the core created; a pair of codes and names becomes a Categorical."""
     return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
@@ -75,7 +75,7 @@ def result_of(run: Prepared) -> Result:
         for q in cluster.cluster_queues
     }
     facts = {
-        "not_modelled": not_modelled(cluster),
+        "not_modelled": not_modelled(cluster, (change[2] for change in run.options["changes"])),
         "notes": (*run.notes, *_endless(stats["fruitless"], tables["jobs"])),
         "seconds": seconds,
         "warmup": warmup,
@@ -106,7 +106,7 @@ def _usage(table: UsageSeries, step: float, end: float) -> UsageSeries:
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of the table of runs, with codes of assignments and unique names of flavors."""
+    """Return the columns of the table of runs, with assignment codes and unique flavor names."""
     flavors = core["flavors"]
     known: dict[str, int] = {}
     codes = np.array([*(known.setdefault(name, len(known)) for name in flavors.names), -1], np.int32)
@@ -125,9 +125,9 @@ def job_columns(
 
     Args:
         jobs: The input.
-        core: The columns of the core.
+        core: The columns that the core returned.
         start: The time of the first submission, in nanoseconds.
-        times: The times of the last event and of the end of the simulation, in nanoseconds after the start.
+        times: The time of the last event and the end of the simulation, in nanoseconds after the start.
         warmup: The length of the warm-up, in seconds.
     """
     now, last = times
@@ -188,7 +188,7 @@ def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
 
 
 def _free(name: str, found: Mapping[str, Any], given: Sequence[str]) -> str:
-    """Return an unused name for a user's column: `recorded_` is prepended until no column has the name."""
+    """Return an unused name for a user's column: `recorded_` is prepended until no other column has the name."""
     free = name
     while free in found or (free != name and free in given):
         free = f"recorded_{free}"

@@ -1,7 +1,7 @@
-"""Generators of random jobs with documented distributions; a seed gives the same jobs on every platform.
+"""Generators of random jobs with documented distributions; a seed produces the same jobs on every platform.
 
 Every sample is `Generator(PCG64(SeedSequence([seed, crc32(name of the stream)]))).random(n)`, converted to a time or a
-choice by inverse transform sampling. Each docstring names the streams of its function.
+choice by inverse transform sampling. The docstring of each function names the random streams that it uses.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws
 from kueuepy.simulation.items import of_workloads
+from kueuepy.simulation.lublin import lublin_jobs
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
     from kueuepy.simulation.distributions import Distribution
 
@@ -36,13 +39,13 @@ _CLOCK = re.compile(r"[0-9]{1,2}")
 
 
 def rate_of(rate: float | str) -> float:
-    """Return an arrival rate as arrivals per second.
+    """Convert an arrival rate to arrivals per second.
 
     Args:
-        rate: A number of arrivals per second, or a text such as `30/h`, `2/m` or `500/d`.
+        rate: Arrivals per second, or a string such as `30/h`, `2/m` or `500/d`.
 
     Raises:
-        InvalidSpecError: `rate` is not a rate, or not more than 0.
+        InvalidSpecError: `rate` is not a rate, or is not greater than 0.
     """
     text = str(rate)
     number, _, unit = text.partition("/")
@@ -56,202 +59,267 @@ def rate_of(rate: float | str) -> float:
     return found
 
 
-def poisson(
-    queue: str,
-    rate: float | str,
-    runtime: Distribution | Any,
-    requests: Mapping[str, Any],
-    *,
-    n: int | None = None,
-    days: float | None = None,
-    seed: int = 0,
-    **columns: Any,
-) -> JobColumns:
-    """Generate the arrivals of a Poisson process.
+@checked_methods
+class GeneratedJobs(JobColumns):
+    """A table of jobs with constructors that generate random jobs."""
 
-    The gaps between arrivals are `-log1p(-u) / rate`, where `u` is drawn from the random stream `gap QUEUE`. Runtimes
-    are drawn from the random stream `runtime QUEUE`.
+    __slots__ = ()
 
-    >>> poisson("team", "30/h", "1h", {"gpu": 1}, n=3)["nvidia.com/gpu"].tolist()
-    [1, 1, 1]
+    @classmethod
+    def _like(cls, table: JobColumns) -> Self:
+        """Return the columns of another table as an instance of this class."""
+        if isinstance(table, cls):
+            return table
+        found = cls.__new__(cls)
+        columns = table._columns  # noqa: SLF001 - same package
+        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - own class
+        return found
 
-    Args:
-        queue: The LocalQueue.
-        rate: The arrival rate: jobs per second, or a text such as `30/h`.
-        runtime: A distribution of runtimes, or one runtime for all jobs.
-        requests: The request of each pod, by resource.
-        n: The number of jobs; required unless `days` is set.
-        days: The length of the process, in days; required unless `n` is set.
-        seed: Seed of the random number generator; 0 by default.
-        columns: Values for other columns, such as `pods=4` or `priority=100`.
+    @classmethod
+    def poisson(
+        cls,
+        queue: str,
+        rate: float | str,
+        runtime: Distribution | Any,
+        requests: Mapping[str, Any],
+        *,
+        n: int | None = None,
+        days: float | None = None,
+        seed: int = 0,
+        **columns: Any,
+    ) -> Self:
+        """Generate the arrivals of a Poisson process.
 
-    Raises:
-        InvalidSpecError: The rate is invalid, or neither or both of `n` and `days` are set.
-    """
-    per_second = rate_of(rate)
-    if (n is None) == (days is None):
-        raise InvalidSpecError("poisson: give n or days, one of the two")
-    count = _enough(per_second, (days or 0) * _DAY) if n is None else n
-    submit = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / per_second)
-    if days is not None:
-        submit = submit[submit < days * _DAY]
-    return _jobs(queue, submit, runtime, requests, seed=seed, columns=columns)
+        The times between arrivals are `-log1p(-u) / rate`, where `u` is drawn from the random stream `gap QUEUE`.
+        Runtimes are drawn from the random stream `runtime QUEUE`.
+
+        >>> from kueuepy import Jobs
+        >>> Jobs.poisson("team", "30/h", "1h", {"gpu": 1}, n=3)["nvidia.com/gpu"].tolist()
+        [1, 1, 1]
+
+        Args:
+            queue: The LocalQueue.
+            rate: The arrival rate: jobs per second, or a string such as `30/h`.
+            runtime: A distribution of runtimes, or one runtime for all jobs.
+            requests: The request of each pod, by resource.
+            n: The number of jobs; required unless `days` is set.
+            days: The length of the process, in days; required unless `n` is set.
+            seed: Seed of the random number generator; 0 by default.
+            columns: Values for other columns, such as `pods=4` or `priority=100`.
+
+        Raises:
+            InvalidSpecError: The rate is invalid, or neither or both of `n` and `days` are set.
+        """
+        per_second = rate_of(rate)
+        if (n is None) == (days is None):
+            raise InvalidSpecError("poisson: give n or days, one of the two")
+        count = _enough(per_second, (days or 0) * _DAY) if n is None else n
+        submit = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / per_second)
+        if days is not None:
+            submit = submit[submit < days * _DAY]
+        return cls._like(_jobs(queue, submit, runtime, requests, seed=seed, columns=columns))
+
+    @classmethod
+    def bursts(
+        cls,
+        queue: str,
+        rate: float | str,
+        size: int,
+        runtime: Distribution | Any,
+        requests: Mapping[str, Any],
+        *,
+        n: int,
+        seed: int = 0,
+        **columns: Any,
+    ) -> Self:
+        """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
+
+        The times between batches use the stream `gap QUEUE`, and runtimes use the stream `runtime QUEUE`.
+
+        >>> from kueuepy import Jobs
+        >>> len(Jobs.bursts("team", "2/h", 4, "1h", {"gpu": 1}, n=2))
+        8
+
+        Args:
+            queue: The LocalQueue.
+            rate: The arrival rate of batches: batches per second, or a string such as `2/h`.
+            size: The number of jobs in a batch.
+            runtime: A distribution of runtimes, or one runtime for all jobs.
+            requests: The request of each pod, by resource.
+            n: The number of batches.
+            seed: Seed of the random number generator; 0 by default.
+            columns: Values for other columns, such as `pods=4` or `priority=100`.
+
+        Raises:
+            InvalidSpecError: The rate is invalid.
+        """
+        starts = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", n)) / rate_of(rate))
+        return cls._like(_jobs(queue, np.repeat(starts, size), runtime, requests, seed=seed, columns=columns))
+
+    @classmethod
+    def diurnal(
+        cls,
+        queue: str,
+        rate: float | str,
+        runtime: Distribution | Any,
+        requests: Mapping[str, Any],
+        *,
+        days: float,
+        peak: str = "14:00",
+        ratio: float = 3,
+        seed: int = 0,
+        **columns: Any,
+    ) -> Self:
+        """Generate the arrivals of a Poisson process whose rate changes with the time of day.
+
+        The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
+        thins a Poisson process with the highest rate. It uses the streams `gap QUEUE`, `thin QUEUE` and `runtime
+        QUEUE`.
+
+        >>> from kueuepy import Jobs
+        >>> len(Jobs.diurnal("team", "24/d", "1h", {"gpu": 1}, days=7)) > 100
+        True
+
+        Args:
+            queue: The LocalQueue.
+            rate: The mean arrival rate: jobs per second, or a string such as `350/d`.
+            runtime: A distribution of runtimes, or one runtime for all jobs.
+            requests: The request of each pod, by resource.
+            days: The length of the process, in days.
+            peak: The time of day with the highest rate; `14:00` by default. The process starts at midnight.
+            ratio: The highest rate divided by the lowest, 1 or more; 3 by default.
+            seed: Seed of the random number generator; 0 by default.
+            columns: Values for other columns, such as `pods=4` or `priority=100`.
+
+        Raises:
+            InvalidSpecError: The rate, `peak` or `ratio` is invalid.
+        """
+        hours, _, minutes = peak.partition(":")
+        if not (_CLOCK.fullmatch(hours) and _CLOCK.fullmatch(minutes)):
+            raise InvalidSpecError(f"peak: {peak!r}; it must be a time of day such as 14:00")
+        if not ratio >= 1:
+            raise InvalidSpecError(f"ratio: {ratio!r}; it must be 1 or more")
+        mean, swing = rate_of(rate), (ratio - 1) / (ratio + 1)
+        highest = mean * (1 + swing)
+        count = _enough(highest, days * _DAY)
+        at = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / highest)
+        phase = 2 * np.pi * (at - int(hours) * _HOUR - int(minutes) * 60) / _DAY
+        taken = draws(seed, f"thin {queue}", count) * (1 + swing) < 1 + swing * np.cos(phase)
+        return cls._like(_jobs(queue, at[taken & (at < days * _DAY)], runtime, requests, seed=seed, columns=columns))
+
+    @classmethod
+    def gpu_mix(
+        cls, seed: int = 0, days: float = 7, gpus: int = 400, *, load: float = 0.9, queues: Sequence[str] = ("jobs",)
+    ) -> Self:
+        """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
+
+        One GPU is requested by 93.2 % of the jobs, 2 GPUs by 2.2 %, 4 GPUs by 2.3 %, 8 GPUs by 2.0 %, and 16 to 64 GPUs
+        by 0.3 %. Runtimes are log-normal (sigma 1.8). The median runtime is 15 minutes for one GPU, and doubles when
+        the number of GPUs doubles, up to 4 hours. Jobs arrive as a Poisson process. A pod requests at most 8 GPUs. The
+        streams are `gap`, `size`, `queue` and `runtime SIZE`.
+
+        >>> from kueuepy import Jobs
+        >>> Jobs.gpu_mix(days=1).resources
+        ('nvidia.com/gpu',)
+
+        Args:
+            seed: Seed of the random number generator; 0 by default.
+            days: The length of the log, in days; 7 by default.
+            gpus: The number of GPUs of the cluster; 400 by default.
+            load: The mean fraction of the GPUs in use; 0.9 by default. The load determines the arrival rate.
+            queues: The LocalQueues, among which the jobs are distributed with equal probability; `jobs` by default.
+        """
+        for name, value in (("load", load), ("gpus", gpus), ("days", days)):
+            if not 0 < value < float("inf"):
+                raise InvalidSpecError(f"gpu_mix: {name}: is {value!r}; it must be more than 0")
+        sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
+        work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
+        count = _enough(load * gpus / work, days * _DAY)
+        at = np.cumsum(-np.log1p(-draws(seed, "gap", count)) * work / (load * gpus))
+        at = at[at < days * _DAY]
+        chosen = np.searchsorted(np.cumsum(parts), draws(seed, "size", len(at)), side="right")
+        chosen = np.minimum(chosen, len(sizes) - 1)
+        runtime = np.empty(len(at), np.int64)
+        for place, size in enumerate(_SIZES):
+            rows = np.flatnonzero(chosen == place)
+            times = LogNormal(float(medians[place]), _SIGMA)
+            runtime[rows] = times.nanoseconds(draws(seed, f"runtime {size}", len(rows)))
+        queue = np.floor(draws(seed, "queue", len(at)) * len(queues)).astype(np.int64)
+        asked = sizes[chosen]
+        return cls._like(
+            JobColumns(
+                {
+                    "queue": [queues[place] for place in queue.tolist()],
+                    "submit": _nanoseconds(at),
+                    "runtime": runtime.view("m8[ns]"),
+                    "pods": np.maximum(asked // 8, 1),
+                    "gpu": np.minimum(asked, 8),
+                }
+            )
+        )
+
+    @classmethod
+    def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:
+        """Generate rigid parallel jobs with the workload model of Lublin and Feitelson.
+
+        A job has one pod with one cpu for each processor.
+
+        Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise its size is 2 to the power of a
+        random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with probability 0.86, and
+        otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576 the value is rounded to
+        an integer. The size is always rounded to an integer.
+
+        Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
+        otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm is at most 12. Runtimes are whole
+        seconds, at least 1.
+
+        Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. Gaps are
+        shorter in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. The weight of slot i is
+        the probability that Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
+
+        Quantiles of the gamma distributions are interpolated linearly between 4,097 points.
+
+        >>> from kueuepy import Jobs
+        >>> len(Jobs.lublin(n=100))
+        100
+
+        Args:
+            seed: Seed of the random number generator; 0 by default.
+            n: The number of jobs, at least 1; 1000 by default.
+            processors: The number of processors of the machine, at least 2; 128 by default.
+            queue: The LocalQueue; `jobs` by default.
+
+        Raises:
+            InvalidSpecError: `n` or `processors` is too small.
+        """
+        return cls._like(lublin_jobs(seed, n, processors, queue))
+
+    @classmethod
+    def profile(cls, path: str) -> Self:
+        """Read the workloads of a generator file of Kueue's scheduler performance test; `kind` is the workload's class.
+
+        Args:
+            path: The generator file.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or is not a generator file.
+        """
+        from kueuepy.simulation.perf import Load, read_profile  # noqa: PLC0415 - only on use
+
+        load = Load(read_profile(path))
+        rows = load.rows()
+        jobs = of_workloads([load.prototypes[shape] for shape in rows["shape"]], rows["runtime"])
+        kinds = Categorical(np.array(rows["shape"], np.int32), load.classes)
+        created = {CREATED: np.array(rows["created"], np.int64)}
+        return cls._like(
+            jobs._moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
+        )
 
 
 def _enough(rate: float, seconds: float) -> int:
-    """Return a number of gaps that almost surely exceeds the number of arrivals in this time."""
+    """Return a number of samples that almost surely exceeds the number of arrivals in this time."""
     mean = rate * seconds
     return int(mean + 10 * np.sqrt(mean) + 20)
-
-
-def bursts(
-    queue: str,
-    rate: float | str,
-    size: int,
-    runtime: Distribution | Any,
-    requests: Mapping[str, Any],
-    *,
-    n: int,
-    seed: int = 0,
-    **columns: Any,
-) -> JobColumns:
-    """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
-
-    Gaps between batches use the stream `gap QUEUE`, and runtimes use `runtime QUEUE`.
-
-    >>> len(bursts("team", "2/h", 4, "1h", {"gpu": 1}, n=2))
-    8
-
-    Args:
-        queue: The LocalQueue.
-        rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
-        size: The number of jobs in a batch.
-        runtime: A distribution of runtimes, or one runtime for all jobs.
-        requests: The request of each pod, by resource.
-        n: The number of batches.
-        seed: Seed of the random number generator; 0 by default.
-        columns: Values for other columns, such as `pods=4` or `priority=100`.
-
-    Raises:
-        InvalidSpecError: The rate is invalid.
-    """
-    starts = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", n)) / rate_of(rate))
-    return _jobs(queue, np.repeat(starts, size), runtime, requests, seed=seed, columns=columns)
-
-
-def diurnal(
-    queue: str,
-    rate: float | str,
-    runtime: Distribution | Any,
-    requests: Mapping[str, Any],
-    *,
-    days: float,
-    peak: str = "14:00",
-    ratio: float = 3,
-    seed: int = 0,
-    **columns: Any,
-) -> JobColumns:
-    """Generate the arrivals of a Poisson process whose rate changes with the time of day.
-
-    The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
-    thins a Poisson process with the highest rate; it uses the streams `gap QUEUE`, `thin QUEUE` and `runtime QUEUE`.
-
-    >>> len(diurnal("team", "24/d", "1h", {"gpu": 1}, days=7)) > 100
-    True
-
-    Args:
-        queue: The LocalQueue.
-        rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
-        runtime: A distribution of runtimes, or one runtime for all jobs.
-        requests: The request of each pod, by resource.
-        days: The length of the process, in days.
-        peak: The time of day with the highest rate; `14:00` by default. The process starts at midnight.
-        ratio: The highest rate divided by the lowest, 1 or more; 3 by default.
-        seed: Seed of the random number generator; 0 by default.
-        columns: Values for other columns, such as `pods=4` or `priority=100`.
-
-    Raises:
-        InvalidSpecError: The rate, `peak` or `ratio` is invalid.
-    """
-    hours, _, minutes = peak.partition(":")
-    if not (_CLOCK.fullmatch(hours) and _CLOCK.fullmatch(minutes)):
-        raise InvalidSpecError(f"peak: {peak!r}; it must be a time of day such as 14:00")
-    if not ratio >= 1:
-        raise InvalidSpecError(f"ratio: {ratio!r}; it must be 1 or more")
-    mean, swing = rate_of(rate), (ratio - 1) / (ratio + 1)
-    highest = mean * (1 + swing)
-    count = _enough(highest, days * _DAY)
-    at = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / highest)
-    phase = 2 * np.pi * (at - int(hours) * _HOUR - int(minutes) * 60) / _DAY
-    taken = draws(seed, f"thin {queue}", count) * (1 + swing) < 1 + swing * np.cos(phase)
-    return _jobs(queue, at[taken & (at < days * _DAY)], runtime, requests, seed=seed, columns=columns)
-
-
-def gpu_mix(
-    *, seed: int = 0, days: float = 7, gpus: int = 400, load: float = 0.9, queues: Sequence[str] = ("jobs",)
-) -> JobColumns:
-    """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
-
-    Of the jobs, 93.2 % need one GPU, 2.2 % need 2, 2.3 % need 4, 2.0 % need 8, and 0.3 % need 16 to 64. Runtimes are
-    log-normal (sigma 1.8). The median is 15 minutes for one GPU; it doubles with the number of GPUs, up to 4 hours.
-    Jobs arrive as a Poisson process. A pod has at most 8 GPUs. The streams are `gap`, `size`, `queue` and `runtime
-    SIZE`.
-
-    >>> gpu_mix(days=1).resources
-    ('nvidia.com/gpu',)
-
-    Args:
-        seed: Seed of the random number generator; 0 by default.
-        days: The length of the log, in days; 7 by default.
-        gpus: The number of GPUs of the cluster; 400 by default.
-        load: The mean fraction of the GPUs in use; 0.9 by default. The load determines the arrival rate.
-        queues: The LocalQueues, which receive jobs with equal probability; `jobs` by default.
-    """
-    for name, value in (("load", load), ("gpus", gpus), ("days", days)):
-        if not 0 < value < float("inf"):
-            raise InvalidSpecError(f"gpu_mix: {name}: is {value!r}; it must be more than 0")
-    sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
-    work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
-    count = _enough(load * gpus / work, days * _DAY)
-    at = np.cumsum(-np.log1p(-draws(seed, "gap", count)) * work / (load * gpus))
-    at = at[at < days * _DAY]
-    chosen = np.searchsorted(np.cumsum(parts), draws(seed, "size", len(at)), side="right")
-    chosen = np.minimum(chosen, len(sizes) - 1)
-    runtime = np.empty(len(at), np.int64)
-    for place, size in enumerate(_SIZES):
-        rows = np.flatnonzero(chosen == place)
-        times = LogNormal(float(medians[place]), _SIGMA)
-        runtime[rows] = times.nanoseconds(draws(seed, f"runtime {size}", len(rows)))
-    queue = np.floor(draws(seed, "queue", len(at)) * len(queues)).astype(np.int64)
-    asked = sizes[chosen]
-    return JobColumns(
-        {
-            "queue": [queues[place] for place in queue.tolist()],
-            "submit": _nanoseconds(at),
-            "runtime": runtime.view("m8[ns]"),
-            "pods": np.maximum(asked // 8, 1),
-            "gpu": np.minimum(asked, 8),
-        }
-    )
-
-
-def profile(path: str) -> JobColumns:
-    """Read the workloads of a generator file of Kueue's scheduler performance test; the column `kind` is their class.
-
-    Args:
-        path: The generator file.
-
-    Raises:
-        InvalidSpecError: The file cannot be read, or is not a generator file.
-    """
-    from kueuepy.simulation.perf import Load, read_profile  # noqa: PLC0415 - only on use
-
-    load = Load(read_profile(path))
-    rows = load.rows()
-    jobs = of_workloads([load.prototypes[shape] for shape in rows["shape"]], rows["runtime"])
-    kinds = Categorical(np.array(rows["shape"], np.int32), load.classes)
-    created = {CREATED: np.array(rows["created"], np.int64)}
-    return jobs._moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
 
 
 def _jobs(

@@ -15,10 +15,10 @@ _RADIX = 1 << 16
 
 
 def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Return the stable order that sorts codes.
+    """Return the positions that sort the codes in stable order.
 
     Args:
-        codes: The codes, from 0.
+        codes: The codes, starting at 0.
         count: The number of different codes.
     """
     small: NDArray[Any] = codes.astype(np.uint16) if count <= _RADIX else codes
@@ -31,24 +31,24 @@ class Groups:
 
     Attributes:
         rows: The row numbers.
-        of: The group of each of these rows.
+        of: The number of the group that each row belongs to.
         count: The number of groups; a group can be empty.
-        bounds: The position of the first row of each group, and the number of rows.
+        bounds: The position of the first row of each group, followed by the number of rows.
     """
 
     __slots__ = ("bounds", "count", "of", "rows")
 
     def __init__(self, rows: NDArray[np.int64], of: NDArray[Any], count: int) -> None:
-        """Store rows that are sorted by group."""
+        """Store the rows, which are already sorted by group."""
         self.rows, self.of, self.count = rows, of, count
         self.bounds = np.searchsorted(of, np.arange(count + 1))
 
     @classmethod
     def by(cls, codes: NDArray[Any], count: int) -> Groups:
-        """Return the groups of a column of codes.
+        """Group the rows of a column of codes.
 
         Args:
-            codes: The group of each row; a row with -1 is in no group.
+            codes: The group number of each row; a row with -1 is in no group.
             count: The number of groups.
         """
         rows = np.flatnonzero(codes >= 0)
@@ -70,7 +70,7 @@ class Groups:
         return found
 
     def where(self, mask: NDArray[np.bool_]) -> Groups:
-        """Return the same groups with some of the rows.
+        """Return the same groups, restricted to the selected rows.
 
         Args:
             mask: The rows to keep, by position in `rows`.
@@ -80,7 +80,7 @@ class Groups:
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of the values of each group; 0 for an empty group.
 
-        Each sum is identical to `numpy.sum` of the group.
+        Each sum is identical to the result of `numpy.sum` for the group.
 
         Args:
             values: The values, by position in `rows`.
@@ -90,7 +90,7 @@ class Groups:
         return found
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the largest value of each group; 0 for an empty group or one without a positive value.
+        """Return the largest value of each group; 0 for a group that is empty or has no positive value.
 
         Args:
             values: The values, by position in `rows`.
@@ -101,8 +101,8 @@ class Groups:
     def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the values with a 0 before each group, and the positions of the zeros.
 
-        `reduceat` adds the first value to the sum of the others. With the 0 first, it computes what `numpy.sum` does,
-        and an empty group has a value.
+        `reduceat` adds the first value of a group to the sum of its other values. With a leading 0, it returns the same
+        result as `numpy.sum`, and an empty group has a value.
         """
         found = np.zeros(len(values) + self.count, values.dtype)
         found[np.arange(len(values)) + self.of + 1] = values
@@ -129,7 +129,7 @@ class Groups:
         return found
 
     def ordered(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the values sorted within each group.
+        """Return the values of each group in ascending order.
 
         Args:
             values: The values, by position in `rows`.

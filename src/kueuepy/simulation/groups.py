@@ -1,4 +1,4 @@
-"""Metrics by ClusterQueue and by other columns of jobs, and preemptions by victim and preemptor."""
+"""Metrics by ClusterQueue and by other columns of the table of jobs, and preemptions by victim and preemptor."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _lost_hours(evictions: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _figures(result: Recorded, groups: Groups) -> dict[str, NDArray[Any]]:
-    """Return the metrics that come from single jobs by group, with NaN where a group has no value."""
+    """Return the metrics that are computed from individual jobs, for each group; NaN where a group has no value."""
     found = group_figures(result, groups)
     return {name: values if has.all() else np.where(has, values, np.nan) for name, (values, has) in found.items()}
 
@@ -97,7 +97,7 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
 
 
 def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], groups: Groups) -> dict[str, NDArray[np.float64]]:
-    """Return the used, lost and overhead hours of groups of jobs by resource."""
+    """Return the used, lost and overhead hours by group of jobs and resource."""
     kinds = {"used": "held", "lost": "lost", "overhead": "overhead"}
     return {
         f"{name}_hours {resource}": groups.sums(amount[groups.rows] * result.jobs[kind][groups.rows]) / _HOUR
@@ -115,7 +115,7 @@ def _names(result: Recorded, column: str) -> Categorical:
 
 
 def jain_by(result: Recorded, column: str) -> float | None:
-    """Return Jain's index over the values of a column, which compares dominant shares; see `Result.jain`."""
+    """Return Jain's index over the dominant shares of the values of a column; see `Result.jain`."""
     values = _names(result, column)
     counted = np.asarray(result.jobs["counted"]) & (values.codes >= 0)
     nominal = sums((cell.partition("/")[2], total) for cell, total in result.totals["nominal"].items())
@@ -161,7 +161,7 @@ def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
 
 
 def preemptions(result: Recorded) -> Columns:
-    """Return the evictions by ClusterQueue of victim and preemptor, and by rule; see `Result.preemptions`."""
+    """Return the evictions by ClusterQueue of victim and preemptor and by rule; see `Result.preemptions`."""
     rows = [
         {"victim": victim, "preemptor": preemptor, "rule": rule, "count": count, "lost": hours(lost)}
         for victim, preemptor, rule, count, lost in result.totals["evictions"]

@@ -6,10 +6,10 @@ the interval, which accounts for correlation between neighbouring jobs. The half
 for simulation analysis", IEEE Transactions on Automatic Control 56, 2011). The procedure uses Student's t distribution
 of the batch means, with adjustments for the remaining autocorrelation between batches and for their skewness.
 
-The interval of a percentile contains every value x that is compatible with the percentile. A value is compatible if the
-interval of the fraction of jobs with a wait of at most x contains the percentile. The result is an interval between
-order statistics, which never exceeds the range of the values and needs no density estimate. `benchmarks/coverage.py`
-measures the coverage of the intervals.
+The interval of a percentile contains every value x that is compatible with the percentile. A value x is compatible if
+the confidence interval of the fraction of jobs that wait at most x contains the percentile. The limits of the resulting
+interval are order statistics, so it never exceeds the range of the values, and no density estimate is needed.
+`benchmarks/coverage.py` measures the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def around(centre: float, means: NDArray[np.float64], *, upper: bool = True, low
 
 
 def _inflation(means: NDArray[np.float64]) -> float:
-    """Return the ratio of the variance of the mean to that with independent batches, for an AR(1) process."""
+    """Return the factor by which autocorrelation increases the variance of a mean, for an AR(1) process."""
     apart = means - means.mean()
     lag = float((apart[1:] * apart[:-1]).sum() / (apart * apart).sum())
     lag = min(max(lag, 0.0), _MOST_CORRELATED)
@@ -83,14 +83,14 @@ def _inflation(means: NDArray[np.float64]) -> float:
 
 
 def _adjusted(t: float, shift: float) -> float:
-    """Return a quantile of Student's t, adjusted for skewness (Willink, 2005)."""
+    """Return a quantile of Student's t distribution, adjusted for skewness (Willink, 2005)."""
     if abs(shift) < 1e-3:  # noqa: PLR2004 - the limit of the formula for a shift of 0 is t itself
         return t
     return float((np.cbrt(1 + 6 * shift * (t - shift)) - 1) / (2 * shift))
 
 
 def of_mean(values: NDArray[np.float64]) -> Interval:
-    """Return the interval of the mean of values in order of submission.
+    """Return the confidence interval of a mean, from values in order of submission.
 
     Raises:
         InvalidSpecError: There are too few values.
@@ -101,7 +101,7 @@ def of_mean(values: NDArray[np.float64]) -> Interval:
 
 
 def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
-    """Return the interval of a nearest-rank percentile of values in order of submission.
+    """Return the confidence interval of a nearest-rank percentile, from values in order of submission.
 
     Args:
         values: The values.
@@ -140,7 +140,10 @@ def _share(parts: NDArray[np.float64], sizes: NDArray[Any]) -> float:
 
 
 def _first(holds: Callable[[int], bool], end: int) -> int:
-    """Return the first index from which a condition is true, by bisection; it is true for index `end - 1`."""
+    """Return the first index from which a condition is true, by bisection.
+
+    The condition is true for index `end - 1`.
+    """
     below, found = -1, end - 1
     while found - below > 1:
         middle = (below + found) // 2
@@ -149,7 +152,7 @@ def _first(holds: Callable[[int], bool], end: int) -> int:
 
 
 def of_pieces(centre: float, values: Sequence[float]) -> Interval:
-    """Return the interval of a mean over time, from the means of periods of equal length."""
+    """Return the confidence interval of a mean over time, from the means of periods of equal length."""
     means = np.array(values, np.float64)
     doubtful = means.std() > 0 and BATCHES / _inflation(means) < _PIECES
     doubt = f"{BATCHES} pieces of the run depend on each other much" if doubtful else ""
@@ -163,7 +166,7 @@ def _expect(n: int, least: int, what: str) -> None:
 
 
 def _doubt(variance: float, means: NDArray[np.float64], n: int) -> str:
-    """Return a warning if the effective sample size is too small, otherwise an empty text."""
+    """Return a warning if the effective sample size is too small, otherwise an empty string."""
     if not variance > 0 or not means.std() > 0:
         return ""
     worth = variance / (float(means.var(ddof=1)) / BATCHES * _inflation(means))

@@ -30,8 +30,8 @@ _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, 
 def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     """Create a table of jobs from a table, a DataFrame, or any mix of rows, Workloads and manifests.
 
-    A job is submitted at its `submit` time or its creation time, or at the start if it has neither. A job without a
-    runtime never ends.
+    A job is submitted at its `submit` time or its creation time; without either, the job is submitted at the start. A
+    job without a runtime never ends.
 
     Args:
         items: The jobs.
@@ -68,7 +68,7 @@ def _is_row(item: Any) -> bool:
 
 
 def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
-    """Return tables of the items in their order; consecutive rows become one table."""
+    """Convert the items to tables, in order; consecutive rows become one table."""
     found: list[JobColumns] = []
     rows: list[dict[str, Any]] = []
     for item in [*items, None]:
@@ -142,7 +142,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
 
     Args:
         workloads: The Workloads.
-        durations: The runtime of each Workload in nanoseconds. For `None`, a finished Workload has the runtime of its
+        durations: The runtime of each Workload in nanoseconds. With `None`, a finished Workload has the runtime of its
             last run, and any other Workload never ends.
     """
     templates = tuple(workloads)
@@ -176,7 +176,7 @@ def _created(workload: Workload) -> int:
 
 
 def concat(tables: Sequence[JobColumns]) -> JobColumns:
-    """Concatenate tables; a table without a column gets the default value of the column."""
+    """Concatenate tables; if a table lacks a column, its rows get the default value of the column."""
     tables = [table.exact() for table in tables if len(table)]
     if len(tables) == 1:
         return tables[0]
@@ -195,7 +195,7 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
 
 
 def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> Any:
-    """Concatenate one column of all tables; the indices of templates are shifted by the tables before."""
+    """Concatenate one column of all tables, with indices of templates adjusted to the joined tuple of templates."""
     if name == "name":
         rows = count()  # a job without a name is named after its row in the result
         names = [(table["name"] if name in table.names else [None] * len(table)) for table in tables]
@@ -230,7 +230,7 @@ def _joined_texts(columns: Sequence[Categorical | None], tables: Sequence[JobCol
 
 
 class Names:
-    """The names of jobs with their rows; names are unique within a namespace."""
+    """The names of jobs and the rows of the jobs; names are unique within a namespace."""
 
     def __init__(self, tables: Sequence[JobColumns] = ()) -> None:
         """Add the tables in order."""

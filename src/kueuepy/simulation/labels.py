@@ -1,4 +1,4 @@
-"""Metrics in words: the label, the group and the better direction of each metric, and values with units."""
+"""Labels of metrics: the label, the group and the better direction of each metric, and values with units."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Group = Literal["Jobs and waiting", "Time and throughput", "Quota", "Evictions",
 
 
 class Label(NamedTuple):
-    """A metric in words.
+    """The label of a metric, and its group.
 
     Attributes:
-        text: The name of the metric in sentence case.
+        text: The label of the metric, in sentence case.
         group: The group of the metric in a report.
-        better: Which values are better: `less`, `more`, or an empty text if neither is.
+        better: Which values are better: `less`, `more`, or an empty string if neither is better.
     """
 
     text: str
@@ -85,7 +85,7 @@ LABELS: dict[str, Label] = {
 
 
 def label_of(name: str) -> str:
-    """Return a metric in words; a key such as a flavor and resource follows after a comma.
+    """Return the label of a metric; a key, such as a flavor and resource, follows after a comma.
 
     >>> label_of("wait_p95"), label_of("utilisation h100/nvidia.com/gpu")
     ('95th percentile of the wait', 'Quota in use over the whole run, h100/nvidia.com/gpu')
@@ -96,13 +96,13 @@ def label_of(name: str) -> str:
 
 
 def better_of(name: str) -> str:
-    """Return which values of a metric are better: `less`, `more`, or an empty text."""
+    """Return which values of a metric are better: `less`, `more`, or an empty string if neither is better."""
     label = LABELS.get(name.partition(" ")[0])
     return label.better if label is not None else ""
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of metrics by group, both in the order of a report; unknown metrics come last."""
+    """Return the names of metrics by group, in the order in which reports show them; unknown metrics come last."""
     order = {name: place for place, name in enumerate(LABELS)}
     found: dict[str, list[str]] = {}
     for name in sorted(names, key=lambda name: order.get(name.partition(" ")[0], len(order))):
@@ -129,7 +129,7 @@ def value_text(name: str, value: float | None) -> str:
 
 
 def interval_text(name: str, low: float, high: float) -> str:
-    """Return a confidence interval of a metric, with the unit once; an empty text if there is none.
+    """Format a confidence interval of a metric, with the unit only once; an empty string if there is no interval.
 
     >>> interval_text("wait_mean", 1500, 3300), interval_text("utilisation", 0.5, 0.625)
     ('25 to 55 min', '50.0% to 62.5%')
@@ -142,7 +142,7 @@ def interval_text(name: str, low: float, high: float) -> str:
 
 
 def hours_word(cell: str) -> str:
-    """Return the name of the hours of a flavor and resource.
+    """Return the unit of hours for a flavor and resource.
 
     >>> hours_word("h100/nvidia.com/gpu")
     'GPU hours'
@@ -151,7 +151,7 @@ def hours_word(cell: str) -> str:
 
 
 def part_text(value: float, whole: float) -> str:
-    """Return a value as a percentage of another; `0%` of nothing."""
+    """Return a value as a percentage of another value; `0%` if the other value is 0."""
     return share(value / whole) if whole else "0%"
 
 

@@ -16,9 +16,10 @@ class Lifetime(NamedTuple):
 
     Attributes:
         start: The time of the last admission, since the Unix epoch; `None` if the workload was never admitted.
-        end: The time at which it finished, since the Unix epoch; `None` while it has not finished.
-        past: The time for which it ran before its last admission.
-        finish_reason: The reason of the Finished condition, such as `Succeeded`; empty while it has not finished.
+        end: The time at which the workload finished, since the Unix epoch; `None` if it has not finished.
+        past: The time for which the workload ran before its last admission.
+        finish_reason: The reason of the Finished condition, such as `Succeeded`; empty if the workload has not
+            finished.
     """
 
     start: int | None
@@ -55,7 +56,7 @@ def lifetime_of(workload: Workload) -> Lifetime:
 
 
 def lifetime_in(status: Any) -> Lifetime:
-    """Return the lifetime of a job from the status of a manifest; invalid parts of the status are ignored."""
+    """Return the lifetime of a job from the status in a manifest; invalid fields of the status are ignored."""
     status = status if isinstance(status, dict) else {}
     times: dict[str, int] = {}
     reason = ""

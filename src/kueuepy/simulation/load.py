@@ -1,4 +1,4 @@
-"""Analysis of jobs before a simulation: loads, jobs that can never fit, and a first configuration for a log."""
+"""Analysis of jobs before a simulation: loads, jobs that can never fit, and an initial configuration for a log."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NAMED = 5
 
 
 def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
-    """Return the mean usage by queue and resource if no job waits: `sum(runtime * amount) / span`.
+    """Return the mean usage by queue and resource if no job waited: `sum(runtime * amount) / span`.
 
-    Amounts are in thousandths for cpu.
+    CPU amounts are in millicores.
     """
     queue = jobs["queue"]
     span = jobs.span
@@ -98,7 +98,7 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
 
 
 def check(jobs: JobColumns, cluster: Cluster) -> tuple[str, ...]:
-    """Return descriptions of problems that the jobs would have on a cluster; see `Jobs.check`."""
+    """Return descriptions of the problems that the jobs would have on a cluster; see `Jobs.check`."""
     there = {local.key: local.cluster_queue for local in cluster.local_queues}
     return (*_absent(jobs, there), *_too_large(jobs, cluster, there), *_overloads(jobs, cluster, there))
 
@@ -167,8 +167,8 @@ def cluster_of(
 
     The quotas are estimates, because a log contains neither the size of its cluster nor the quota of each queue. The
     nominal quota of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and
-    `headroom` times its mean load. Simulated waits depend on this choice. Replace the quotas with the real ones before
-    you compare waits with the log.
+    `headroom` times its mean load. Simulated waits depend on the quotas. Replace the estimates with the real quotas
+    before you compare simulated waits with the waits in the log.
 
     If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
     `kueuepy.dev/flavor`. A queue then has quota for the flavors that its jobs use.
@@ -180,7 +180,7 @@ def cluster_of(
 
     Args:
         jobs: The jobs.
-        headroom: The factor between mean load and nominal quota, 0 or more; 1.05 by default, which is 5 % more.
+        headroom: The factor between mean load and nominal quota, 0 or more; 1.05 by default, which adds 5 %.
         cohort: The cohort of all ClusterQueues; `all` by default, `None` for no cohort.
         flavor: The flavor of jobs without a flavor; `default` by default.
         fields: Fields of each ClusterQueue, such as `queueing_strategy="StrictFIFO"`.
@@ -225,7 +225,7 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
 
 
 def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], headroom: float) -> dict[str, int]:
-    """Return the nominal quota for these jobs by resource, in displayed units (cores for cpu).
+    """Return the nominal quota for these jobs by resource, in displayed units (cores for CPU).
 
     Raises:
         InvalidSpecError: The headroom is negative or not finite.

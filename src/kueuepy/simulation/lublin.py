@@ -1,4 +1,4 @@
-"""The workload model of Lublin and Feitelson: rigid parallel jobs as in the logs of three supercomputers.
+"""The workload model of Lublin and Feitelson: rigid parallel jobs, fitted to the logs of three supercomputers.
 
 U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid jobs. Journal
 of Parallel and Distributed Computing 63 (2003), 1105-1122. The parameters are taken from the model in the Parallel
@@ -40,7 +40,7 @@ class Gamma:
     """A gamma distribution, tabulated at 4,097 points with linear interpolation."""
 
     def __init__(self, shape: float, scale: float) -> None:
-        """Compute the table, which ends 12 standard deviations and 30 scale units above the mean."""
+        """Compute the table up to the mean plus 12 standard deviations plus 30 times the scale parameter."""
         self._scale = scale
         self._at = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 30, _POINTS)
         self._below = _incomplete_gamma(shape, self._at)
@@ -70,34 +70,8 @@ def _incomplete_gamma(shape: float, x: Floats) -> Floats:
     return found
 
 
-def lublin(seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> JobColumns:
-    """Generate rigid parallel jobs with the workload model of Lublin and Feitelson.
-
-    A job has one pod with one cpu for each processor.
-
-    Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise its size is 2 to the power of a
-    random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with probability 0.86, and
-    otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576 the value is rounded to an
-    integer. The size is always rounded to an integer.
-
-    Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
-    otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm is at most 12. Runtimes are whole seconds,
-    at least 1.
-
-    Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. Gaps are shorter
-    in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. The weight of slot i is the
-    probability that Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
-
-    Quantiles of the gamma distributions are interpolated linearly between 4,097 points.
-
-    >>> len(lublin(n=100))
-    100
-
-    Args:
-        seed: Seed of the random number generator; 0 by default.
-        n: The number of jobs, at least 1; 1000 by default.
-        processors: The number of processors of the machine, at least 2; 128 by default.
-        queue: The LocalQueue; `jobs` by default.
+def lublin_jobs(seed: int, n: int, processors: int, queue: str) -> JobColumns:
+    """Return the jobs of `Jobs.lublin`.
 
     Raises:
         InvalidSpecError: `n` or `processors` is too small.
@@ -137,7 +111,7 @@ def _runtimes(seed: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _arrivals(seed: int, n: int) -> Floats:
-    """Return arrival times in seconds after midnight, by inverting the cumulative arrival weight of the day."""
+    """Return arrival times in seconds after midnight, from the inverse of the cumulative arrival weight of the day."""
     edges = Gamma(*_DAY).below(np.arange(_FIRST_SLOT, _FIRST_SLOT + _SLOTS + 1) - 0.5)
     weights = np.roll(np.diff(edges), _FIRST_SLOT - 1)
     over = np.concatenate([[0.0], np.cumsum(weights / weights.mean())])

@@ -1,4 +1,4 @@
-"""Values, means and percentiles of the metrics that are computed from single jobs."""
+"""Values, means and percentiles of the metrics that are computed from individual jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def percentile(ordered: NDArray[np.float64], percent: float) -> float:
 def job_values(
     result: Recorded, rows: NDArray[Any], bound: float = BOUND
 ) -> dict[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]:
-    """Return the values of single jobs by name: waits, slowdowns, and useful fractions of lifetimes.
+    """Return the values of individual jobs by name: waits, slowdowns, and useful fractions of lifetimes.
 
     Args:
         result: The simulation.
@@ -60,7 +60,7 @@ def job_values(
 
 
 def statistic(figure: str) -> tuple[str, int | None]:
-    """Return the name of the values behind a metric, and its percentile; `None` for a mean.
+    """Return the name of the values from which a metric is computed, and the percentile; `None` for a mean.
 
     >>> statistic("first_wait_p95"), statistic("slowdown")
     (('first_wait', 95), ('slowdown', None))
@@ -70,7 +70,7 @@ def statistic(figure: str) -> tuple[str, int | None]:
 
 
 def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
-    """Return the metrics that come from single jobs; a mean is `None` if no job has a value."""
+    """Return the metrics that are computed from individual jobs; a mean is `None` if no job has a value."""
     found = group_figures(result, Groups.by(mask.astype(np.int8) - 1, 1), bound)
     return {name: values[0].item() if has[0] else None for name, (values, has) in found.items()}
 
@@ -78,7 +78,7 @@ def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND)
 def group_figures(
     result: Recorded, groups: Groups, bound: float = BOUND
 ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
-    """Return the metrics that come from single jobs, for each group of jobs.
+    """Return the metrics that are computed from individual jobs, for each group of jobs.
 
     Args:
         result: The simulation.

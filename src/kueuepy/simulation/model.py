@@ -26,7 +26,7 @@ Time = Any
 class RunModel(msgspec.Struct, frozen=True):
     """The cost of an eviction to a job.
 
-    Columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for single jobs.
+    The columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for individual jobs.
 
     A run lasts from one admission of a job to its end or eviction. A run holds quota for `restore` (except in the first
     run), then for the remaining runtime, and for `cost` at each checkpoint. A checkpoint follows each `every` of
@@ -34,7 +34,7 @@ class RunModel(msgspec.Struct, frozen=True):
     restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The identity h =
     kept + overhead + lost holds exactly.
 
-    Each time is a number of seconds, a text such as `30m`, or a timedelta; the default is 0.
+    Each time is a number of seconds, a string such as `30m`, or a timedelta; the default is 0.
 
     >>> RunModel("checkpoint", every="30m", cost="20s", restore="3m").on_eviction
     'checkpoint'
@@ -42,9 +42,11 @@ class RunModel(msgspec.Struct, frozen=True):
     Attributes:
         on_eviction: The progress that an evicted job keeps. With `restart` (the default) it loses all progress, with
             `checkpoint` it continues from the last checkpoint, and with `resume` it loses none.
-        every: The progress of a job between two checkpoints, in time of its own work; more than 0 with `checkpoint`.
+        every: The progress of a job between two checkpoints, as a time of productive work; greater than 0 with
+            `checkpoint`.
         cost: The duration of a checkpoint, during which the job holds quota without making progress.
-        restore: The time that a run after an eviction needs to restore the job's state. The job holds quota meanwhile.
+        restore: The time that a run after an eviction needs to restore the job's state, during which the job holds
+            quota.
         grace: The time from the eviction of a job to the release of its quota.
     """
 
@@ -72,15 +74,15 @@ class RunModel(msgspec.Struct, frozen=True):
 class Clock(msgspec.Struct, frozen=True):
     """The virtual time that a scheduling cycle takes: `cycle + per_head * heads`, where heads is the number of heads.
 
-    By default a cycle takes no time, and cycles follow each other until a cycle changes nothing. If a cycle takes time,
-    jobs that arrive or finish during a cycle are considered in the next cycle.
+    By default, a cycle takes no time, and cycles follow each other until a cycle changes nothing. If a cycle takes
+    time, jobs that arrive or finish during a cycle are considered in the next cycle.
 
     >>> Clock("2.4s", per_head=0.01).per_head
     0.01
 
     Attributes:
-        cycle: The fixed duration of a cycle: seconds, a text such as `2s`, or a timedelta; 0 by default.
-        per_head: The additional duration for each head, in the same forms; 0 by default.
+        cycle: The fixed duration of a cycle: seconds, a string such as `2s`, or a timedelta; 0 by default.
+        per_head: The additional duration for each head: seconds, a string or a timedelta; 0 by default.
     """
 
     cycle: Time = 0
@@ -100,11 +102,10 @@ class Recording(msgspec.Struct, frozen=True):
     Attributes:
         decisions: Whether to record every decision; `True` by default.
         runs: Whether to record every admission and its outcome; `True` by default.
-        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) or `changes` records
-            each change, a time such as `1h` records the values at intervals of this length, and `False` records
-            nothing.
+        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record
+            each change. A time such as `1h` records the values at intervals of this length. `False` records nothing.
             This setting limits the resolution of pictures and of metrics for a time window.
-        cycles: Whether to record every scheduling cycle with its numbers of heads, admissions and evictions; `False` by
+        cycles: Whether to record every scheduling cycle with the number of heads, admissions and evictions; `False` by
             default.
     """
 
@@ -141,8 +142,9 @@ class CheckDelay(msgspec.Struct, frozen=True):
 
     Attributes:
         check: The name of the AdmissionCheck.
-        delay: A time (seconds, a text or a timedelta), or a distribution of times.
-        fails: The probability, from 0 to 1, that the check answers Retry instead of Ready; 0 by default.
+        delay: A time (seconds, a string or a timedelta), or a distribution of times.
+        fails: The probability, between 0 and 1, that the state of the check becomes Retry instead of Ready; 0 by
+            default.
         capacity: An `Edit` or a Kueue object to apply when the check first becomes Ready, such as a higher nominal
             quota for nodes that an autoscaler adds. By default, nothing changes.
     """
@@ -154,7 +156,9 @@ class CheckDelay(msgspec.Struct, frozen=True):
 
 
 class Startup(msgspec.Struct, frozen=True):
-    """The time that pods on a flavor need to become ready after admission; their job makes no progress meanwhile.
+    """The time that pods on a flavor need to become ready after admission.
+
+    Their job makes no progress during this time.
 
     If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Otherwise Kueue treats the pods as ready
     immediately.
@@ -164,7 +168,7 @@ class Startup(msgspec.Struct, frozen=True):
 
     Attributes:
         flavor: The name of the ResourceFlavor.
-        delay: A time (seconds, a text or a timedelta), or a distribution of times.
+        delay: A time (seconds, a string or a timedelta), or a distribution of times.
     """
 
     flavor: str
@@ -174,23 +178,24 @@ class Startup(msgspec.Struct, frozen=True):
 class Failures(msgspec.Struct, frozen=True):
     """Failures of the nodes of a flavor, as a Poisson process. Kueue evicts the jobs on a failed node.
 
-    The number of nodes is the total nominal quota of the flavor divided by `unit`. Running jobs occupy the nodes in row
-    order. The probability that a failure hits a job is therefore proportional to the quota that the job holds, and the
-    failure of a free node evicts no job.
+    The number of nodes is the total nominal quota of the flavor, divided by `unit`. Running jobs occupy the nodes in
+    row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds, and
+    the failure of a free node evicts no job.
 
-    All nodes together may fail at most once per second on average; a simulation with a shorter `mtbf` is refused. If a
-    change of quota during the simulation would lead to more failures, they still occur once per second on average.
+    The nodes of a flavor together can fail at most once per second on average; a shorter `mtbf` raises an error. If a
+    change to quota during the simulation would cause more failures, the failures still occur once per second on
+    average.
 
     >>> Failures("h100", mtbf="30d", repair="4h", unit={"nvidia.com/gpu": 8}).lowers_quota
     False
 
     Attributes:
         flavor: The name of the ResourceFlavor.
-        mtbf: The mean time between failures of one node: seconds, a text or a timedelta; more than 0.
+        mtbf: The mean time between failures of one node: seconds, a string or a timedelta; greater than 0.
         repair: The time until the node returns, or a distribution of times.
         unit: The capacity of a node in exactly one resource, such as `{"nvidia.com/gpu": 8}`.
-        lowers_quota: Whether a failure that evicts a job lowers nominal quota by one node until the repair; `False` by
-            default. The ClusterQueue with the highest usage of the flavor loses the quota.
+        lowers_quota: Whether a failure that evicts a job lowers the nominal quota by the capacity of one node until the
+            repair; `False` by default. The ClusterQueue with the highest usage of the flavor loses the quota.
     """
 
     flavor: str
@@ -206,15 +211,15 @@ _CLOCK_PART = re.compile(r"[0-9]{1,6}")
 
 
 def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
-    """Return all delays as the core expects them: for each, a table of 65,536 values from a random stream of its own.
+    """Return all delays in the core's form: for each delay, a table of 65,536 values from its own random stream.
 
-    A job uses the entry at hash64(row, number of the run). A policy with more evictions therefore does not change the
-    values for other jobs.
+    A run of a job uses the entry at hash64(row, number of the run). A policy with more evictions therefore does not
+    change the values for other jobs.
 
     Args:
         delays: The delays.
         seed: Seed of the random number generator.
-        changed: A function that returns the objects to apply for an `Edit` or an object.
+        changed: A function that converts an `Edit` or an object to the objects to apply.
 
     Raises:
         InvalidSpecError: A field of a delay has an invalid value.
@@ -277,7 +282,7 @@ class Delete(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """The end of a job, whether it waits or runs.
+    """The end of a waiting or running job.
 
     >>> from kueuepy.sim import Event
     >>> Event("36h", Finish("job-7")).what
@@ -291,7 +296,7 @@ class Finish(msgspec.Struct, frozen=True):
 
 
 class Evict(msgspec.Struct, frozen=True):
-    """The eviction of a job, as after the failure of its node; the job then waits again.
+    """The eviction of a job, as after a node failure; the job then waits again.
 
     >>> from kueuepy.sim import Event
     >>> Event("36h", Evict("job-7")).what
@@ -305,7 +310,7 @@ class Evict(msgspec.Struct, frozen=True):
 
 
 class Priority(msgspec.Struct, frozen=True):
-    """A change of a job's priority.
+    """A change to a job's priority.
 
     >>> from kueuepy.sim import Event
     >>> Event("36h", Priority("job-7", 100)).what.priority
@@ -321,7 +326,7 @@ class Priority(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """A change of one field of one or more Kueue objects.
+    """A change to one field of one or more Kueue objects.
 
     >>> from kueuepy.sim import Event
     >>> path = "ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota"
@@ -345,9 +350,9 @@ MOST_MOMENTS = 1_000_000
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A change at one time, or at regular times, during a simulation.
+    """A change that takes place once, or at regular intervals, during a simulation.
 
-    Exactly one of `when` and `every` must be set. Times are numbers of seconds, texts or timedeltas.
+    Exactly one of `when` and `every` must be set. Times are numbers of seconds, strings or timedeltas.
 
     >>> Event("2d", Evict("job-7")).when
     '2d'
@@ -361,7 +366,8 @@ class Event(msgspec.Struct, frozen=True):
         every: The time between two occurrences of a repeated event.
         at: For a repeated event, the time of its first occurrence as a clock time such as `22:00`, where `00:00` is the
             first submission. By default, the event first occurs after one interval.
-        times: The number of occurrences, at most 1,000,000. By default, the event repeats until the last submission.
+        times: The number of occurrences, at most 1,000,000. By default, the event is repeated until the last
+            submission.
     """
 
     when: Time = None
@@ -404,10 +410,10 @@ _LONGEST_NUMBER = 18
 
 
 def clock_time(where: str, text: str) -> int:
-    """Return a clock time such as `14:00` or `14:00:30` in nanoseconds after midnight.
+    """Convert a clock time such as `14:00` or `14:00:30` to nanoseconds after midnight.
 
     Raises:
-        InvalidSpecError: The text is not a clock time.
+        InvalidSpecError: The string is not a clock time.
     """
     parts = text.split(":")
     if len(parts) not in (2, 3) or not all(_CLOCK_PART.fullmatch(part) for part in parts):
@@ -419,7 +425,7 @@ def clock_time(where: str, text: str) -> int:
 
 
 def moment(where: str, value: Any, most: float = LONGEST) -> int:
-    """Return a time after the start in nanoseconds: any value that `span` accepts, or a text such as `2d 14:00`.
+    """Convert a time after the start to nanoseconds: any value that `span` accepts, or a string such as `2d 14:00`.
 
     Args:
         where: The prefix of error messages.
@@ -451,8 +457,8 @@ class RunSettings(TypedDict, total=False):
         clock: The virtual time that a scheduling cycle takes.
         delays: Delays of admission checks and pod starts, and node failures.
         until: The time after the first submission at which each simulation stops.
-        warmup: Length of the warm-up after the first submission; metrics exclude jobs submitted earlier.
-        on_loop: The response to a preemption loop: `hold`, `stop` or `raise`.
+        warmup: Length of the warm-up after the first submission; metrics exclude jobs submitted during the warm-up.
+        on_loop: How to respond to a preemption loop: `hold`, `stop` or `raise`.
         missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
     """
 
@@ -467,7 +473,7 @@ class RunSettings(TypedDict, total=False):
 
 
 class SeededSettings(RunSettings, total=False):
-    """Keyword arguments of `RunSettings`, and the seed of the simulation.
+    """The keyword arguments of `RunSettings`, and the seed of the random number generator.
 
     Attributes:
         seed: Seed of the random number generator.

@@ -23,7 +23,7 @@ _UID = "{:012d}"
 
 
 def scheduler_of(run: Prepared) -> Scheduler:
-    """Return a Scheduler on a fork of the simulation's engine, with the current objects and active workloads."""
+    """Return a Scheduler that uses a fork of the simulation's engine, with the current objects and active workloads."""
     engine = run.core.fork()
     engine.set_now(run.reached)
     state = session_of(run.base.fork()).state
@@ -40,7 +40,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
 
 
 def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
-    """Return a Scheduler on a fork of the engine of one cluster of a fleet, with its workloads."""
+    """Return a Scheduler that uses a fork of the engine of one cluster in a fleet, with the cluster's workloads."""
     engine.set_now(run.reached)
     state = session_of(base.fork()).state
     rows = {workload_key(run, row): row for row in range(len(run.jobs))}

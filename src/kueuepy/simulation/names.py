@@ -1,4 +1,4 @@
-"""Notes about names of jobs and queues that Kubernetes does not accept, and replacement of such names."""
+"""Notes about names of jobs and queues that Kubernetes does not accept, and replacement of these names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def name_notes(columns: Mapping[str, Any]) -> list[Note]:
 
 
 def _invalid(column: str, values: Any) -> NDArray[np.bool_]:
-    """Return which rows have a name that is not valid."""
+    """Return a mask of the rows whose name is not valid."""
     if isinstance(values, Categorical):
         bad = [not all(map(is_subdomain, _parts(column, name))) for name in values.names]
         return np.array([*bad, False], bool)[values.codes]
@@ -70,7 +70,7 @@ def _parts(column: str, name: str) -> list[str]:
 
 
 def _repeated(names: Any, queues: Categorical) -> NDArray[np.bool_]:
-    """Return the rows whose name an earlier row of the same namespace has."""
+    """Return the rows whose name already occurs in an earlier row of the same namespace."""
     listed = names.tolist()
     found = np.zeros(len(listed), bool)
     if len(set(listed)) < len(listed):
@@ -132,7 +132,7 @@ def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Cat
 
 
 def _clean_names(spaces: list[str], names: list[str]) -> list[str]:
-    """Replace invalid and duplicate names of jobs; all but the first of equal names in a namespace get a number."""
+    """Replace invalid job names, and append a number to each name that already occurs in the same namespace."""
     valid = [name if is_subdomain(name) else valid_name(name) for name in names]
     taken: dict[str, set[str]] = {}
     for space, name in zip(spaces, valid, strict=True):
@@ -157,7 +157,7 @@ def _free(
     counts: dict[tuple[str, str], int] | None = None,
     key: tuple[str, str] = ("", ""),
 ) -> str:
-    """Return a name that is not taken: the name itself, or the name with a number, starting at `number`."""
+    """Return an unused name: the name itself, or the name with an appended number, starting at `number`."""
     if counts is None and name not in taken:
         return name
     while (found := f"{name[: _LENGTH - 12]}-{number}") in taken:

@@ -1,4 +1,4 @@
-"""Jobs as they ran on a real cluster, read from its Workloads."""
+"""Jobs as they ran on a real cluster, read from the Workloads of the cluster."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ class Observed(NamedTuple):
 
     Attributes:
         workload: The Workload.
-        life: Its lifetime according to its status.
+        life: The lifetime of the Workload, according to its status.
         evictions: The number of evictions by reason.
-        deleted: The time at which it was deleted, in nanoseconds since the Unix epoch; `None` if it exists.
-        user: Its user; empty if unknown.
+        deleted: The time at which the Workload was deleted, in nanoseconds since the Unix epoch; `None` if it still
+            exists.
+        user: The user who owns the Workload; empty if unknown.
     """
 
     workload: Workload
@@ -130,7 +131,10 @@ def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:
 
 
 def _of_recording(recording: RecordedJobs) -> Iterator[Observed]:
-    """Yield all Workloads of a recording; of several with one name, the later ones get the beginning of their UID."""
+    """Yield all Workloads of a recording.
+
+    If several have the same name, the start of the UID is appended to all but the first.
+    """
     documents, others = [], {}
     for doc, deleted, user in recording.workloads():
         metadata = doc["metadata"]
@@ -181,7 +185,7 @@ def _latest_in(status: Any) -> int:
 
 
 def _row(one: Observed, now: int) -> _Row | None:
-    """Return the times of a job; `None` if it finished without ever being admitted."""
+    """Return the times of a job; `None` if the job finished without ever being admitted."""
     life = one.life
     if life.end is not None:
         runtime = life.runtime
@@ -199,6 +203,6 @@ def _bare(found: Sequence[Observed]) -> list[Workload]:
 
 
 def _job_of(workload: Workload) -> str:
-    """Return kind and name of the job of a Workload; empty if it has no owner."""
+    """Return the kind and name of a Workload's job; empty if the Workload has no owner."""
     owners = workload.owner_references
     return f"{owners[0].get('kind')}/{owners[0].get('name')}" if owners else ""

@@ -1,4 +1,4 @@
-"""The data of a page about the result of a simulation, from its tables."""
+"""The data of a page that shows the result of a simulation, computed from the tables of the result."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ _ENDS = {"Finished": GONE, "Preempted": PENDING, "Evicted": PENDING}
 def result_data(
     result: Recorded, scheduler: Scheduler | None, *, title: str = "", explained: int = MOST_EXPLAINED
 ) -> PageData:
-    """Return the data of a result.
+    """Return the data of the page for a result.
 
     Args:
         result: The result.
         scheduler: The Scheduler at the end of the simulation; `None` if the result was loaded from files.
         title: The title of the page.
-        explained: The number of explanations of workloads that are pending at the end of the simulation.
+        explained: The largest number of pending workloads to explain; the workloads are those pending at the end of the
+            simulation.
 
     Raises:
         StateError: The runs or the usage were not recorded.
@@ -84,7 +85,7 @@ class _Builder:
         return found
 
     def _zero(self) -> float | None:
-        """Return the time of the first submission in seconds since the Unix epoch; `None` without dates."""
+        """Return the first submission time in seconds since the Unix epoch; `None` if the jobs have no dates."""
         if "submit_time" not in self._jobs.names or not len(self._jobs):
             return None
         first = self._jobs["submit_time"].astype("M8[ns]").astype(np.int64)[0] / SECOND
@@ -113,7 +114,7 @@ class _Builder:
         looks(found.nodes, colours(result))
 
     def _limits(self, found: PageData, known: list[tuple[str, str]]) -> None:
-        """Add limits, and the quota of Cohorts, which the tables of a result do not have."""
+        """Add the limits and the quota of Cohorts, which the tables of a result do not contain."""
         scheduler = self._scheduler
         if scheduler is None:
             return
@@ -166,7 +167,7 @@ class _Builder:
         return {key: row for row, key in enumerate(keys)}
 
     def _changes(self, keys: list[str]) -> list[list[tuple[float, int, int]]]:
-        """Return the changes of the state of each job, in order."""
+        """Return the changes to the state of each job, in order."""
         submits = self._jobs["submit"].tolist()
         states = list(self._jobs["state"])
         found: list[list[tuple[float, int, int]]] = [
@@ -213,7 +214,7 @@ def _lost(outcome: str, rule: str | None, preemptor: int, keys: list[str]) -> st
 
 
 def _steps(seconds: Any, values: Any) -> tuple[list[float], list[int]]:
-    """Return the times at which a value changes, and the values; several changes at one time are one."""
+    """Return the times at which a value changes, and the values; changes at the same time are merged."""
     if not len(seconds):
         return [], []
     last = np.append(np.diff(seconds) > 0, [True])

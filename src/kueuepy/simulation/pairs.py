@@ -24,7 +24,7 @@ _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "h
 
 
 def differences(results: Mapping[str, Recorded]) -> Columns:
-    """Return the differences of metrics from the first policy; see `Comparison.differences`."""
+    """Return the paired differences of the metrics from the first policy; see `Comparison.differences`."""
     (_, first), *others = results.items()
     rows = []
     before = _by_job(first)
@@ -52,7 +52,7 @@ def expect_alike(name: str, first: Recorded, second: Recorded) -> None:
 
 
 def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
-    """Return the value of each job by metric, NaN where a job has none; the keys are the names of the means."""
+    """Return the values of the jobs by the name of the mean metric; NaN for a job without a value."""
     jobs = run.jobs
     done = np.asarray(is_named(jobs["state"], "Finished"))
     life = jobs["waited"] + jobs["held"]

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
-_SECOND = 1_000_000_000
 _AS_KUEUES_TEST: dict[str, Any] = {
     **dict.fromkeys(("every", "cost", "restore", "grace", "cycle", "per_head", "warmup"), 0),
     **dict.fromkeys(("decisions", "runs", "usage", "cycles"), False),
@@ -77,7 +76,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
     @property
     def topology_request(self) -> dict[str, Any] | None:
-        """The topology request of the pod set; with `balanced`, the request has only slices."""
+        """The topology request of the pod set; with `balanced`, the request contains only a slice topology and size."""
         if self.tas_constraint is None:
             return None
         if self.tas_constraint == "balanced":
@@ -86,7 +85,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
 
 class WorkloadsSet(_Record, frozen=True):
-    """`count` arrivals of each workload; the first arrival is after one interval."""
+    """`count` arrivals of each workload at equal intervals; the first arrival is after one interval."""
 
     count: _Whole
     creation_interval_ms: _Whole
@@ -94,7 +93,7 @@ class WorkloadsSet(_Record, frozen=True):
 
 
 class QueuesSet(_Record, frozen=True):
-    """`count` identical ClusterQueues of one cohort."""
+    """`count` identical ClusterQueues in one cohort."""
 
     class_name: str
     count: _Whole
@@ -146,7 +145,7 @@ class Profile(_Record, frozen=True):
 
 
 def read_profile(path: str) -> Profile:
-    """Read a profile from a file.
+    """Read a profile from a generator file.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is not a profile; the message names the file and the field.
@@ -172,7 +171,7 @@ def _check(profile: Profile, path: str) -> None:
 
 
 def _size(profile: Profile) -> int:
-    """Return the total number of queues, workloads and nodes of a profile."""
+    """Return the total number of queues, workloads and nodes in a profile."""
     levels = () if profile.topology is None else profile.topology.levels
     return (math.prod(level.count for level in levels) if levels else 0) + sum(
         cohorts.count * queues.count * (1 + sum(w.count * len(w.workloads) for w in queues.workloads_sets))
@@ -262,7 +261,7 @@ class Load:
         self._runtime.extend(array("q", [template.runtime_ms * _MILLISECOND]) * workloads.count)
 
     def _pod_set(self, template: WorkloadTemplate) -> PodSet:
-        """Return one object for all workloads of a template; the core recognises equal pod sets by object identity."""
+        """Return one shared object for all workloads of a template; the core recognises equal pod sets by identity."""
         if template not in self._pod_sets:
             requests = {"cpu": template.request}
             self._pod_sets[template] = PodSet.of(
@@ -281,7 +280,7 @@ class Load:
         return {name: values.tolist() for name, values in columns.items()}
 
     def start(self) -> VirtualRun:
-        """Return a simulation of the load that has not started."""
+        """Return a simulation of the profile's load, which has not been started."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         order = np.argsort(np.frombuffer(self._at, np.int64), kind="stable")
@@ -329,7 +328,8 @@ def perf(
         path: The profile.
         fair_sharing: Whether to enable fair sharing; `False` by default.
         version: The version of Kueue.
-        progress: A function that is called periodically with the number of finished workloads and the total number.
+        progress: A function that is called periodically with the number of finished workloads and the number of all
+            workloads.
 
     Returns:
         The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` workloads; `virtual_ms`, the
@@ -360,7 +360,7 @@ def perf(
 def _peak_rss_mb() -> float:
     """Return the largest resident set size of this process so far, in MiB.
 
-    On Linux, `ru_maxrss` includes the process that started this one, so the function reads the high-water mark instead.
+    On Linux, `ru_maxrss` can include memory of the parent process, so the function reads the high-water mark instead.
     """
     status = Path("/proc/self/status")
     if status.exists():

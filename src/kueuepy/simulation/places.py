@@ -1,4 +1,4 @@
-"""Fragmentation over time: the largest job that fits into a topology at each time of a simulation."""
+"""Fragmentation over time: the largest job that fits into a topology at regular times in a simulation."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
     Attributes:
         topology: The name of the Topology.
         flavor: The name of the ResourceFlavor.
-        levels: The levels of the topology, from the widest to the narrowest, and an empty text for all domains
+        levels: The levels of the topology, from the widest to the narrowest, and an empty string for all domains
             together.
         sizes: Descriptions of the pod requests.
         table: One row per time, size and level. The columns are `seconds` after the first submission, `pod`, `level`,
-            `largest` (the largest number of pods that fit together) and `if_empty` (the same without workloads).
+            `largest` (the largest number of pods that fit together) and `if_empty` (the largest number of pods without
+            any workloads).
     """
 
     topology: str
@@ -57,7 +58,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         return moments
 
     def largest(self, level: str = "", *, empty: bool = False) -> NDArray[np.int64]:
-        """Return the largest job that fits into one domain of a level.
+        """Return the size of the largest job that fits into one domain of a level, over time.
 
         Args:
             level: A level of the topology; empty (the default) for all domains together.
@@ -81,7 +82,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
 
         Args:
             level: A level of the topology; empty (the default) for all domains together.
-            ax: The Axes; new ones by default.
+            ax: The Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
             InvalidSpecError: The topology has no such level.
@@ -130,7 +131,7 @@ def fragmentation_of(
         run: The simulation.
         topology: The name of the Topology.
         sizes: The requests of one pod for each job size.
-        flavor: The ResourceFlavor, or `None` if only one uses the topology.
+        flavor: The ResourceFlavor, or `None` if only one flavor uses the topology.
         step: The interval, or `None` for 1/100 of the simulation.
         end: The end of the simulation, in seconds.
     """

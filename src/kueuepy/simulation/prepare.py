@@ -1,4 +1,4 @@
-"""Preparation of a simulation: jobs in the form of the core, objects, and planned events."""
+"""Preparation of a simulation: jobs in the form that the core expects, objects, and planned events."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Prepared:
         base: The Scheduler at the start.
         declared: The objects at the start.
         notes: Notes about jobs that were left out.
-        zero: The time of the first submission, or of the Scheduler if that is later, in nanoseconds.
+        zero: The time of the first submission or the time of the Scheduler, whichever is later, in nanoseconds.
         options: The options for the core.
         shapes: Unnamed Workloads, one for each group of jobs with equal requests.
         core: The simulation in the core.
-        reached: The time up to which the simulation was advanced, in nanoseconds.
+        reached: The time up to which the simulation has been advanced, in nanoseconds.
     """
 
     def __init__(
@@ -69,9 +69,9 @@ class Prepared:
         Args:
             cluster: The initial cluster.
             jobs: The jobs.
-            settings: The other arguments.
-            base: A Scheduler created from the cluster, to start many simulations with it; optional.
-            known: A simulation of the same cluster and jobs, whose shapes are used again; optional.
+            settings: The other arguments of the simulation.
+            base: A Scheduler that was created from the cluster, so that many simulations can share it; optional.
+            known: A simulation of the same cluster and jobs, whose shapes are reused; optional.
 
         Raises:
             InvalidSpecError: The input is invalid; the message names the row.
@@ -114,7 +114,7 @@ class Prepared:
 
     @property
     def jobs(self) -> JobColumns:
-        """The initial jobs, then the workloads of the Scheduler, then the jobs submitted later."""
+        """The initial jobs, then the workloads of the Scheduler, then the jobs that were submitted later."""
         if len(self._tables) > 1:
             self._tables = [concat(self._tables)]
         return self._tables[0]
@@ -132,7 +132,7 @@ class Prepared:
         return shapes_of(table, session_of(self.base).state.store.objects.of(ResourceFlavor), gates)
 
     def end_of(self, until: Any) -> int:
-        """Return a time after the first submission in nanoseconds; LONGEST for `None` and for times beyond 64 bits."""
+        """Convert a time after the first submission to nanoseconds; LONGEST for `None` and for times beyond 64 bits."""
         return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
     def until(self, when: Any) -> Prepared:
@@ -140,7 +140,7 @@ class Prepared:
         return next(self.moments((when,)))
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """Repeat the simulation from its start, and yield it at each of the times; the next iteration advances it."""
+        """Repeat the simulation from its start, and yield it at each given time; the next iteration advances it."""
         twin = Prepared(*self._given, self.settings, known=self)
         later = deque(self._later)
         for when in times:
@@ -189,7 +189,7 @@ class Prepared:
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """Append the workloads with these keys; if a job has the same key, the workload uses the row of the job."""
+        """Append rows for the workloads with these keys, except for workloads that have the key of a job."""
         rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
@@ -202,7 +202,7 @@ class Prepared:
         return finished is None or not finished[0]
 
     def _with_queues(self, table: JobColumns) -> tuple[JobColumns, tuple[tuple[str, int], ...]]:
-        """Return the jobs to simulate and notes about missing LocalQueues, according to `missing`."""
+        """Return the jobs to simulate, and notes about missing LocalQueues, according to `missing`."""
         there = {queue.key for queue in session_of(self.base).state.store.objects.of(LocalQueue)}
         queue = table["queue"]
         absent = [code for code, name in enumerate(queue.names) if name not in there]
@@ -244,7 +244,7 @@ class Prepared:
         }
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
-        """Return the changes of all events in chronological order; an Edit applies to the objects at its time."""
+        """Return the changes of all events in chronological order; an Edit applies to the objects at its own time."""
         planned: list[tuple[int, int, Any]] = []
         for place, event in enumerate(self.settings.events):
             for at in event.moments(f"events[{place}]", last):
@@ -272,7 +272,7 @@ class Prepared:
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
     def _place_of(self, row: int) -> int:
-        """Return the index of a job in the core, which equals the row for jobs submitted later."""
+        """Return the index of a job in the core; for jobs that were submitted later, the index equals the row."""
         if self._places is None:
             self._places = np.argsort(self._order, kind="stable")
         return int(self._places[row]) if row < len(self._places) else row
@@ -333,7 +333,7 @@ class Prepared:
 
     @property
     def now(self) -> int:
-        """The current time in nanoseconds: the time of the last event, or a later time up to which it was advanced."""
+        """The current time in nanoseconds: the time of the last event or, if later, the time reached by advancing."""
         stats = self.core.stats
         return max(int(stats["now"]), int(stats["start"]), self.reached)
 
@@ -353,7 +353,7 @@ class Prepared:
         self._later.append((now, "apply", thing))
 
     def submit(self, given: Any) -> None:
-        """Add jobs; a job whose submission time has passed is submitted now."""
+        """Add jobs; a job whose submission time has already passed is submitted at the current time."""
         now = self.now
         new, notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         new = new._moved_to(np.maximum(new["submit"], now))  # noqa: SLF001 - of one room
@@ -378,7 +378,7 @@ class Prepared:
         self._later.append((now, "submit", given))
 
     def _add_names(self, new: JobColumns) -> None:
-        """Add the names of new jobs, which are checked as soon as any job has an explicit name.
+        """Add the names of new jobs; names are checked as soon as any job has an explicit name.
 
         Raises:
             DuplicateError: Another job has the same name.

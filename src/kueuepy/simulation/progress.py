@@ -26,7 +26,7 @@ class Progress(msgspec.Struct, frozen=True):
         now: The current virtual time, in seconds after the first submission.
         admitted: Number of admissions.
         evicted: Number of evictions.
-        waiting: Number of jobs that were submitted and have not finished, including running jobs.
+        waiting: Number of jobs that have been submitted and have not finished, including running jobs.
     """
 
     done: int
@@ -38,7 +38,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Teller:
-    """Reports progress to a function or a progress bar, at most ten times a second."""
+    """A reporter of progress, which calls a function or updates a progress bar at most ten times a second."""
 
     def __init__(self, progress: Any, total: int, unit: str = "jobs") -> None:
         """Choose how to report progress.
@@ -58,7 +58,7 @@ class Teller:
         """Report progress if 0.1 s have passed since the last report, or if this is the last call.
 
         Args:
-            look: A function that returns the progress.
+            look: A function that returns the current progress.
             last: Whether this is the last call.
         """
         now = time.monotonic()

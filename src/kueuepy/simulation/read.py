@@ -1,4 +1,4 @@
-"""Readers of job files: tables with named columns, and logs of real clusters."""
+"""Readers of job files: tables with named columns, and traces of real clusters."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Source:
         """Return the columns of a CSV file as text; the file is read only once.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first.
+            InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first line.
         """
         if self._csv is None:
             self._csv = csv_columns(self.text(), str(self.path))
@@ -114,7 +114,7 @@ class Source:
             what: A description of the expected content, for error messages.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or has other content.
+            InvalidSpecError: The file cannot be read, or its content has another type.
         """
         try:
             return msgspec.json.decode(self.text(), type=kind)
@@ -122,11 +122,11 @@ class Source:
             raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
 
     def beside(self, name: str) -> Source:
-        """Return another file of the same directory."""
+        """Return another file in the same directory."""
         return Source(self.path.with_name(name))
 
     def where(self, rows: NDArray[np.int64] | None = None, first: int = 2) -> Callable[[int], str]:
-        """Return a function that describes the place of a row for error messages.
+        """Return a function that describes the position of a row in the file, for error messages.
 
         Args:
             rows: The original row numbers, if only some rows were kept.
@@ -178,11 +178,11 @@ class Table:
         return name in self.columns
 
     def keep(self, mask: Any, why: str) -> Table:
-        """Return the rows for which the mask is true, with a note about the others.
+        """Return the rows for which the mask is true, with a note about the rows left out.
 
         Args:
             mask: A boolean mask with one value per row.
-            why: The reason to leave out the other rows.
+            why: The reason for leaving out the other rows, for the note.
         """
         chosen = np.asarray(mask, bool)
         if chosen.all():
@@ -205,7 +205,7 @@ class Table:
         return found
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
-        """Return a table of jobs with these columns, sorted by submission."""
+        """Return a table of jobs with these columns, sorted by submission time."""
         found = JobColumns(columns, where=self.where, notes=self.notes)
         found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - same package
         submit = found["submit"]
@@ -216,13 +216,13 @@ class LogOptions(TypedDict, total=False):
     """Options of log formats; the modules in `kueuepy.simulation.logs` document them in detail.
 
     Attributes:
-        queue: The column to use as the queue, for `acme` and `alibaba2020`; the name of the queue, for `batsim`.
+        queue: The column to use as the queue (`acme`, `alibaba2020`), or the name of the queue (`batsim`).
         tasks: The path of the task table, for `alibaba2020`.
-        share: Whether to keep fractions of a GPU, for `alibaba2020` and `alibaba2023`.
+        share: Whether to keep fractional GPUs, for `alibaba2020` and `alibaba2023`.
         pending: How to treat pods that never ran, for `alibaba2023`.
         unfinished: How to treat instances without a start or an end, for `alibaba2025`.
         instances: The path of the instance table, for `borg2019`.
-        machine: The cores and the bytes of memory of a whole machine, for `borg2019`.
+        machine: The number of cores and the bytes of memory of a whole machine, for `borg2019`.
         cpu_jobs: Whether to keep jobs without GPUs, for `helios`.
         gpu_numbers: The path of a table with the number of GPUs of each queue, for `helios`.
         per_pod: The largest number of GPUs of a pod, for `philly`.
@@ -253,12 +253,12 @@ def read(
     | --- | --- |
     | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
     | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` selects another field |
-    | `philly`, `philly-json` | Microsoft's log of 2017: the CSV extract, and the original `cluster_job_log` |
-    | `helios`, `acme` | SenseTime's log of 2020, and Shanghai AI Laboratory's log of 2023 |
-    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks of PAI's job and task tables; pods of the openb log |
+    | `philly`, `philly-json` | Microsoft's Philly trace of 2017: the CSV extract, and the original `cluster_job_log` |
+    | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 |
+    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace |
     | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
-    | `alibaba` | any of these four, detected by the header of the file |
-    | `borg2019` | collections in Google's log of 2019 |
+    | `alibaba` | any of these four traces, detected from the header of the file |
+    | `borg2019` | collections in Google's cluster trace of 2019 |
     | `batsim` | a Batsim workload with delay profiles |
 
     Rows that were left out are listed in `notes`. The modules in `kueuepy.simulation.logs` document the options of each
@@ -267,7 +267,7 @@ def read(
     Args:
         path: The file; gzip compression is detected.
         format: The format. `auto` (the default) detects it from the name of the file and, for CSV, from its header.
-        map: The names of columns in the file, by their names in `Jobs`: `{"queue": "team"}`.
+        map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
         options: Options of the format.
 
     Returns:
@@ -312,10 +312,10 @@ def read(
 
 
 def _of_alibaba(source: Source) -> str:
-    """Detect which Alibaba log a file is, by its header.
+    """Determine from the header of a file which Alibaba trace it contains.
 
     Raises:
-        InvalidSpecError: The header does not belong to a known Alibaba log.
+        InvalidSpecError: The header does not match a known Alibaba trace.
     """
     header = source.csv().keys()
     known = {log: names for log, names in _BY_HEADER.items() if log.startswith("alibaba")}
@@ -349,6 +349,6 @@ def _jsonl_columns(source: Source) -> dict[str, Any]:
 
 
 def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Convert rows to columns; a value that a row does not contain is None."""
+    """Convert rows to columns; a value is `None` if the row does not contain it."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}

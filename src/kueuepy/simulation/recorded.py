@@ -27,12 +27,12 @@ _NAMED = 5
 
 
 class PreemptionLoop(msgspec.Struct, frozen=True):
-    """A preemption loop: scheduling cycles at one point in virtual time that return to their initial state.
+    """A preemption loop: a sequence of scheduling cycles at one virtual time that returns to its initial state.
 
     Attributes:
         at: The time at which the loop was first found, in seconds after the first submission.
         period: The number of cycles in the loop.
-        times: The number of times that the loop was found.
+        times: The number of times the loop was found.
         workloads: The keys (`namespace/name`) of the workloads that the loop admits or evicts, sorted.
     """
 
@@ -57,10 +57,10 @@ class JobTable(Columns):
     | `job` | row number of the job |
     | `queue`, `cluster_queue` | LocalQueue (`namespace/name`) and ClusterQueue |
     | `priority`, `pods`, `runtime` | as in `Jobs`; `runtime` in seconds, NaN for a job that never ends |
-    | `submit`, `first_start`, `end` | time of submission, first admission and end; NaN if it did not happen |
-    | `waited`, `held` | total time without and with quota, until the end of the job or of the simulation |
+    | `submit`, `first_start`, `end` | time of submission, first admission and end; NaN if not reached |
+    | `waited`, `held` | total time without quota and total time with quota, up to the end of the job or simulation |
     | `first_wait` | time from submission to first admission; NaN without admission |
-    | `runs`, `evictions` | number of times the job got quota and lost it |
+    | `runs`, `evictions` | number of times the job got quota; number of evictions |
     | `lost`, `overhead` | lost progress; time for checkpoints, restores and pod starts |
     | `borrowed` | whether the last admission borrowed quota |
     | `promised` | whether the job fitted into the free nominal quota of its ClusterQueue at submission |
@@ -77,7 +77,7 @@ class JobTable(Columns):
     """
 
     def _column(self, name: str) -> Any:
-        """Return a column; columns of the input have times in seconds and amounts in the unit of the resource."""
+        """Return a column; columns copied from the input have times in seconds and amounts in the resource's unit."""
         return public_given(name, self._columns[name])
 
 
@@ -106,7 +106,7 @@ class DecisionsTable(Columns):
 
 
 class Amounts(Columns):
-    """A table with amounts, such as `used` and `nominal`, of the flavor and resource that each row names."""
+    """A table with amounts, such as `used` and `nominal`; each row names the flavor and resource of its amounts."""
 
     def _column(self, name: str) -> Any:
         """Return a column, with amounts in the unit of the resource."""
@@ -114,7 +114,7 @@ class Amounts(Columns):
         return own_units(column, self._columns["flavor_resource"]) if name in _AMOUNTS else column
 
     def sheets(self) -> tuple[Sheet]:
-        """Return the first rows, with amounts as Kubernetes writes them."""
+        """Return the first rows for display, with amounts as Kubernetes writes them."""
         rows = [
             [_cell(row["flavor_resource"], row[name]) if name in _AMOUNTS else shown(row[name]) for name in self.names]
             for row in exact(self).rows(MOST_ROWS)
@@ -123,7 +123,7 @@ class Amounts(Columns):
 
 
 def _cell(cell: str, amount: float) -> str:
-    """Return an amount of the core as Kubernetes writes it."""
+    """Format an internal amount as Kubernetes writes it."""
     return "unlimited" if amount >= _UNLIMITED else Quantity.format(cell.rpartition("/")[2], round(amount))
 
 
@@ -160,16 +160,16 @@ class UsageSeries(Amounts):
 
 
 class IdleTable(Amounts):
-    """Free quota that waiting jobs requested, by cohort tree, flavor and resource, with one row per change.
+    """Free quota that waiting jobs request, by cohort tree, flavor and resource, with one row per change.
 
     Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),
-    `flavor_resource` and `idle`, the smaller of the free quota and the total request of the waiting jobs.
-    Amounts are in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
+    `flavor_resource` and `idle`, which is the free quota or the total request of the waiting jobs, whichever is
+    smaller. Amounts are in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
     """
 
 
 class BlockedTable(Columns):
-    """Ratio of used to entitled quota of each ClusterQueue with waiting jobs, with one row per change.
+    """Ratio of used quota to entitled quota for each ClusterQueue with waiting jobs, with one row per change.
 
     Columns are `seconds` after the first submission, `cluster_queue` and `blocked`, which is -1 while no job waits.
     """
@@ -178,7 +178,7 @@ class BlockedTable(Columns):
 class ConsumedTable(Columns):
     """Decayed usage of each LocalQueue under admission fair sharing, with one row per change.
 
-    Columns are `seconds` after the first submission, `local_queue`, `resource` and `consumed`, in cores for cpu.
+    Columns are `seconds` after the first submission, `local_queue`, `resource` and `consumed`, in cores for CPU.
     """
 
 

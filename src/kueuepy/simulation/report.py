@@ -1,4 +1,4 @@
-"""Reports of one or several simulations as self-contained HTML files that are readable without JavaScript."""
+"""Reports of one or more simulations as self-contained HTML files, which are readable without JavaScript."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def report(
     """Write a report of one simulation, or a comparison of several, as one HTML file without external resources.
 
     The report begins with the result in words and five cards. Charts, tables of ClusterQueues, evictions and pending
-    jobs follow, then all metrics with 95 % confidence intervals, the settings, and how to repeat the simulation. A
-    comparison has the policies side by side, and lists the ClusterQueues and jobs that wait longer or less. All charts
-    and tables use the same color for the same ClusterQueue.
+    jobs follow, then all metrics with 95 % confidence intervals, the settings, and how to repeat the simulation. The
+    report of a comparison shows the policies side by side, and lists the ClusterQueues and jobs that wait longer or
+    less. All charts and tables use the same color for the same ClusterQueue.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
@@ -40,11 +40,12 @@ def report(
     >>> report(result, "/dev/null")
 
     Args:
-        results: A result of `simulate`, `compare` or `load_result`; or several results by name, which are compared.
+        results: A result of `simulate`, `compare` or `load_result`, or a mapping from names to several results, which
+            are compared.
         path: The file to write.
         title: Title of the report; by default "Simulation report" or "Policy comparison".
         command: The command that repeats the simulation, to be shown in the report. By default, the report shows the
-            call in Python.
+            Python call.
 
     Raises:
         OSError: The file cannot be written.

@@ -80,17 +80,18 @@ class Result(Recorded, Framed):
         usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageSeries`.
         consumed: Decayed usage of each LocalQueue over time under admission fair sharing; see `ConsumedTable`.
         cycles: One row per scheduling cycle; empty unless the simulation records cycles. See `CyclesTable`.
-        idle: Free quota that waiting jobs requested, by cohort tree, over time; see `IdleTable`. Recorded with the
-            usage.
-        blocked: Ratio of used to entitled quota of each ClusterQueue with waiting jobs, over time; see `BlockedTable`.
-            Recorded with the usage.
+        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. This table is recorded
+            together with the usage.
+        blocked: Ratio of used quota to entitled quota for each ClusterQueue with waiting jobs, over time; see
+            `BlockedTable`. This table is recorded together with the usage.
         loops: The preemption loops that were found.
-        not_modelled: Parts of the input that kueuepy does not model and that could change the result.
-        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
+        not_modelled: Descriptions of settings in the input that kueuepy does not model and that could change the
+            result.
+        notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
         seconds: Length of the simulation in seconds of virtual time.
         warmup: Length of the warm-up in seconds; metrics exclude it.
         settings: The arguments of the simulation; a dict if the result was loaded from files.
-        stats: Numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
+        stats: The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
         wall: The CPU time of `simulate` in seconds, under `cpu_s`.
     """
 
@@ -135,16 +136,17 @@ class Result(Recorded, Framed):
 
         Args:
             start: The beginning of the window, as a time after the first submission such as `2d` or a number of
-                seconds; the end of the warm-up by default. Only jobs submitted in the window count.
+                seconds; the end of the warm-up by default. Metrics of jobs include only the jobs submitted in the
+                window.
             end: The end of the window (exclusive); the end of the simulation by default.
-            where: A boolean mask of shape (jobs,), or a function that returns one for the table of jobs. Only these
-                jobs count. By default, all jobs count.
+            where: A boolean mask of shape (jobs,), or a function that returns a mask for the table of jobs. The metrics
+                include only these jobs. By default, they include all jobs.
             bound: The smallest runtime for the bounded slowdown, in seconds; 10 by default.
             prices: The price of one unit of a resource for one hour, by flavor, for the metric `cost`. A flavor without
                 a price has the price 0.
 
         Raises:
-            StateError: A time window needs the usage, which was not recorded.
+            StateError: A time window was requested, but the usage was not recorded.
             InvalidSpecError: `start` or `end` is not a time.
         """
         low, high = _seconds("figures: start", start), _seconds("figures: end", end)
@@ -153,7 +155,7 @@ class Result(Recorded, Framed):
 
     @cached_property
     def queues(self) -> Columns:
-        """The metrics of each ClusterQueue, one row per ClusterQueue."""
+        """The metrics of the ClusterQueues, with one row per ClusterQueue."""
         return by_queue(self)
 
     def by(self, column: str, start: Any = None, end: Any = None) -> Columns:
@@ -161,7 +163,7 @@ class Result(Recorded, Framed):
 
         Args:
             column: The name of a column of the table of jobs.
-            start: The beginning of the window; only jobs submitted in the window count. By default, the whole
+            start: The beginning of the window; only jobs submitted in the window are included. By default, the whole
                 simulation.
             end: The end of the window (exclusive); the end of the simulation by default.
 
@@ -181,7 +183,7 @@ class Result(Recorded, Framed):
         that its jobs held. The share of a ClusterQueue is divided by its fair sharing weight.
 
         Args:
-            by: The column; `cluster_queue` by default.
+            by: The name of the column; `cluster_queue` by default.
 
         Returns:
             A number between 1/n (one of n groups held all quota) and 1 (all shares are equal); `None` if no job held
@@ -196,7 +198,7 @@ class Result(Recorded, Framed):
         """Return the smallest total request among the waiting jobs of each ClusterQueue over time.
 
         Args:
-            resource: The resource; by default, the first resource of the jobs.
+            resource: The resource; by default, the first resource that the jobs request.
 
         Returns:
             Columns `seconds`, `cluster_queue` and `amount`, with one row per change. The amount is the request of all
@@ -209,7 +211,7 @@ class Result(Recorded, Framed):
         return smallest_waiting(self, resource)
 
     def compare_recorded(self) -> Columns:
-        """Return the simulated first wait of each job and the wait recorded in the log.
+        """Return the simulated first wait of each job, and the wait that the log recorded.
 
         Returns:
             Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference` (simulated minus recorded),
@@ -222,7 +224,7 @@ class Result(Recorded, Framed):
 
     @cached_property
     def waiting(self) -> tuple[Waiter, ...]:
-        """The ten jobs that have waited longest among those still waiting at the end, with an explanation of each."""
+        """The ten jobs with the longest waits among those that still wait at the end, with an explanation of each."""
         if self._run is None:
             return tuple(self._waiting)
         rows = longest_waiting(self, _LONGEST)
@@ -252,7 +254,7 @@ class Result(Recorded, Framed):
         return digest.hexdigest()
 
     def tidy(self) -> Columns:
-        """Return the metrics of the simulation and of each ClusterQueue, one value per row, for plotting libraries.
+        """Return the metrics of the simulation and of each ClusterQueue, with one value per row for plotting libraries.
 
         Returns:
             Columns `cluster_queue` (`all` for the whole simulation), `figure` (the metric), `flavor_resource` (or
@@ -261,12 +263,12 @@ class Result(Recorded, Framed):
         return tidy(self, dict(self.kpis.rows()))
 
     def to_table(self) -> Columns:
-        """Return `tidy()`; other tables are attributes, such as `jobs`, `runs`, `decisions` and `usage`."""
+        """Return the result of `tidy()`; other tables are attributes, such as `jobs`, `runs` and `usage`."""
         return self.tidy()
 
     @property
     def preemptions(self) -> Columns:
-        """The number of evictions by ClusterQueue of the victim, ClusterQueue of the preemptor, and preemption rule.
+        """The number of evictions by the victim's ClusterQueue, the preemptor's ClusterQueue, and the preemption rule.
 
         Columns are `victim`, `preemptor`, `rule`, `count`, and for each flavor and resource `lost_hours`: the progress
         lost, multiplied by the quota held, in hours. Evictions that are not preemptions have no preemptor and no rule.
@@ -288,8 +290,8 @@ class Result(Recorded, Framed):
         """Return the weighted share and the usage of each ClusterQueue at the end of the simulation.
 
         Returns:
-            The weighted shares by ClusterQueue, and the usage by ClusterQueue and `flavor/resource`, in thousandths for
-            cpu.
+            The weighted shares by ClusterQueue, and the usage by ClusterQueue and `flavor/resource`, in millicores for
+            CPU.
 
         Raises:
             StateError: The result was unpickled or loaded from files.
@@ -298,7 +300,7 @@ class Result(Recorded, Framed):
         return engine.shares(), engine.usage()
 
     def at(self, when: Any) -> Scheduler:
-        """Return the Scheduler at a time of the simulation; the simulation is repeated up to this time.
+        """Return the Scheduler at a given time in the simulation. The method repeats the simulation up to this time.
 
         Args:
             when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.
@@ -312,7 +314,7 @@ class Result(Recorded, Framed):
     def fragmentation(
         self, topology: str, sizes: Iterable[Mapping[str, QuantityText]], *, flavor: str | None = None, step: Any = None
     ) -> FragmentationSeries:
-        """Return the size of the largest jobs that fitted into a topology over time.
+        """Return the sizes of the largest jobs that fitted into a topology over time.
 
         The method repeats the simulation and measures at regular intervals.
 
@@ -334,7 +336,7 @@ class Result(Recorded, Framed):
 
     @property
     def plot(self) -> Plots:
-        """Pictures as matplotlib Axes: `result.plot.usage()` and the other pictures of `picture`."""
+        """Pictures as matplotlib Axes: `result.plot.usage()`, and a method for each other picture of `picture`."""
         return Plots(self)
 
     @spelled_out(PictureOptions)
@@ -342,9 +344,9 @@ class Result(Recorded, Framed):
         """Return a picture as SVG; no plotting library is needed.
 
         Args:
-            name: `usage` (the default), `queue`, `shares`, `consumed`, `waits`, `gantt`, `preemptions`,
-                `slowdown_by_size`, or `clusters` and `dispatch` of a fleet.
-            options: The arguments of the method of `plot` with the same name, such as
+            name: `usage` (the default), `queue`, `shares`, `consumed`, `waits`, `gantt`, `preemptions`, or
+                `slowdown_by_size`; for a fleet also `clusters` or `dispatch`.
+            options: The arguments of the `plot` method with the same name, such as
                 `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
@@ -356,16 +358,16 @@ class Result(Recorded, Framed):
     def page(
         self, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
     ) -> Page:
-        """Return a page of the simulation with a time slider: one HTML file that loads nothing.
+        """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
-        The page shows quota, usage, pending and running workloads at every moment. The tables of a result do not record
-        why a workload was pending; the page explains the workloads that are still pending at the end. Use
-        `result.at(time).explain(name)` for other moments.
+        The page shows quota, usage, pending workloads and running workloads at every moment. The tables of a result do
+        not record why a workload was pending; the page explains the workloads that are still pending at the end. For
+        other moments, use `result.at(time).explain(name)`.
 
         Args:
-            path: The file to write. Default: no file is written.
+            path: The file to write. By default, no file is written.
             title: The title of the page.
-            explained: The number of whole explanations in the page.
+            explained: The largest number of workloads for which the page contains a full explanation.
 
         Returns:
             The page, which a notebook displays.
@@ -429,16 +431,16 @@ class Result(Recorded, Framed):
             raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
 
     def _more_facts(self) -> dict[str, Any]:
-        """Return the facts that only some results have."""
+        """Return the facts that only some kinds of results have."""
         return {}
 
     def _remarks(self) -> list[str]:
-        """Return what to read before the metrics: the parts of the input that are not modelled, and the warnings."""
+        """Return the remarks to read before the metrics: the settings that are not modelled, and the warnings."""
         said = (f"not modelled: {text}" for text in self.not_modelled)
         return [*said, *(f"warning: {text}" for text in self.warnings)]
 
     def __repr__(self) -> str:
-        """Return the parts of the input that are not modelled, the warnings, and a one-line summary."""
+        """Return the settings that are not modelled, the warnings, and a one-line summary."""
         kpis = self.kpis
         finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {span_text(self.seconds)}"
         wait = f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95"
@@ -483,7 +485,7 @@ def plain(value: Any) -> Any:
 
 
 def _bytes_of(values: Any) -> tuple[bytes, ...]:
-    """Return the bytes of a column for the fingerprint; the order of unused or unsorted names does not matter."""
+    """Return the bytes of a column for the fingerprint; they do not depend on unused names or on the order of names."""
     if not isinstance(values, Categorical):
         texts = values.dtype == object
         return ("\0".join(map(str, values.tolist())).encode() if texts else values.tobytes(),)

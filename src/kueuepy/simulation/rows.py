@@ -1,4 +1,4 @@
-"""Row numbers of jobs: in the order of the core, and by name."""
+"""Row numbers of jobs, in the order of the core and by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
-    """Reorder the rows of columns for the core; a column `row` is added unless the order does not change."""
+    """Reorder the rows of columns for the core; if the order changes, a column `row` is added."""
     if not bool((order[1:] > order[:-1]).all()):
         columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
         columns = {name: column[order] for name, column in columns.items()}
@@ -26,7 +26,7 @@ def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]
 
 
 def rows_of_names(table: JobColumns) -> dict[str, int]:
-    """Return the row of each name; if namespaces share a name, the last row."""
+    """Return the row of each name; if a name occurs in several namespaces, return its last row."""
     names = table["name"].tolist() if "name" in table.names else ()
     return {str(name): row for row, name in enumerate(names)}
 

@@ -1,4 +1,4 @@
-"""The file `result.json` with the facts of a result that are not in tables; a checksum protects it."""
+"""The file `result.json`, which contains the facts of a result that are not in tables, and a checksum."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class FleetFacts(TypedDict):
 
 
 class Facts(TypedDict):
-    """The content of `result.json`, except its format and its checksum."""
+    """The content of `result.json`, except the format and the checksum."""
 
     seconds: float
     warmup: float
@@ -80,7 +80,7 @@ class Facts(TypedDict):
 
 
 def text_of_facts(facts: dict[str, Any]) -> str:
-    """Return the text of `result.json`: JSON with a checksum of its other fields."""
+    """Return the text of `result.json`: JSON with a checksum of all other fields."""
     plain = json.loads(json.dumps(facts))
     return json.dumps({"format": _FORMAT, "version": _VERSION, **plain, "checksum": _checksum(plain)}, indent=1)
 

@@ -1,4 +1,4 @@
-"""Step functions: durations of values, integrals, and means over intervals."""
+"""Step functions: durations of their values, integrals, and means over intervals."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Steps = tuple["NDArray[np.float64]", "NDArray[Any]"]
 def lengths_between(
     at: NDArray[np.float64], until: NDArray[np.float64], low: float, high: float
 ) -> NDArray[np.float64]:
-    """Return the seconds of a window that lie between pairs of times."""
+    """Return, for each pair of times, the number of seconds between the times that lie in a window."""
     found: NDArray[np.float64] = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
     return found
 
 
 class Series:
-    """All series of a table in one sorted pass: one for each pair of names in two columns.
+    """All series of a table, one for each pair of names in two columns, found with a single sort.
 
     Attributes:
         table: The table, in chronological order.
@@ -43,14 +43,14 @@ class Series:
         keys: The two names of each series.
         first: The code of the first name of each series.
         second: The code of the second name of each series.
-        at: The time of each of the rows.
+        at: The time of each row.
     """
 
     def __init__(self, table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")) -> None:
         """Sort the rows of a table.
 
         Args:
-            table: A table in chronological order, in the integers of the core.
+            table: A table in chronological order, with the integers that the core uses.
             by: The names of the two columns.
         """
         first, second = table[by[0]], table[by[1]]
@@ -69,7 +69,7 @@ class Series:
         self.at: NDArray[np.float64] = table["seconds"][order]
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the table, by position."""
+        """Return a column of the table, with one value per position."""
         found: NDArray[Any] = self.table[name][self.groups.rows]
         return found
 
@@ -103,7 +103,7 @@ class Series:
         return found
 
     def of_queues(self) -> NDArray[np.bool_]:
-        """Return a mask of the first series of each first name, for values that are equal in all its series."""
+        """Return a mask of the first series of each first name, for values that are equal in all series of the name."""
         found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
         return found
 
@@ -169,7 +169,7 @@ class Series:
         return totals
 
     def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
-        """Return the sum of one value per series for each second name, in the order of their first series."""
+        """Return the sum of one value per series for each second name; names are in the order of their first series."""
         _, places = np.unique(self.second, return_index=True)
         sums = np.bincount(self.second, weights=totals)
         return {self.keys[place][1]: float(sums[self.second[place]]) for place in sorted(places.tolist())}
@@ -207,7 +207,7 @@ def pieces(
 
 
 def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the integral of a step function up to each edge; a value applies from its time to the next one.
+    """Return the integral of a step function up to each edge; a value applies from its time to the next time.
 
     Args:
         begin: The times of the values.
@@ -244,7 +244,7 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
 
 
 def _require_few(where: str, seconds: float, step: float) -> None:
-    """Check that a table does not get too many intervals.
+    """Check that a table would not have too many intervals.
 
     Raises:
         InvalidSpecError: There are more than `MOST_STEPS`.
@@ -256,7 +256,7 @@ def _require_few(where: str, seconds: float, step: float) -> None:
 
 
 def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
-    """Return the usage of each ClusterQueue and `flavor/resource`, sampled at regular times, as columns.
+    """Return the usage of each ClusterQueue and `flavor/resource` as columns, sampled at regular times.
 
     Args:
         usage: The table of usage.

@@ -1,4 +1,4 @@
-"""Shapes: jobs with equal requests share one shape, so that the core receives codes and few Workloads."""
+"""Shapes: jobs with equal requests share one shape, so that the core receives codes and only a few Workloads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shapes_of(
     Args:
         jobs: The jobs.
         flavors: The ResourceFlavors of the cluster, for the column `flavor`.
-        gates: The feature gates of the cluster; defaults if `None`.
+        gates: The feature gates of the cluster; the defaults if `None`.
 
     Raises:
         InvalidSpecError: A shape is not a valid Workload, or node labels do not distinguish its flavor from the others.
@@ -53,19 +53,19 @@ class KnownShapes:
     """The shapes of a simulation, indexed by their content, so that equal shapes share an index."""
 
     def __init__(self, shapes: Sequence[Workload]) -> None:
-        """Add the shapes; their indices are their positions."""
+        """Add the shapes; the index of each shape is its position."""
         self._places: dict[bytes, int] = {}
         self._size = 0
         self.add(shapes)
 
     def add(self, shapes: Sequence[Workload]) -> None:
-        """Add more shapes, with the indices that follow."""
+        """Add more shapes, with the next indices."""
         for place, shape in enumerate(shapes, self._size):
             self._places.setdefault(_key(shape), place)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
-        """Return the unknown shapes without duplicates, and the indices of all shapes after adding them."""
+        """Return the new shapes without duplicates, and the indices of all given shapes once the new ones are added."""
         fresh: dict[bytes, Workload] = {}
         added: dict[bytes, int] = {}
         places = np.empty(len(shapes), np.int32)
@@ -85,7 +85,7 @@ def _key(shape: Workload) -> bytes:
 
 
 def _columns(jobs: JobColumns) -> dict[str, Any]:
-    """Return the columns that determine the shape; jobs from a template differ in the template only."""
+    """Return the columns that determine the shape; jobs from templates differ only in the template."""
     names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)
     found = {name: jobs[name] for name in names if name in jobs.names}
     return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
@@ -128,7 +128,7 @@ class _Reader:
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
     def _of_pods(self, row: int) -> tuple[Any, ...]:
-        """Return the properties of the pods of a row: number, smallest number, requests and node labels."""
+        """Return the properties of a row's pods: number, smallest number, requests and node labels."""
         jobs = self._jobs
         requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
         fewest = _value(jobs, "min_pods", row, NEVER)
@@ -160,9 +160,9 @@ def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, 
 
     Args:
         name: The name of the Workload.
-        of_queue: The LocalQueue, `namespace/name`.
-        facts: Its priority, and its limit in nanoseconds.
-        of_pods: The properties of its pods.
+        of_queue: The LocalQueue of the Workload, `namespace/name`.
+        facts: The priority of the Workload, and its maximum execution time in nanoseconds.
+        of_pods: The properties of the Workload's pods.
         gates: The feature gates.
     """
     namespace, _, queue = of_queue.partition("/")
@@ -184,7 +184,7 @@ def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, 
 def _pod_set(
     count: int, fewest: int | None, requests: tuple[tuple[str, int], ...], selector: tuple[tuple[str, str], ...] | None
 ) -> PodSet:
-    """Return a pod set; requests are in thousandths for cpu."""
+    """Return a pod set; CPU requests are in millicores."""
     amounts = {name: f"{amount}m" if name == "cpu" else amount for name, amount in requests}
     return PodSet.of(
         count=count, requests=amounts, min_count=fewest, node_selector=None if selector is None else dict(selector)

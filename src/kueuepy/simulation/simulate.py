@@ -53,7 +53,7 @@ _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 @checked_methods
 class Simulation:
-    """A simulation that runs step by step; `simulate` runs one to its end.
+    """A simulation that runs step by step; `simulate` runs a simulation to its end.
 
     Only one thread at a time may use a Simulation. A method raises `StateError` while another thread runs a method of
     the same object. Threads that each work on their own `fork` do not affect each other. `copy.copy` and
@@ -87,7 +87,7 @@ class Simulation:
         on_loop: OnLoop = "hold",
         missing: Missing = "error",
     ) -> None:
-        """Prepare a simulation; no virtual time passes yet.
+        """Prepare a simulation without advancing the virtual time.
 
         Args:
             cluster: The cluster, Scheduler or Fleet; see `simulate`.
@@ -100,7 +100,7 @@ class Simulation:
             warmup: Length of the warm-up after the first submission. Metrics exclude it.
             seed: Seed of the random number generator for delays.
             record: The tables to record.
-            on_loop: The response to a preemption loop: `hold`, `stop` or `raise`.
+            on_loop: How to respond to a preemption loop: `hold`, `stop` or `raise`.
             missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
 
         Raises:
@@ -125,7 +125,7 @@ class Simulation:
 
     @property
     def settings(self) -> Settings:
-        """The arguments of the simulation, except the cluster and the jobs."""
+        """The arguments of the simulation other than the cluster and the jobs."""
         return self._run.settings
 
     @property
@@ -201,10 +201,10 @@ class Simulation:
         """Apply a change at the current virtual time; the next step takes it into account.
 
         Args:
-            thing: A Kueue object to create or replace, an `Edit`, or a `Delete`, `Finish`, `Evict` or `Priority`.
+            thing: A Kueue object to create or replace, or an `Edit`, `Delete`, `Finish`, `Evict` or `Priority`.
 
         Raises:
-            InvalidSpecError: `thing` has another type, or the object is invalid.
+            InvalidSpecError: `thing` has an unsupported type, or the object is invalid.
             NotFoundError: `thing` names a job that does not exist, or an `Edit` matches no object.
         """
         self._run.apply(thing)
@@ -266,7 +266,7 @@ class Simulation:
         return self.fork()
 
     def __reduce__(self) -> Never:
-        """Refuse to be pickled.
+        """Reject pickling.
 
         Raises:
             UnsupportedError: Always; a Simulation cannot be pickled.
@@ -320,9 +320,9 @@ def simulate(
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
-    Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At any time, jobs
-    finish first; then changes and answers of admission checks take effect, and then jobs arrive. Scheduling cycles
-    follow until a cycle changes nothing. The same input always gives an identical result.
+    Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At each point in
+    time, jobs finish first. Then changes and state changes of admission checks take effect, and then jobs arrive.
+    Scheduling cycles follow until a cycle changes nothing. The same input always gives an identical result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
@@ -332,25 +332,27 @@ def simulate(
 
     Args:
         cluster: A Cluster, a Scheduler or a `Fleet`. A given Scheduler is not changed: the simulation continues from a
-            copy with its workloads. To give the remaining runtime of such a workload, pass a job with the same name and
-            the same namespace (that of its LocalQueue); the job is not submitted again. A workload without such a job
-            never finishes.
+            copy with its workloads. To specify the remaining runtime of such a workload, pass a job with the same name
+            and namespace (the namespace of the LocalQueue). The job is not submitted again. A workload without such a
+            job never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: The cost of an eviction. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
             may be dicts by cluster (`manager` or the name of a worker).
-        until: Stop the simulation at this time after the first submission; by default, when no event is left.
-        warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude jobs submitted in it.
+        until: Stop the simulation at this time after the first submission. By default, the simulation stops when no
+            event is left.
+        warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude jobs submitted during
+            the warm-up.
         seed: Seed of the random number generator for delays; 0 by default.
         record: The tables to record.
-        on_loop: The response to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
-            until another event occurs there, `stop` ends the simulation, and `raise` raises LoopError.
+        on_loop: How to respond to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
+            until another event occurs in the tree, `stop` ends the simulation, and `raise` raises LoopError.
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
             is installed. `None` (the default) shows one in a notebook or terminal only, and `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
-        censored: How to complete the runtimes of jobs that had not finished; see `Jobs.complete`.
+        censored: How to estimate the full runtimes of jobs that had not finished; see `Jobs.complete`.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, a `FleetResult`.

@@ -1,4 +1,4 @@
-"""Parsers of time spans and timestamps: numbers of seconds, Go durations, days and weeks, Slurm's form, datetimes."""
+"""Parsers of time spans and timestamps: seconds, Go durations, days and weeks, Slurm's notation, and datetimes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIXTY = 60
 
 
 def parse_span(value: Any) -> int | None:
-    """Return a time span in nanoseconds, or `None` if the value is not a time span.
+    """Convert a time span to nanoseconds; return `None` if the value is not a time span.
 
     The function accepts numbers of seconds, `1h30m`, `7d`, Slurm's `01:00:00` and `1-00:00:00`, and timedeltas. The
     result may be negative, or exceed 64 bits.
@@ -79,12 +79,12 @@ def _span_of_text(given: str) -> int | None:
 
 
 def _seconds(text: str) -> float | None:
-    """Return a text as a number; `nan`, `inf` and non-ASCII digits are not accepted."""
+    """Convert a string to a number; `nan`, `inf` and non-ASCII digits are not accepted."""
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def _clock_span(text: str) -> int | None:
-    """Return the nanoseconds of Slurm's `[days-]hours[:minutes[:seconds]]` or pandas' `1 days 02:00:00`."""
+    """Convert Slurm's `[days-]hours[:minutes[:seconds]]` or pandas' `1 days 02:00:00` to nanoseconds."""
     found = _SLURM.fullmatch(text)
     if found is not None:
         days, *own = found.group(1), *(found.group(2, 3, 4) if found.group(1) else found.group(5, 6, 7))
@@ -102,10 +102,10 @@ def _clock_span(text: str) -> int | None:
 
 
 def parse_moment(value: Any) -> int | None:
-    """Return a timestamp in nanoseconds since the epoch, or `None` if the value is not a timestamp.
+    """Convert a timestamp to nanoseconds since the epoch; return `None` if the value is not a timestamp.
 
-    The function accepts RFC 3339, ISO 8601 without a zone (read as UTC), datetimes, and any value that `parse_span`
-    accepts.
+    The function accepts RFC 3339 times, ISO 8601 times without a time zone (read as UTC), datetimes, and any value that
+    `parse_span` accepts.
     """
     try:
         if isinstance(value, datetime):
@@ -127,7 +127,7 @@ def parse_moment(value: Any) -> int | None:
 
 
 def _datetime_ns(value: datetime) -> int:
-    """Return a datetime in nanoseconds; for a pandas Timestamp beyond 64 bits, the beginning of its day."""
+    """Convert a datetime to nanoseconds; for a pandas Timestamp beyond 64 bits, return the beginning of its day."""
     try:
         return datetime_ns(value)
     except OverflowError:
@@ -153,8 +153,9 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
     """Convert datetimes or timedeltas of any unit to nanoseconds without overflow.
 
     Returns:
-        Nanoseconds as int64, and a mask of the rows that fit into int64. NaT becomes 0 and is in the mask. Timedeltas
-        in months, years or without a unit are not a number of nanoseconds, so the mask excludes these rows.
+        Nanoseconds as int64, and a mask of the rows that fit into int64. NaT becomes 0, and the mask is true for it.
+        Timedeltas in months or years, or without a unit, have no fixed length in nanoseconds, so the mask is false for
+        these rows.
     """
     kind, absent = values.dtype.kind, np.isnat(values)
     unit, step = np.datetime_data(values.dtype)
@@ -175,17 +176,17 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
 
 
 def _steps(unit: str, step: int) -> int:
-    """Return the largest number of steps of a NumPy unit that fits into 64-bit nanoseconds."""
+    """Return the largest number of steps of a NumPy unit whose nanoseconds fit into 64 bits."""
     return LONGEST // max(1, int(np.array(1, f"m8[{unit}]").astype("m8[ns]").view(np.int64)) * step)
 
 
 def span(where: str, value: Any, most: float = LONGEST) -> int:
-    """Return an argument as a time span in nanoseconds.
+    """Convert an argument that is a time span to nanoseconds.
 
     Args:
         where: The name of the argument, for error messages.
         value: The argument.
-        most: The largest value, in nanoseconds; by default the largest 64-bit number, about 292 years.
+        most: The largest value allowed, in nanoseconds; by default the largest 64-bit number, about 292 years.
 
     Raises:
         InvalidSpecError: The value is not a time span, is negative, or exceeds `most`.
@@ -202,7 +203,7 @@ def span(where: str, value: Any, most: float = LONGEST) -> int:
 
 
 def shown(value: object) -> str:
-    """Return a value for an error message, shortened; a number with too many digits is described."""
+    """Return a shortened form of a value for an error message; a number with too many digits is only described."""
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # Python limits the number of digits that repr() prints

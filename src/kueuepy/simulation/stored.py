@@ -1,4 +1,4 @@
-"""Loading of results that `Result.save` wrote."""
+"""Loading of results that were saved with `Result.save`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @checked
 def load_result(directory: str | os.PathLike[str]) -> Result:
-    """Load a result that `Result.save` wrote.
+    """Load a result that was saved with `Result.save`.
 
     >>> from tempfile import TemporaryDirectory
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate

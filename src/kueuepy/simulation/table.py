@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.manifest.text.sources import is_live
-from kueuepy.simulation import generate, items, load, lublin
+from kueuepy.simulation import items, load
 from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column
+from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.observed import of_observed
 from kueuepy.simulation.read import LogOptions, read
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from kueuepy.cluster import Cluster
-    from kueuepy.simulation.distributions import Distribution
     from kueuepy.tables import Columns
 
 
@@ -32,12 +31,12 @@ _WORKLOADS = (".yaml", ".yml", ".json")
 
 
 def _has_workloads(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a manifest, a recording or a running cluster rather than a table of jobs."""
+    """Return whether a path names a manifest, a recording or a running cluster rather than a table of jobs."""
     return is_live(path) or str(path).endswith(_WORKLOADS)
 
 
 @checked_methods
-class Jobs(JobColumns):
+class Jobs(GeneratedJobs):
     """A table of jobs; an immutable value.
 
     | column | meaning | default |
@@ -46,14 +45,14 @@ class Jobs(JobColumns):
     | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
     | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
     | `submit` | submission time: `datetime64[ns]` in UTC if the input has dates, otherwise seconds | see below |
-    | `runtime` | runtime in seconds if the job is not evicted; infinite: the job never ends | see below |
+    | `runtime` | runtime in seconds without evictions; infinite: the job never ends | see below |
     | `pods` | number of pods | 1 |
     | `min_pods` | smallest number of pods that may be admitted (partial admission); -1: all pods or none | -1 |
     | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
     | `cpu`, `memory`, any name with a `/` | request of each pod, in cores, bytes or devices | 0 |
     | `priority` | priority of the Workload | 0 |
     | `flavor` | the only flavor that the job may use | any flavor |
-    | `limit` | `maximumExecutionTimeSeconds`, in seconds; infinite: no limit | infinite |
+    | `limit` | maximum execution time (`maximumExecutionTimeSeconds`); infinite: no limit | infinite |
     | `every`, `cost`, `restore`, `grace` | the job's own `RunModel`, in seconds; NaN: value of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
     | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
@@ -62,26 +61,26 @@ class Jobs(JobColumns):
     | any other | available for grouping in `Result.by` | |
 
     The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
-    runtime, the job never ends and a note reports this, but `read` leaves the row out.
+    runtime, the job never ends, and a note reports this. `read` leaves out such rows instead.
 
-    `of` and `simulate` require neither column in rows and DataFrames. Without `submit`, a job is submitted at the
+    `of` and `simulate` accept rows and DataFrames without these columns. Without `submit`, a job is submitted at the
     start. Without `runtime`, a job never ends. Manifests and Workloads have neither column; see `from_manifests`.
 
-    The constructor also accepts other units. Times can be numbers of seconds, texts (`1h30m`, `7d`, Slurm's
-    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities; numbers of
-    cpu are cores. `gpu` is an alias of `nvidia.com/gpu`, `mem` of `memory`, `duration` of `runtime` and `local_queue`
-    of `queue`. The latest time is 2262-04-11T23:47:16Z.
+    The constructor also accepts other units. Times can be numbers of seconds, strings (`1h30m`, `7d`, Slurm's
+    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities. For `cpu`,
+    numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration` for `runtime` and
+    `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
     >>> jobs["runtime"].tolist(), jobs["nvidia.com/gpu"].tolist(), jobs.span
     ([3600.0, 90.0], [1, 8], 60.0)
 
     Attributes:
-        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
-        header: The description of a log in its file, such as the comments of an SWF file.
+        notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
+        header: The description that the file of a log contains, such as the comments in an SWF file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
             this tuple, or -1.
-        quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
+        quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
     __slots__ = ("_read",)
@@ -89,22 +88,13 @@ class Jobs(JobColumns):
     _read: dict[str, Any]
 
     def _column(self, name: str) -> Any:
-        """Return a column in public units, which is converted once."""
+        """Return a column in public units; the conversion takes place only once."""
         if not hasattr(self, "_read"):
             self._read = {}
         known = self._read
         if name not in known:
             known[name] = public_column(name, self._columns)
         return known[name]
-
-    @classmethod
-    def _like(cls, table: JobColumns) -> Self:
-        """Return the columns of another table as Jobs."""
-        if isinstance(table, cls):
-            return table
-        found = cls.__new__(cls)
-        found._hold(table._columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - of one room
-        return found
 
     @classmethod
     @spelled_out(LogOptions)
@@ -115,20 +105,21 @@ class Jobs(JobColumns):
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
         **options: Unpack[LogOptions],
     ) -> Self:
-        """Read jobs from a file: CSV, Parquet, JSON lines, a log of a real cluster, or Workloads with their status.
+        """Read jobs from a file: CSV, Parquet, JSON lines, a trace of a real cluster, or Workloads with their status.
 
-        `kueuepy.simulation.read.read` lists the formats and their options. The format `workloads`, which YAML and JSON
-        files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have, is that of `from_workloads`.
+        `kueuepy.simulation.read.read` lists the formats and their options. YAML and JSON files, recordings
+        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads` and are read as by
+        `from_workloads`.
 
         Args:
             path: The file; gzip compression of logs is detected.
             format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects it from the name and
                 the header of the file.
-            map: The names of columns in the file, by their names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
             options: Options of the format.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or a row is invalid; the message names file and line.
+            InvalidSpecError: The file cannot be read, or a row is invalid; the message names the file and the line.
             UnsupportedError: The format needs a library that is not installed.
         """
         if format == "workloads" or (format == "auto" and _has_workloads(path)):
@@ -140,18 +131,18 @@ class Jobs(JobColumns):
 
     @classmethod
     def from_workloads(cls, source: Any, *, user: str | None = None) -> Self:
-        """Create jobs from the Workloads of a cluster, as they really ran.
+        """Create jobs from the Workloads of a cluster, as they ran on the cluster.
 
         A finished Workload has the runtime of its last run, from its admission to its end. For a Workload that has not
-        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` ask
-        what to do with these jobs. A Workload that finished without an admission is left out, with a note. Besides the
-        columns of `Jobs`, the table has:
+        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` have
+        arguments that specify how to treat these jobs. A Workload that finished without an admission is left out, with
+        a note. Besides the columns of `Jobs`, the table has:
 
         | column | meaning |
         | --- | --- |
         | `recorded_start` | time of the last admission |
-        | `recorded_wait` | seconds from the creation to the last admission, without earlier runs |
-        | `past_runtime` | seconds that earlier runs lasted before an eviction (`accumulatedPastExecutionTimeSeconds`) |
+        | `recorded_wait` | seconds from the creation to the last admission, excluding earlier runs |
+        | `past_runtime` | total seconds of runs that ended with an eviction (`accumulatedPastExecutionTimeSeconds`) |
         | `evictions`, `evictions REASON` | number of evictions, in total and by reason (`schedulingStats`) |
         | `finish_reason` | reason of the Finished condition, `Deleted`, or `Deactivated`; empty while unfinished |
         | `job`, `user` | kind and name of the job; the value of the label `user` |
@@ -159,7 +150,8 @@ class Jobs(JobColumns):
         Args:
             source: A dump, `cluster:CONTEXT`, a recording (`history.db`), a Cluster, or a list of Workloads or
                 manifests. A recording also contains Workloads that have been deleted.
-            user: The label that names the user of a Workload. A recording has the users of `kueuepy record --users`.
+            user: The label that contains the user of a Workload. A recording contains the users if it was made with
+                `kueuepy record --users`.
 
         Raises:
             InvalidSpecError: The source contains no Workload.
@@ -175,16 +167,17 @@ class Jobs(JobColumns):
         return found
 
     def complete(self, how: Any, seed: int = 0) -> Self:
-        """Return the jobs with complete runtimes: none is `censored`.
+        """Return the jobs with estimates of the full runtimes of unfinished jobs; no job in the result is `censored`.
 
         Args:
-            how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponential time to
-                what they have run so far; its mean is estimated for each queue from finished and unfinished jobs. For a
-                distribution, such as `kueuepy.sim.LogNormal`, runtimes are drawn that exceed what was observed.
+            how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponentially
+                distributed time to the runtime of each unfinished job so far; the mean is estimated for each queue from
+                finished and unfinished jobs. With a distribution, such as `kueuepy.sim.LogNormal`, the runtimes of
+                unfinished jobs are drawn from it so that they exceed the observed runtimes.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
-            InvalidSpecError: `how` is something else, or no job has finished and `how` is `exponential`.
+            InvalidSpecError: `how` has another value, or `how` is `exponential` and no job has finished.
         """
         return self._like(completed(self.exact(), how, seed))
 
@@ -196,7 +189,7 @@ class Jobs(JobColumns):
 
         Args:
             frame: The DataFrame; a polars LazyFrame is collected.
-            map: The names of columns in the DataFrame, by their names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the DataFrame, by the corresponding names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
@@ -218,7 +211,7 @@ class Jobs(JobColumns):
 
         Args:
             table: The table.
-            map: The names of columns in the table, by their names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the table, by the corresponding names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
@@ -231,7 +224,8 @@ class Jobs(JobColumns):
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
         """Create jobs from manifests of jobs and Workloads, in their order.
 
-        Workloads may have several pod sets. A job is submitted at its creation time, or at the start if it has none.
+        Workloads may have several pod sets. A job is submitted at its creation time; without a creation time, the job
+        is submitted at the start.
 
         Args:
             manifests: The result of `kueuepy.load`, or a list of jobs and Workloads.
@@ -258,171 +252,26 @@ class Jobs(JobColumns):
 
     @classmethod
     def concat(cls, tables: Sequence[JobColumns]) -> Self:
-        """Concatenate tables; a table without a column gets the default value of the column.
+        """Concatenate tables; if a table lacks a column, its rows get the default value of the column.
 
         Args:
             tables: The tables, in order.
 
         Raises:
-            InvalidSpecError: A column contains numbers in one table and texts in another.
+            InvalidSpecError: A column contains numbers in one table and strings in another table.
         """
         return cls._like(items.concat(tables))
-
-    @classmethod
-    def poisson(
-        cls,
-        queue: str,
-        rate: float | str,
-        runtime: Distribution | Any,
-        requests: Mapping[str, Any],
-        *,
-        n: int | None = None,
-        days: float | None = None,
-        seed: int = 0,
-        **columns: Any,
-    ) -> Self:
-        """Generate the arrivals of a Poisson process.
-
-        >>> Jobs.poisson("team", "30/h", "1h", {"gpu": 1}, n=100, seed=1)
-        <Jobs: 100 jobs of 1 queue in 0.139 days>
-
-        Args:
-            queue: The LocalQueue.
-            rate: The arrival rate: jobs per second, or a text such as `30/h`.
-            runtime: A distribution of runtimes, or one runtime for all jobs.
-            requests: The request of each pod, by resource.
-            n: The number of jobs; exactly one of `n` and `days` must be set.
-            days: The length of the process, in days.
-            seed: Seed of the random number generator; 0 by default.
-            columns: Values for other columns, such as `priority=100`.
-
-        Raises:
-            InvalidSpecError: The rate is invalid, or neither or both of `n` and `days` are set.
-        """
-        found = generate.poisson(queue, rate, runtime, requests, n=n, days=days, seed=seed, **columns)
-        return cls._like(found)
-
-    @classmethod
-    def bursts(
-        cls,
-        queue: str,
-        rate: float | str,
-        size: int,
-        runtime: Distribution | Any,
-        requests: Mapping[str, Any],
-        *,
-        n: int,
-        seed: int = 0,
-        **columns: Any,
-    ) -> Self:
-        """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
-
-        Args:
-            queue: The LocalQueue.
-            rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
-            size: The number of jobs in a batch.
-            runtime: A distribution of runtimes, or one runtime for all jobs.
-            requests: The request of each pod, by resource.
-            n: The number of batches.
-            seed: Seed of the random number generator; 0 by default.
-            columns: Values for other columns, such as `priority=100`.
-
-        Raises:
-            InvalidSpecError: The rate is invalid.
-        """
-        return cls._like(generate.bursts(queue, rate, size, runtime, requests, n=n, seed=seed, **columns))
-
-    @classmethod
-    def diurnal(
-        cls,
-        queue: str,
-        rate: float | str,
-        runtime: Distribution | Any,
-        requests: Mapping[str, Any],
-        *,
-        days: float,
-        peak: str = "14:00",
-        ratio: float = 3,
-        seed: int = 0,
-        **columns: Any,
-    ) -> Self:
-        """Generate the arrivals of a Poisson process whose rate changes with the time of day.
-
-        Args:
-            queue: The LocalQueue.
-            rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
-            runtime: A distribution of runtimes, or one runtime for all jobs.
-            requests: The request of each pod, by resource.
-            days: The length of the process, in days.
-            peak: The time of day with the highest rate; `14:00` by default.
-            ratio: The highest rate divided by the lowest; 3 by default.
-            seed: Seed of the random number generator; 0 by default.
-            columns: Values for other columns, such as `priority=100`.
-
-        Raises:
-            InvalidSpecError: The rate, `peak` or `ratio` is invalid.
-        """
-        day = partial(generate.diurnal, days=days, peak=peak, ratio=ratio, seed=seed)
-        return cls._like(day(queue, rate, runtime, requests, **columns))
-
-    @classmethod
-    def gpu_mix(
-        cls,
-        seed: int = 0,
-        days: float = 7,
-        gpus: int = 400,
-        *,
-        load: float = 0.9,
-        queues: Sequence[str] = ("jobs",),
-    ) -> Self:
-        """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
-
-        Args:
-            seed: Seed of the random number generator; 0 by default.
-            days: The length of the log, in days; 7 by default.
-            gpus: The number of GPUs of the cluster; 400 by default.
-            load: The mean fraction of the GPUs in use; 0.9 by default.
-            queues: The names of the LocalQueues.
-        """
-        return cls._like(generate.gpu_mix(seed=seed, days=days, gpus=gpus, load=load, queues=queues))
-
-    @classmethod
-    def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:
-        """Generate parallel jobs of a supercomputer with the workload model of Lublin and Feitelson.
-
-        Args:
-            seed: Seed of the random number generator; 0 by default.
-            n: The number of jobs, at least 1; 1000 by default.
-            processors: The number of processors of the machine, at least 2; 128 by default.
-            queue: The LocalQueue; `jobs` by default.
-
-        Raises:
-            InvalidSpecError: `n` or `processors` is too small.
-        """
-        return cls._like(lublin.lublin(seed, n, processors, queue))
-
-    @classmethod
-    def profile(cls, path: str) -> Self:
-        """Read the workloads of a generator file of Kueue's scheduler performance test; `kind` is their class.
-
-        Args:
-            path: The generator file, such as `test/performance/scheduler/configs/baseline/generator.yaml`.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or is not a generator file.
-        """
-        return cls._like(generate.profile(path))
 
     def describe(self, cluster: Cluster | None = None) -> Columns:
         """Return the number of jobs and the mean load of each queue.
 
         Args:
-            cluster: A cluster whose nominal quotas to compare with; optional.
+            cluster: A cluster with whose nominal quotas to compare the load; optional.
 
         Returns:
             One row per queue, with columns `queue`, `jobs`, `part` (fraction of all jobs), and for each resource `mean`
-            (the mean amount in use if no job waits; cores for cpu). With a cluster, also `load`: the mean divided by
-            the nominal quota of the ClusterQueue.
+            (the mean amount in use if no job waited; cores for CPU). With a cluster, a column `load` contains the mean
+            divided by the nominal quota of the ClusterQueue.
         """
         return load.describe(self.exact(), cluster)
 

@@ -1,4 +1,4 @@
-"""Columns of texts in Arrow's memory, which are converted without a Python object for each row."""
+"""Columns of strings in Arrow's memory, which are converted without creating a Python object for each row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEYOND_PYTHON = ("x", "X", "(")
 
 
 class Texts:
-    """A column of texts that Arrow holds."""
+    """A column of strings in Arrow's memory."""
 
     dtype = np.dtype(object)
     ndim = 1
@@ -27,7 +27,7 @@ class Texts:
         """Store the column.
 
         Args:
-            column: A pyarrow Array of texts without nulls.
+            column: A pyarrow Array of strings without nulls.
         """
         self._column = column
         self._compute: Any = import_module("pyarrow.compute")
@@ -37,27 +37,28 @@ class Texts:
         return len(self._column)
 
     def __getitem__(self, rows: NDArray[Any]) -> Texts:
-        """Return the rows of a mask, or with these row numbers."""
+        """Return the rows that a mask or an array of row numbers selects."""
         chosen = np.asarray(rows)
         return Texts(self._column.take(np.flatnonzero(chosen) if chosen.dtype == bool else chosen))
 
     @cached_property
     def objects(self) -> NDArray[Any]:
-        """The texts of Python."""
+        """The column as Python strings."""
         found: NDArray[Any] = self._column.to_numpy(zero_copy_only=False)
         return found
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """A mask of the rows without a text."""
+        """A mask of the rows that contain an empty string."""
         found: NDArray[np.bool_] = self._compute.equal(self._column, "").to_numpy(zero_copy_only=False)
         return found
 
     @cached_property
     def numbers(self) -> NDArray[Any] | None:
-        """The texts as numbers, with NaN for an empty one; `None` if Arrow does not read all of them.
+        """The strings as numbers, with NaN for an empty string; `None` if Arrow cannot convert all of them.
 
-        Arrow reads the usual forms of numbers. Python also reads `+5`, `1_000` and spaces around a number.
+        Arrow accepts only the usual notations of numbers, whereas Python also accepts `+5`, `1_000` and surrounding
+        spaces.
         """
         compute, texts = self._compute, self._column
         first = self.first_number
@@ -76,7 +77,7 @@ class Texts:
 
     @cached_property
     def first_number(self) -> float | int | None:
-        """The first text as a number; 0 if there are no texts, `None` if it is not a number."""
+        """The first nonempty string as a number; 0 if all strings are empty, `None` if it is not a number."""
         there = np.flatnonzero(~self.missing)
         text = self._column[int(there[0])].as_py() if len(there) else "0"
         for read in (int, float):
@@ -86,10 +87,10 @@ class Texts:
         return None
 
     def are_of_length(self, length: int) -> bool:
-        """Return whether all texts have this number of characters."""
+        """Return whether all strings have this number of characters."""
         return bool(self._compute.all(self._compute.equal(self._compute.utf8_length(self._column), length)).as_py())
 
     def codes(self) -> tuple[NDArray[np.int32], list[str]]:
-        """Return the code of each row, and the different texts in the order of their first occurrence."""
+        """Return the code of each row, and the distinct strings in the order of their first occurrence."""
         found = self._column.dictionary_encode()
         return found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()

@@ -1,4 +1,4 @@
-"""Conversion of input columns to the arrays of a table of jobs: nanoseconds, integer amounts and coded names."""
+"""Conversion of input columns to the arrays of a table of jobs: nanoseconds, integer amounts and encoded names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Column:
 
     @property
     def values(self) -> Any:
-        """The values as an array, or as names with codes."""
+        """The values as an array, or as encoded names."""
         return self.given.objects if isinstance(self.given, Texts) else self.given
 
     def missing(self) -> NDArray[np.bool_]:
@@ -74,25 +74,25 @@ class Column:
         return found
 
     def error(self, row: int, value: object, allowed: str) -> InvalidSpecError:
-        """Return the error for one row."""
+        """Return the error to raise for one row."""
         return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown(value)}; {allowed}')
 
     def refuse(self, bad: NDArray[np.bool_], allowed: str) -> None:
-        """Raise an error for the first row that is not allowed, if there is one.
+        """Raise an error if any row has a value that is not allowed.
 
         Args:
-            bad: A mask of the rows that are not allowed.
+            bad: A mask of the rows whose values are not allowed.
             allowed: A description of the allowed values, for the error message.
 
         Raises:
-            InvalidSpecError: A row is not allowed.
+            InvalidSpecError: The value in a row is not allowed; the message names the first such row.
         """
         if bad.any():
             row = int(bad.argmax())
             raise self.error(row, self.values[row], allowed)
 
     def spans(self, *, never: bool = False) -> Ints:
-        """Return time spans in nanoseconds; numbers are seconds, and a missing or infinite value is -1.
+        """Return time spans in nanoseconds; numbers are read as seconds, and a missing or infinite value becomes -1.
 
         Args:
             never: Whether -1 is allowed and means that the job never ends.
@@ -104,13 +104,15 @@ class Column:
         return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
 
     def times(self, *, unknown: bool = False) -> Ints:
-        """Return times in nanoseconds since the epoch or another origin; numbers are seconds, a missing value is -1.
+        """Return times in nanoseconds since the epoch or another origin.
+
+        Numbers are seconds, and missing values become -1.
 
         If some timestamps have a time zone and others have none, timestamps without a time zone are read as UTC, with a
         note.
 
         Args:
-            unknown: Whether -1 and infinity count as missing; logs in the Standard Workload Format contain -1.
+            unknown: Whether -1 and infinity are treated as missing; logs in the Standard Workload Format contain -1.
 
         Raises:
             InvalidSpecError: A value is not a time, is negative, or is too large.
@@ -190,7 +192,7 @@ class Column:
             most: The largest value allowed.
 
         Raises:
-            InvalidSpecError: A value is not an integer, or is out of bounds.
+            InvalidSpecError: A value is not an integer, or is out of range.
         """
         allowed = f"it must be a whole number from {least} to {most}"
         numbers, absent = self._numbers(allowed)
@@ -201,7 +203,7 @@ class Column:
         return np.where(absent, missing, np.where(absent, 0, numbers)).astype(np.int64)
 
     def number(self, allowed: str = "it must be a number") -> NDArray[np.float64]:
-        """Return numbers of at least 0; a missing value is 0.
+        """Return numbers of at least 0; a missing value becomes 0.
 
         Args:
             allowed: A description of the allowed values, for the error message.
@@ -229,7 +231,7 @@ class Column:
         return values, _is_nan(values)
 
     def amounts(self, resource: str) -> tuple[Ints, int]:
-        """Return the request of each pod, in thousandths for cpu, and the number of rows without a value.
+        """Return the request of each pod (CPU in millicores), and the number of rows without a value.
 
         A row without a value requests nothing.
 
@@ -251,13 +253,13 @@ class Column:
         return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found, int(absent.sum())
 
     def _quantities(self, resource: str) -> tuple[Ints, int]:
-        """Return the same as `amounts` for texts such as `4Gi`."""
+        """Return the result of `amounts` for strings such as `4Gi`."""
         parse = Quantities(resource)
         found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
         return found, int(self.missing().sum())
 
     def names(self) -> Categorical:
-        """Return texts as codes, numbered in the order of their first occurrence; a missing value has the code -1."""
+        """Encode strings as codes, numbered in the order of first occurrence; a missing value has the code -1."""
         if isinstance(self.given, Categorical):
             return self.given
         if isinstance(self.given, Texts):
@@ -280,7 +282,7 @@ class Column:
         return Categorical(codes, list(known))
 
     def kept(self) -> NDArray[Any] | Categorical:
-        """Return the values of a user-defined column: numbers unchanged, everything else as codes of names."""
+        """Return the values of a user-defined column: numbers unchanged, all other values as encoded names."""
         values: Any = self.given
         if isinstance(values, Categorical) or values.dtype.kind in "iufbmM":
             return cast("NDArray[Any] | Categorical", values)
@@ -306,7 +308,7 @@ class Quantities:
 
 
 def raw(values: Any) -> NDArray[Any] | Categorical | Texts:
-    """Return an array, names with codes, or texts of Arrow, from a list, an array or a DataFrame column."""
+    """Convert a list, an array or a DataFrame column to an array, encoded names, or strings in Arrow's memory."""
     if isinstance(values, Categorical | Texts):
         return values
     codes = getattr(getattr(values, "cat", None), "codes", None)
@@ -327,7 +329,7 @@ def raw(values: Any) -> NDArray[Any] | Categorical | Texts:
 
 
 def _without(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the values with `None` for missing ones, because comparisons with pandas' NA return NA."""
+    """Return the values with `None` for missing values, because comparisons with pandas' NA return NA."""
     found = np.array(values, object)
     found[absent] = None
     return found
@@ -344,7 +346,7 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell is empty: `None`, an empty text, NaN, NaT or NA."""
+    """Return whether a cell is empty: `None`, an empty string, NaN, NaT or NA."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if value is None or (isinstance(value, str) and not value):
@@ -367,7 +369,7 @@ def _is_text(values: Any) -> bool:
 
 
 def _parsed(value: Any, parse: Callable[[Any], int | None], *, never: bool) -> int | None:
-    """Parse a value. If `never` is true, -1 s and an infinite number become -1."""
+    """Parse a value. If `never` is true, -1 s and infinity become -1."""
     if never and value == math.inf:
         return -1
     found = parse(value)
@@ -387,7 +389,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a name; 3.0 becomes `3`."""
+    """Convert a value to a name; 3.0 becomes `3`."""
     if isinstance(value, str):
         return value
     try:
@@ -409,7 +411,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _by_text(values: Any) -> NDArray[Any] | None:
-    """Return texts as numbers, or `None` if any text is neither a number nor empty."""
+    """Convert strings to numbers; return `None` if any string is neither a number nor empty."""
     if isinstance(values, Categorical):
         return None
     if isinstance(values, Texts):
@@ -431,7 +433,7 @@ def _or_nan(value: Any) -> float:
 
 
 def _dates(values: Any) -> NDArray[Any] | None:
-    """Return texts such as `2017-10-09 07:01:55` as datetimes; `None` if any text has another form."""
+    """Convert strings such as `2017-10-09 07:01:55` to datetimes; return `None` if any string has another form."""
     if isinstance(values, Categorical) or not len(values) or values.dtype.kind != "O":
         return None
     if isinstance(values, Texts):

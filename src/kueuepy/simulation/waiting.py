@@ -26,8 +26,8 @@ class Waiter(msgspec.Struct, frozen=True):
     Attributes:
         job: The name of the job.
         cluster_queue: Its ClusterQueue.
-        waited: Its total waiting time, in seconds.
-        reason: Kueue's reason why it waits.
+        waited: The job's total waiting time, in seconds.
+        reason: Kueue's reason why the job waits.
         explanation: A full explanation, as `Scheduler.explain` returns it; empty if it is not available.
     """
 
@@ -39,7 +39,7 @@ class Waiter(msgspec.Struct, frozen=True):
 
 
 def longest_waiting(run: Recorded, most: int) -> list[int]:
-    """Return the rows of the jobs that wait at the end, those with the longest waits first.
+    """Return the rows of the jobs that wait at the end, starting with the longest wait.
 
     Args:
         run: The simulation.
@@ -55,7 +55,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
 
     Args:
         run: The simulation.
-        resource: The resource; by default, the first resource of the jobs.
+        resource: The resource; by default, the first resource that the jobs request.
 
     Returns:
         Columns `seconds`, `cluster_queue` and `amount` (in cores, bytes or devices; -1 while no job waits).
@@ -114,7 +114,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
 
 
 def _waits(run: Recorded) -> Iterator[tuple[float, bool, int]]:
-    """Yield the times at which jobs begin and stop waiting, in order; at equal times, stops come first."""
+    """Yield the times at which jobs begin and stop waiting, in order; at equal times, jobs stop waiting first."""
     if not len(run.runs):
         raise StateError("smallest_waiting: needs the runs; record them with Recording(runs=True)")
     runs, state, outcome = run.runs, run.jobs["state"], run.runs["outcome"]

@@ -34,7 +34,7 @@ _WAIT = 0.05
 
 
 def is_about_figures(text: str) -> bool:
-    """Return whether a warning only explains a metric: results show such a warning, `simulate` does not emit it."""
+    """Return whether a warning only explains a metric; results show such a warning, but `simulate` does not emit it."""
     return AFTER_LAST in text or text.startswith(_MEAN_WAIT)
 
 
@@ -81,7 +81,7 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _loads(result: Recorded) -> list[str]:
-    """Find cohort trees whose jobs request more than the nominal quota, so that waits grow with the simulated time.
+    """Warn about cohort trees whose jobs request more than the nominal quota, so that waits grow with simulated time.
 
     The check needs many jobs that arrive over a time much longer than their runtime; a batch of jobs submitted at once
     has no load.
@@ -142,7 +142,7 @@ def _is_long(result: Recorded) -> bool:
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
-    """Find a long time between the last submission and the end of the simulation, in which quota becomes idle."""
+    """Warn about a long time between the last submission and the end of the simulation, in which quota becomes idle."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:
@@ -156,7 +156,7 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
 
 
 def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
-    """Find a mean wait that is long compared with the time in which jobs arrive."""
+    """Warn about a mean wait that is long compared with the period in which jobs arrive."""
     span = float(result.jobs["submit"].max(initial=0.0)) - result.warmup
     if not _is_long(result) or span <= 0:
         return []

@@ -21,7 +21,7 @@ _NANO = 1e9
 
 
 def of_cohorts(run: Recorded, cell: str) -> float:
-    """Return the time-weighted mean of the nominal quota of Cohorts themselves, without that of ClusterQueues."""
+    """Return the time-weighted mean of the nominal quota of Cohorts, without the quota of their ClusterQueues."""
     of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
     return _beyond(run, cell, of_queues)
 
@@ -33,7 +33,7 @@ def _beyond(run: Recorded, cell: str, of_queues: float) -> float:
 
 
 def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
-    """Return the time integrals over a window, as amounts times nanoseconds, from the recorded tables.
+    """Return the time integrals over a window, as amounts multiplied by nanoseconds, from the recorded tables.
 
     Args:
         run: The simulation.
@@ -79,13 +79,13 @@ def _lengths(at: NDArray[np.float64], low: float, high: float) -> NDArray[np.flo
 
 
 def _most(steps: Steps, low: float, high: float) -> float:
-    """Return the largest value that applies for more than an instant within the window."""
+    """Return the largest value of a step function within the window, excluding values of zero duration."""
     at, values = steps
     return float(values[_lengths(at, low, high) > 0].max(initial=0.0))
 
 
 def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, float]:
-    """Return the borrowed quota that is unused nominal quota of other ClusterQueues, by `flavor/resource`."""
+    """Return the borrowed quota that comes from unused nominal quota of other ClusterQueues, by `flavor/resource`."""
     borrowed, nominal, used = (usage.column(name) for name in ("borrowed", "nominal", "used"))
     trees: dict[tuple[str, str], int] = {}
     tree_of = np.array(
@@ -107,13 +107,13 @@ def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, fl
 
 
 def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
-    """Return the free quota that waiting jobs requested, over all cohort trees, by `flavor/resource`."""
+    """Return the free quota that waiting jobs requested, summed over all cohort trees, by `flavor/resource`."""
     idle = Series(exact(run.idle), ("tree", "flavor_resource"))
     return idle.by_second(idle.integrals(idle.column("idle"), idle.lengths(low, high)) * _NANO)
 
 
 def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
-    """Return integrals over ClusterQueues with waiting jobs: used over entitled quota, and time."""
+    """Return two integrals over ClusterQueues with waiting jobs: used quota divided by entitled quota, and time."""
     table = Series(run.blocked, ("cluster_queue", "cluster_queue"))
     values, lengths = table.column("blocked"), table.lengths(low, high)
     return {
@@ -123,17 +123,17 @@ def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
 
 
 def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the quota held, lost work and overhead of some jobs by `flavor/resource`, and their preemptions by rule.
+    """Return the held quota, lost work and overhead of jobs by `flavor/resource`, and their preemptions by rule.
 
-    A run is the time from one admission of a job to the release of its quota. Held quota counts for the part of a run
-    inside the window. Evictions, lost work and overhead count in the window in which the run ends. All results are
-    empty if runs were not recorded.
+    A run is the time from one admission of a job to the release of its quota. Held quota is counted for the time of a
+    run inside the window. Evictions, lost work and overhead are counted in the window in which the run ends. All
+    results are empty if runs were not recorded.
 
     Args:
         run: The simulation.
         low: The beginning of the window, in seconds.
         high: The end of the window, in seconds.
-        mask: The jobs that count.
+        mask: A mask of the jobs to include.
     """
     runs = run.runs
     found: dict[str, Any] = {"held": {}, "lost": {}, "overhead": {}, "rules": {}}

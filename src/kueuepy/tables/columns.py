@@ -40,7 +40,7 @@ class Categorical:
         self.names = names
 
     def __getitem__(self, row: Any) -> Any:
-        """Return the name in a row, or `None`; for a slice, a mask or row numbers, return a column.
+        """Return the name in a row, or `None` if it is missing; for a slice, a mask or row numbers, return a column.
 
         Raises:
             NotFoundError: There is no such row.
@@ -63,17 +63,17 @@ class Categorical:
         return list(self)
 
     def __eq__(self, other: object) -> Any:
-        """Return a mask of the rows with a name."""
+        """Return a mask of the rows that have a name."""
         return is_named(self, other) if isinstance(other, str) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        """Return a mask of the rows with another name or without a name."""
+        """Return a mask of the rows that have another name or no name."""
         return ~is_named(self, other) if isinstance(other, str) else NotImplemented
 
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        """Show the first names."""
+        """Return a description with the first names."""
         first = [repr(self[row]) for row in range(min(len(self), _FEW))]
         more = f", … {len(self):,} rows" if len(self) > _FEW else ""
         return f"<Categorical: {', '.join(first)}{more}>"
@@ -93,18 +93,18 @@ def categorical(values: Iterable[str | None]) -> Categorical:
 
 
 def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
-    """Return a mask of the rows with a name."""
+    """Return a mask of the rows that have a name."""
     found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)
     return found
 
 
 def exact(table: Columns) -> Columns:
-    """Return a table with the private columns of another one, in the integers of the core."""
+    """Return a table with the private columns of another table, as the integers that the core uses."""
     return Columns(table._columns)  # noqa: SLF001 - of one file
 
 
 def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float64]:
-    """Return amounts of the core in the unit of the resource of each row; infinite where there is no limit."""
+    """Convert internal amounts to the unit of each row's resource; infinite where there is no limit."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     units = np.array([*(1000 if name.rpartition("/")[2] == "cpu" else 1 for name in resources.names), 1])
@@ -112,7 +112,7 @@ def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float6
 
 
 def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
-    """Return a column of times as `datetime64[ns]` in UTC, NaT for `None`."""
+    """Convert a column of times to `datetime64[ns]` in UTC, with NaT for `None`."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     return np.array([_NAT if value is None else value.value for value in values], np.int64).view("M8[ns]")
@@ -139,7 +139,7 @@ class Columns:
         return tuple(self._columns)
 
     def __getitem__(self, name: str) -> Column:
-        """Return a column: an array, a Categorical or a list of texts.
+        """Return a column: an array, a Categorical or a list of strings.
 
         Raises:
             NotFoundError: There is no such column.
@@ -164,7 +164,7 @@ class Columns:
         """Return the rows as dicts.
 
         Args:
-            limit: Maximum number of rows; by default all.
+            limit: Maximum number of rows; by default, all rows.
         """
         return [self._row(i) for i in range(len(self) if limit is None else min(limit, len(self)))]
 
@@ -199,7 +199,7 @@ class Columns:
         return pyarrow.table({name: _for_arrow(pyarrow, self._column(name)) for name in self._columns})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return an Arrow stream (Arrow PyCapsule interface), without a library and without copying numbers."""
+        """Return an Arrow stream (Arrow PyCapsule interface); no library is needed, and numbers are not copied."""
         return arrow_stream({name: _for_stream(self._column(name)) for name in self._columns})
 
     def __repr__(self) -> str:
@@ -215,14 +215,14 @@ class Columns:
 
 
 def shown(value: Any) -> Any:
-    """Return a cell for display, with an empty text for `None` and floats rounded to 6 significant digits."""
+    """Format a cell for display: an empty string for `None`, and floats rounded to 6 significant digits."""
     if value is None:
         return ""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _plain(value: Any) -> Any:
-    """Convert a cell to a Python value; dates become texts."""
+    """Convert a cell to a Python value; dates become strings."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "M":
         return None if value != value else f"{value.astype('M8[us]').item().isoformat()}Z"  # noqa: PLR0124 - NaT
     return value.item() if hasattr(value, "item") else value

@@ -45,7 +45,7 @@ class Framed:
 
 
 def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
-    """Return a table of rows; columns of numbers and booleans are arrays, all others categorical.
+    """Create a table from rows; columns of numbers and booleans become arrays, and other columns become categorical.
 
     >>> table_of(("a", "b"), [(1, "x"), (2, None)]).rows()
     [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
@@ -69,7 +69,7 @@ def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
 
 
 def joined(tables: Mapping[str, Columns], key: str) -> Columns:
-    """Concatenate tables with the same columns, and add a first column with the names of the tables."""
+    """Concatenate tables with the same columns, and prepend a column with the names of the tables."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     first = next(iter(tables.values()))

@@ -5,10 +5,10 @@ Requires the extra `testing` (`pip install 'kueuepy[testing]'`).
 | name | purpose |
 | --- | --- |
 | `clusters`, `workloads`, `jobs`, `traces`, `edits` | Hypothesis strategies |
-| `Arrival`, `drive` | one arrival of a trace; a function that runs a trace on a Scheduler |
+| `Arrival`, `drive` | one arrival of a trace, and a function that runs a trace on a Scheduler |
 | `SchedulerMachine` | a Hypothesis state machine with the actions of users and administrators |
 | `Mutator` | a generator of malformed manifests, for testing parsers |
-| `owed` | the pending workloads of a ClusterQueue that its unused nominal quota could hold |
+| `owed` | the pending workloads of a ClusterQueue that would fit into its unused nominal quota |
 
 >>> from hypothesis import given
 >>> from kueuepy import Scheduler

@@ -35,7 +35,7 @@ class Amount(msgspec.Struct, frozen=True):
 
     Attributes:
         resource: The name of the resource.
-        unit: The size of a unit: thousandths for cpu, whole units for everything else.
+        unit: The size of a unit, in millicores for cpu and in base units for all other resources.
         is_there: Whether any quota of the resource is greater than 0.
     """
 
@@ -58,7 +58,8 @@ class Amount(msgspec.Struct, frozen=True):
 def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
     """Return the unit of each resource for which the objects have quotas.
 
-    The unit divides all quotas and limits if they then consist of few units, so that requests can match quotas exactly.
+    If possible with few units per quota, the unit divides all quotas and limits, so that requests can match quotas
+    exactly.
     """
     found: dict[str, set[int]] = {}
     for quota in _quotas(objects):
@@ -105,7 +106,7 @@ def requests_in(amounts: Sequence[Amount]) -> SearchStrategy[Requests]:
 
 
 def other_quota(draw: DrawFn, quota: ResourceQuota, amount: Amount) -> ResourceQuota:
-    """Return a quota with another nominal quota, which is not below the lending limit."""
+    """Return a quota with a different nominal quota that is not below the lending limit."""
     least = amount.steps(quota.lending_limit)
     nominal = amount.of(draw(st.integers(least, least + 2 * _STEPS)))
     return msgspec.structs.replace(quota, nominal_quota=nominal)

@@ -30,7 +30,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     The actions submit, finish and delete workloads, change quotas and policies, run cycles, ask questions, fork, save
     and load. Derive a class and add `@hypothesis.stateful.invariant()` methods that check `self.scheduler`, or override
-    `settled`, which is called whenever nothing changes any more. pytest runs `YourMachine.TestCase`.
+    `settled`, which is called whenever the Scheduler has settled. pytest runs `YourMachine.TestCase`.
 
     Attributes:
         clusters: The strategy for the initial cluster.
@@ -112,7 +112,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     @rule()
     def fork(self) -> None:
-        """Fork the Scheduler, check that changes of the original do not affect the fork, and continue with the fork."""
+        """Fork the Scheduler, check that changes to the original do not affect the fork, and continue with the fork."""
         before = session_of(self.scheduler).engine.fingerprint()
         twin = self.scheduler.fork()
         self.scheduler.cycle()
@@ -132,7 +132,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """Save and load the Scheduler, and continue with the loaded one."""
+        """Save and load the Scheduler, and continue with the loaded Scheduler."""
         data = pickle.dumps(self.scheduler)
         self.scheduler = pickle.loads(data)  # noqa: S301 - written in the line before
         assert pickle.dumps(self.scheduler) == data, "the loaded state differs from the saved one"

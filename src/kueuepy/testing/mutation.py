@@ -1,4 +1,4 @@
-"""Random malformed manifests. The same seed gives the same texts."""
+"""Random malformed manifests. The same seed generates the same strings."""
 
 from __future__ import annotations
 
@@ -161,10 +161,10 @@ PIECES: Final[tuple[str, ...]] = (
 
 
 class Mutator:
-    """A generator of texts that resemble manifests: parts of the samples with changed characters and lines.
+    """A generator of strings that resemble manifests: parts of the samples with changed characters and lines.
 
     Attributes:
-        samples: The texts to start from.
+        samples: The strings to start from.
 
     Example:
         >>> Mutator(seed=1).text() == Mutator(seed=1).text()
@@ -175,8 +175,8 @@ class Mutator:
         """Create the generator.
 
         Args:
-            seed: The seed that determines all texts.
-            samples: The texts to start from. Default: `SAMPLES`.
+            seed: The seed that determines all strings.
+            samples: The strings to start from. Default: `SAMPLES`.
         """
         self.samples = tuple(samples)
         self._random = random.Random(seed)  # noqa: S311
@@ -191,14 +191,14 @@ class Mutator:
         )
 
     def text(self) -> str:
-        """Return the next text."""
+        """Return the next string."""
         text = self._part(self._random.choice(self.samples))
         for _ in range(self._random.choice((1, 1, 1, 2, 2, 3, 5))):
             text = self._random.choice(self._edits)(text)
         return text
 
     def _part(self, text: str) -> str:
-        """Return the whole text, or a few lines of it without their common indentation."""
+        """Return the whole string, or a few of its lines without their common indentation."""
         lines = text.splitlines(keepends=True)
         if self._random.random() < _WHOLE:
             return text

@@ -22,7 +22,7 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """Return the pending workloads of a ClusterQueue that would fit into its unused nominal quota.
 
     To express "team b always gets its nominal quota", require that the result is empty once the Scheduler has settled.
-    Kueue does not guarantee this: other queues may have borrowed the quota, and only a queue that may reclaim it
+    Kueue does not guarantee this, because other queues can borrow the quota. Only a queue that may reclaim quota
     (`preemption.reclaimWithinCohort`) gets it back. Taints, node selectors and admission checks are ignored.
 
     Args:
@@ -90,6 +90,6 @@ def _holds(flavor: FlavorQuotas, totals: Counter[str], used: dict[str, int]) -> 
 
 
 def _integer(quota: ResourceQuota) -> int:
-    """Return a nominal quota in the scheduler's units: thousandths for cpu, units for everything else."""
+    """Return a nominal quota in the scheduler's units: millicores for cpu, base units for all other resources."""
     parsed = Quantity(str(quota.nominal_quota))
     return parsed.as_cpu if quota.name == "cpu" else parsed.as_units

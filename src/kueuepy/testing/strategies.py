@@ -183,9 +183,9 @@ def workloads(
         min_size: The minimum number of workloads. Default: 0.
         max_size: The maximum number of workloads. Default: 8.
         requests: A strategy for the requests of one pod. Default: see above.
-        resources: The resources that pods request if only names are given: up to 8 units of the first one, and
-            optionally of the others.
-        prefix: The prefix of their names, which is followed by a number. Default: `workload`.
+        resources: The resources that pods request if only names are given: up to 8 units of the first resource, and
+            optionally of the other resources.
+        prefix: The prefix of the names, which is followed by a number. Default: `workload`.
 
     Returns:
         A strategy.
@@ -242,7 +242,7 @@ def jobs(
         min_size: The minimum number of jobs. Default: 0.
         max_size: The maximum number of jobs. Default: 8.
         resources: The resources that pods request if only names are given (see `workloads`).
-        prefix: The prefix of their names, which is followed by a number. Default: `job`.
+        prefix: The prefix of the names, which is followed by a number. Default: `job`.
 
     Returns:
         A strategy.
@@ -316,7 +316,7 @@ def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
 
 
 def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
-    """Return the queue in another cohort; a queue in a cohort stays in one, because its limits require it."""
+    """Return the queue in another cohort; a queue in a cohort stays in some cohort, because its limits require one."""
     return msgspec.structs.replace(
         queue,
         cohort_name=draw(st.sampled_from([queue.cohort_name, *(cohort.name for cohort in cluster.cohorts)])),
@@ -324,7 +324,7 @@ def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
 
 
 def _scaled(draw: DrawFn, groups: Sequence[ResourceGroup], amounts: Mapping[str, Amount]) -> Sequence[ResourceGroup]:
-    """Return the groups with other nominal quotas, which are not below the lending limits."""
+    """Return the groups with different nominal quotas that are not below the lending limits."""
     return tuple(
         ResourceGroup(
             group.covered_resources,

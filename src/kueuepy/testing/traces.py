@@ -25,10 +25,10 @@ class Arrival(NamedTuple):
     """A workload of a trace.
 
     Attributes:
-        at: The time of submission, in seconds after the start.
+        at: The submission time, in seconds after the start.
         workload: The workload.
-        runtime: The time that the workload runs after its admission, in seconds. After an eviction it runs from the
-            beginning.
+        runtime: The time that the workload runs after its admission, in seconds. After an eviction, the workload runs
+            from the beginning.
 
     Example:
         >>> from kueuepy import Workload

@@ -1,4 +1,4 @@
-"""A rack map as rectangles and texts for any renderer: blocks contain racks, and racks contain hosts as bars."""
+"""A rack map as rectangles and text labels for any renderer: blocks contain racks, and racks contain hosts as bars."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Bar(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text that starts at a point or is centred on it; `size` is in pixels."""
+    """A text label that starts at a point or is centred on it; `size` is in pixels."""
 
     x: float
     y: float
@@ -84,7 +84,7 @@ def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[
         racks: The domains, parents before children.
         resource: The resource.
         title: Title of the map.
-        remarks: Texts to show below the map.
+        remarks: Lines of text to show below the map.
     """
     return _Pen(racks, resource, remarks).drawing(title)
 
@@ -234,7 +234,7 @@ class _Pen:
 
 
 def _short(text: str, width: float) -> str:
-    """Shorten a text at its start, because names usually differ at their ends."""
+    """Shorten a string at its start, because names usually differ at their ends."""
     most = max(2, int(width / 5.6))
     return text if len(text) <= most else f"…{text[1 - most :]}"
 

@@ -36,7 +36,8 @@ class Row(msgspec.Struct, frozen=True):
     """The largest job for one pod size, level and profile.
 
     Attributes:
-        profile: `now` for the current placement; otherwise the profile under which all workloads were placed again.
+        profile: `now` for the current placement; otherwise the placement profile under which all workloads were placed
+            again.
         requests: Requests of each pod.
         level: Level of the domain into which the job must fit; empty for the whole topology.
         largest: Largest number of pods that fit together.
@@ -53,7 +54,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Fragmentation(msgspec.Struct, frozen=True):
-    """The largest jobs by profile, pod size and level; notebooks show a table.
+    """The largest jobs that fit, by placement profile, pod size and topology level; displayed as a table in notebooks.
 
     Attributes:
         topology: Name of the Topology.
@@ -146,18 +147,17 @@ def fragmentation(
     flavor: str | None = None,
     profiles: Iterable[str] = (),
 ) -> Fragmentation:
-    """Compute the largest jobs that fit into a topology now, and if other profiles had placed the workloads.
+    """Compute the largest jobs that fit into a topology now, or would fit if other profiles had placed the workloads.
 
     Args:
         scheduler: The Scheduler, which is not changed.
         name: Name of the Topology.
         sizes: Requests per pod, such as `[{"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 8}]`.
         flavor: Name of the ResourceFlavor; required if several flavors use the topology.
-        profiles: Any of `Mixed`, `BestFit` and `Balanced`. For each, the placed workloads are submitted again to empty
-            nodes, one by one in the order of their quota reservation.
+        profiles: Any of `Mixed`, `BestFit` and `Balanced`. For each profile, the placed workloads are submitted again
+            to empty nodes, one by one in the order of their quota reservation.
 
-    Returns:
-        The largest jobs by profile, pod size and level.
+    Returns: The largest jobs that fit, by placement profile, pod size and topology level.
 
     Raises:
         NotFoundError: The topology does not exist, or no flavor uses it.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Theme(NamedTuple):
-    """Colours of the page, texts, free capacity, edges and workloads."""
+    """Colours of the page, text, free capacity, edges and workloads."""
 
     page: str
     ink: str

@@ -14,7 +14,7 @@ class Use(msgspec.Struct, frozen=True):
     Attributes:
         workload: Key of the workload, `namespace/name`.
         pods: Number of its pods in the domain.
-        amounts: Usage of these pods by resource, in base units, millicores for cpu.
+        amounts: Usage of these pods by resource, in base units, with cpu in millicores.
     """
 
     workload: str
@@ -25,11 +25,11 @@ class Use(msgspec.Struct, frozen=True):
 class Rack(msgspec.Struct, frozen=True):
     """A domain of a topology, such as a block, a rack or a host.
 
-    Amounts are integers by resource in base units, millicores for cpu.
+    Amounts are integers by resource in base units, with cpu in millicores.
 
     Attributes:
-        level: Node label of its level.
-        values: Label values of all levels down to this one.
+        level: Node label of the domain's level.
+        values: Label values of all levels down to the domain's level.
         nodes: Number of domains of the lowest level in this domain, usually hosts.
         capacity: Allocatable capacity of its nodes.
         outside: Usage by pods that Kueue does not manage.

@@ -27,15 +27,15 @@ _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 @checked_methods
 class RackMap:
-    """The state of a flavor's topology at one time; notebooks show it as a map of racks.
+    """The state of a flavor's topology at one time; displayed as a map of racks in notebooks.
 
     Attributes:
         topology: Name of the Topology.
         flavor: Name of the ResourceFlavor.
         levels: Node labels of the levels, highest level first.
-        resources: The resources of its nodes.
+        resources: The resources of the topology's nodes.
         racks: All domains, parents before children, sorted by their label values.
-        absent: Nodes with the labels of the flavor that accept no pods, with the reason.
+        absent: Nodes with the flavor's labels to which the topology assigns no pods, each with the reason.
     """
 
     def __init__(self, flavor: str, tree: TreeView, engine: Engine) -> None:
@@ -119,10 +119,10 @@ class RackMap:
 
         Args:
             requests: Requests of each pod.
-            empty: Whether to count as if there were no workloads.
+            empty: Whether to ignore all workloads.
 
         Returns:
-            The numbers by level; the key `""` has the number for the whole topology.
+            The numbers by level; the key `""` contains the number for the whole topology.
 
         Raises:
             InvalidSpecError: A request is not a quantity.
@@ -139,7 +139,7 @@ class RackMap:
 
         Args:
             requests: Requests of each pod.
-            empty: Whether to count as if there were no workloads.
+            empty: Whether to ignore all workloads.
         """
         asked = {name: quantity(amount, f"requests: {name}") for name, amount in requests.items()}
         both = self._engine.pods_in_domains(self.flavor, asked)
@@ -148,7 +148,7 @@ class RackMap:
 
     @property
     def resource(self) -> str:
-        """The resource that the map shows by default: the most used one besides cpu, memory, storage and pods."""
+        """The resource that the map shows by default: the most used resource besides cpu, memory, storage and pods."""
         rare = [name for name in self.resources if name not in _EVERYWHERE]
         used = Counter[str]()
         for amounts in self._tree.used:
@@ -198,7 +198,7 @@ class RackMap:
         return figure(self.drawn(resource), path, dark=dark, title=title)
 
     def drawn(self, resource: str | None = None) -> Any:
-        """Return the map as rectangles and texts for a renderer.
+        """Return the map as rectangles and text labels for a renderer.
 
         Raises:
             NotFoundError: No node has the resource.

@@ -21,7 +21,7 @@ _OUTSIDE = (
 
 
 def svg(drawing: Drawing) -> str:
-    """Draw the map; texts take the colour of the surrounding page."""
+    """Draw the map; text has the colour of the surrounding page."""
     margin = 4
     head = 22
     width, height = drawing.width + 2 * margin, drawing.height + head + 2 * margin

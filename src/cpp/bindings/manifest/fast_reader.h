@@ -16,7 +16,7 @@
 namespace kueue::python {
 
 // Parses one document. The items of a list object are returned in batches, so that the items of a large dump
-// are never all in memory.
+// are never all in memory at the same time.
 class FastReader {
  public:
   // The range to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains the maximum

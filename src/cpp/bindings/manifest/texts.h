@@ -35,8 +35,8 @@ class Texts {
   std::vector<py::object> known_, keys_;
 };
 
-// Returns whether a text consists of decimal digits with an optional minus, without leading zeros, and fits
-// in int64.
+// Returns whether a string consists of decimal digits with an optional minus sign, without leading zeros, and
+// fits in int64.
 bool IsSimpleInteger(absl::string_view text);
 
 }  // namespace kueue::python

@@ -75,7 +75,7 @@ class Source:
             raise InvalidSpecError(
                 "simulate: jobs: is missing; it must be a list of jobs, because the source has no history"
             )
-        return read_jobs(path, "auto", censored=censored or None)
+        return read_jobs(path, "auto", censored=censored or None, option="censored")
 
     @property
     def _is_running(self) -> bool:

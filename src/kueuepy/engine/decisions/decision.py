@@ -22,7 +22,8 @@ class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):
         mode: The result, from `NoFit` (worst) to `Fit` (best). `Reclaim` means that only workloads of other queues are
             preempted.
         borrowing_level: The level of the cohort tree up to which the workload would borrow; 0 if it does not borrow.
-        reason: Why the flavor does not fit, in the words of the workload's status; an empty string if it may fit.
+        reason: Why the flavor does not fit, as Kueue writes it in the workload's status; an empty string if Kueue
+            reports no reason.
 
     Example:
         >>> FlavorAttempt(0, "spot", "NoFit", 0, "insufficient quota").mode
@@ -91,7 +92,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def admission(self) -> Admission:
-        """The admission in the form that a Workload's status contains."""
+        """The admission, in the form in which a Workload's status contains it."""
         return Admission(self.cluster_queue, self.pod_sets)
 
 

@@ -18,7 +18,7 @@ from kueuepy.objects import PodSet
 class AppWrapper(BaseJob):
     """An AppWrapper, with pod sets `<name>-0`, `<name>-1` and so on from all its components in order.
 
-    The changes of an admission are written to `podSetInfos` of the components, not to the templates.
+    The changes that an admission makes are written to `podSetInfos` of the components, not to the templates.
     """
 
     kind = "AppWrapper"
@@ -26,7 +26,7 @@ class AppWrapper(BaseJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return slots with copies of the templates in the components, with the API's defaults."""
+        """Return slots with copies of the templates in the components, including the API's defaults."""
         found = [
             (Section(root.owner, f"{component.path}.{pod_set.path}", pod_template(component, pod_set.path)), pod_set)
             for component, pod_sets in self._components(root)
@@ -38,7 +38,7 @@ class AppWrapper(BaseJob):
         ]
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the running manifest, with the changes for each pod set in its component.
+        """Return the running manifest, with the changes for each pod set written to the pod set's component.
 
         Raises:
             InvalidSpecError: The number of PodSetInfos differs from the number of pod sets.
@@ -62,7 +62,7 @@ class AppWrapper(BaseJob):
         return root.data
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the phase and the conditions.
+        """Determine the outcome of the job from its phase and conditions.
 
         A failed AppWrapper is finished when all its resources are deleted.
         """

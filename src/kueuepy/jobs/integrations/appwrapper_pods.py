@@ -163,7 +163,7 @@ def _of_pytorch(spec: Section) -> Iterator[ComponentPodSet]:
 def _of_ray(spec: Section, path: str) -> Iterator[ComponentPodSet]:
     """Iterate over the pod sets of the head and the worker groups.
 
-    Hosts per group and submitters are not counted here.
+    The number of hosts per worker group is ignored, and there is no pod set for a submitter.
     """
     yield ComponentPodSet(f"{path}.headGroupSpec.template")
     for i, group in enumerate(spec.sections("workerGroupSpecs")):

@@ -41,7 +41,7 @@ class BatchJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the Job's template."""
+        """Return the slot for the Job's template."""
         spec = root.section("spec")
         template = spec.section("template")
         index = PodIndex(keys.JOB_COMPLETION_INDEX)
@@ -56,7 +56,7 @@ class BatchJob(BaseJob):
     def min_parallelism(self) -> int | None:
         """Return the smallest number of pods with which the Job may start; `None` without partial admission.
 
-        Kueue parses 64 bits and keeps the lower 32.
+        Kueue parses the number as a 64-bit integer and keeps the lower 32 bits.
         """
         number = signed(self.annotations.get(keys.JOB_MIN_PARALLELISM, ""))
         return None if number is None else wrapped(number)
@@ -136,7 +136,7 @@ class BatchJob(BaseJob):
         return (ReclaimablePod("main", reclaimable),)
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the Job's conditions."""
+        """Determine the outcome from the Job's conditions."""
         end = self.condition("Complete", "Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
 
@@ -165,14 +165,14 @@ class CronJob(ParentJob):
     api_versions = BUILT_IN["CronJob"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the Job that it creates."""
+        """Return the slots of the Job that the CronJob creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
     def job(self, scheduled: Moment | None = None) -> Document:
         """Return the Job that the CronJob creates at a given time.
 
         Args:
-            scheduled: The time, which determines the name of the Job: text, a datetime, or seconds since the Unix
+            scheduled: The time, which determines the name of the Job: a string, a datetime, or seconds since the Unix
                 epoch. If the time is `None`, the Job has the name of the CronJob.
         """
         section = self.root.section("spec").section("jobTemplate")
@@ -185,16 +185,16 @@ class CronJob(ParentJob):
         return {"apiVersion": "batch/v1", "kind": "Job"} | template
 
     def jobs(self) -> tuple[BatchJob]:
-        """Return the suspended Job that it creates."""
+        """Return the suspended Job that the CronJob creates."""
         made = BatchJob(self.job(), config=self.config, related=self.related)
         return (BatchJob(made.suspended(), config=self.config, related=self.related),)
 
     def validate(self) -> None:
-        """Apply the validation rules for the Job that it creates. Kueue's webhooks do not validate the CronJob."""
+        """Apply the validation rules for the Job that the CronJob creates. Kueue's webhooks ignore the CronJob."""
         self.jobs()[0].validate()
 
     def queue_name(self) -> str:
-        """Return the queue name of the Jobs that it creates."""
+        """Return the queue name of the Jobs that the CronJob creates."""
         return self.jobs()[0].queue_name()
 
 

@@ -59,7 +59,7 @@ class JobSet(BaseJob):
         return succeeded_pods(self.root.section("spec"), succeeded)
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the conditions."""
+        """Determine the outcome of the job from its conditions."""
         end = self.condition("Completed") or self.condition("Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") == "Completed")
 

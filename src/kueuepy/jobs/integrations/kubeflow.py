@@ -52,7 +52,7 @@ class KubeflowJob(BaseJob):
         return named or next((name for spec in specs if spec and (name := spec.text("priorityClassName"))), "")
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the conditions."""
+        """Determine the outcome of the job from its conditions."""
         end = self.condition("Succeeded", "Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
 
@@ -114,7 +114,7 @@ class MPIJob(KubeflowJob):
     checks_groups = True
 
     def on_suspended(self, root: Section) -> None:
-        """Number the workers from 1 if the launcher also works and the two pod sets are not in a group.
+        """Number the workers from 1 if the launcher also runs as a worker and the two pod sets are not in a group.
 
         Source: `pkg/controller/jobs/mpijob/mpijob_webhook.go:Default`.
         """

@@ -51,7 +51,7 @@ class LeaderWorkerSet(ParentJob):
         return [PodSetSource(LEADER, 1, leader), PodSetSource(WORKER, size - 1, worker, index=numbered)]
 
     def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 same for all pod sets
-        """Remove the labels and annotations of the LeaderWorkerSet controller, except for the name."""
+        """Remove the labels and annotations that the LeaderWorkerSet controller sets, except for the name."""
         for texts in (template.get("metadata", {}).get(key, {}) for key in ("labels", "annotations")):
             for key in [key for key in texts if key.startswith(_DOMAIN) and key != _NAME]:
                 del texts[key]
@@ -79,9 +79,9 @@ class LeaderWorkerSet(ParentJob):
         return group_workload_annotations(self) | {keys.COMPONENT_WORKLOAD_INDEX: str(self.index)}
 
     def pods(self) -> Document:
-        """Return the pods of the replica as Kueue marks them, as a List of one group.
+        """Return the replica's pods, with the labels and annotations that Kueue adds, as a List of one group.
 
-        Start them with the PodSetInfos of the replica's Workload.
+        Start the pods with the PodSetInfos of the replica's Workload.
         """
         slots = self.slots(self._section(self.suspended()))
         size = sum(slot.count for slot in slots)

@@ -167,7 +167,7 @@ class Pod(BaseJob):
         return copy.deepcopy(self.manifest) if self.is_suspended() else None
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the phase."""
+        """Determine the outcome of the pod from its phase."""
         return Finished(self.status().text("message"), self.phase == "Succeeded") if self.is_terminated else None
 
     def pods_ready(self) -> bool:

@@ -102,14 +102,14 @@ class PodGroup(BaseJob):
         return {keys.IS_GROUP_WORKLOAD: "true"}
 
     def members(self) -> list[Pod]:
-        """Return the runnable pods, at most the size of the group. Running pods and older pods take precedence."""
+        """Return the runnable pods, limited to the group size. Running pods and older pods take precedence."""
         runnable = [pod for pod in self.pods if pod.is_runnable]
         if len(runnable) <= self.total_count:
             return runnable
         return sorted(runnable, key=_keeping_order)[: self.total_count]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:  # noqa: ARG002 each pod has its own manifest
-        """Return a slot with the first pod of each role. With fast admission, there is one slot with the first pod."""
+        """Return one slot for the first pod of each role; with fast admission, one slot for the group's first pod."""
         members = self.members()
         if self.is_fast:
             members = members[:1]

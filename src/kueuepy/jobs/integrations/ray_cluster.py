@@ -81,8 +81,8 @@ class RayKind(BaseJob):
     def validate(self) -> None:
         """Apply the validation rules for managed jobs.
 
-        Rejected are autoscaling without workload slices, too many worker groups, and a worker group named like the
-        head.
+        The rules reject autoscaling without workload slices, too many worker groups, and a worker group with the name
+        of the head.
         """
         if self.is_managed:
             spec = self.root.walk(self.cluster_path)

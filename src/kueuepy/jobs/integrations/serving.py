@@ -23,7 +23,7 @@ _MOST_PODS = 150_000  # largest number of pods per cluster that Kubernetes suppo
 
 
 class Deployment(ParentJob):
-    """A Deployment. Each of its pods is a separate job, so that it can run with fewer pods than requested."""
+    """A Deployment. Each pod is a separate job, so a Deployment can run with fewer pods than requested."""
 
     kind = "Deployment"
     api_versions = BUILT_IN["Deployment"]
@@ -37,7 +37,7 @@ class Deployment(ParentJob):
     def jobs(self) -> Sequence[Job]:
         """Return the pods, or the group of the pods, with Kueue's scheduling gates.
 
-        The pods are numbered here; in a cluster they have random names.
+        The names of these pods are numbered. In a cluster, pods have random names.
         """
         made = Deployment(self.suspended(), config=self.config)
         pods = [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in made.pods()]
@@ -47,7 +47,7 @@ class Deployment(ParentJob):
         return pods
 
     def pods(self) -> Iterator[Document]:
-        """Iterate over the manifests of the pods, which its ReplicaSet creates from the template."""
+        """Iterate over the manifests of the pods that the ReplicaSet creates from the template."""
         template = self.root.walk("spec.template")
         return (self._pod(template, number) for number in range(replicas(self)))
 
@@ -110,9 +110,9 @@ class StatefulSet(ParentJob):
         return group_workload_annotations(self)
 
     def pods(self) -> Document:
-        """Return the pods as Kueue marks them, as a List of one group with fast admission that runs indefinitely.
+        """Return the pods, as marked by Kueue, in a List of one group with fast admission that runs indefinitely.
 
-        Start them with the PodSetInfos of the StatefulSet's Workload.
+        Start the pods with the PodSetInfos of the StatefulSet's Workload.
         """
         template = self._section(self.suspended()).walk("spec.template")
         count = replicas(self)

@@ -41,7 +41,7 @@ class SparkApplication(BaseJob):
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return slots with templates created from the fields of the roles.
 
-        Changes to them do not affect the application.
+        Changes to these templates do not affect the application.
         """
         spec = root.section("spec")
         counts = {DRIVER: 1, EXECUTOR: spec.section(EXECUTOR).count("instances", 0)}
@@ -61,7 +61,7 @@ class SparkApplication(BaseJob):
             raise allocation.error("enabled", "is true; a job that Kueue manages must not change its executors")
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the running manifest, with the changes for each role in its fields.
+        """Return the running manifest, with the changes for each role written to the fields of the role.
 
         A node selector of the whole application is moved to the roles.
 
@@ -95,7 +95,7 @@ class SparkApplication(BaseJob):
         return root.data
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the state."""
+        """Determine the outcome of the application from its state."""
         state = self._state()
         if state.text("state") not in _ENDS:
             return None

@@ -21,9 +21,9 @@ def empty_template(role: str) -> Document:
 
 
 def pod_template(spec: Section, role: str) -> Document:
-    """Return the template of the pods of a role.
+    """Return the pod template of a role.
 
-    Of a template in the application, only the labels and annotations are used, not the containers.
+    If the application contains a pod template, only its labels and annotations are used.
 
     Args:
         spec: The spec of the application.
@@ -65,7 +65,7 @@ def _metadata(own: Section, key: str) -> dict[str, str]:
 
 
 def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:
-    """Return the containers, followed by the other containers whose name or image is new."""
+    """Return the containers, followed by each of the other containers whose name or image is new."""
     for other in others:
         if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
             containers.append(copy.deepcopy(other.data))

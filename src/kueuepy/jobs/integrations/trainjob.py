@@ -26,7 +26,7 @@ _EMPTY_PATCH: Document = {"template": {"spec": {}}}
 class TrainJob(BaseJob):
     """A TrainJob, with one pod set per replicated job of its runtime. The runtime must be among the related objects.
 
-    The changes of an admission are written to Kueue's entry in `spec.runtimePatches`, not to a template.
+    The changes that an admission makes are written to Kueue's entry in `spec.runtimePatches`, not to a template.
     """
 
     kind = "TrainJob"
@@ -111,7 +111,7 @@ class TrainJob(BaseJob):
         return succeeded_pods(self.jobset(self.root), succeeded) if statuses else ()
 
     def finished(self) -> Finished | None:
-        """Return the outcome from the conditions."""
+        """Determine the outcome of the job from its conditions."""
         end = self.condition("Complete") or self.condition("Failed")
         return None if end is None else Finished(end.text("message"), end.text("type") == "Complete")
 

@@ -1,4 +1,4 @@
-"""Jobs that may arrive, drawn from the jobs that arrived in a recorded period."""
+"""Jobs that might arrive, drawn from the jobs that arrived in a recorded period."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Arrivals:
     """Random future arrivals with the pattern of a recorded period, for `eta` and `risk`.
 
     A future consists of blocks of the recorded period in random order, each with its jobs as they were submitted. If
-    the period is longer than two days, a block is a day, and begins at the time of day of the future. A job that had
-    not finished gets a runtime by the Kaplan-Meier estimate of its queue.
+    the period is longer than two days, each block is one day long and begins at the time of day at which the future
+    begins. A job that had not finished gets a runtime drawn from the Kaplan-Meier estimate for its queue.
 
     >>> rows = [{"queue": "team", "submit": 600 * n, "runtime": 60, "cpu": 1} for n in range(100)]
     >>> len(Arrivals(Jobs.of(rows), "1h")(0))
@@ -39,12 +39,12 @@ class Arrivals:
     """
 
     def __init__(self, jobs: Jobs, horizon: Any = "2d", *, since: Any = 0) -> None:
-        """Learn from a log.
+        """Read the arrival pattern of a log.
 
         Args:
-            jobs: The jobs of the period. If their `submit` are seconds, these count from the first midnight.
-            horizon: The time for which jobs arrive. A future has at most 20,000 jobs.
-            since: The time of day at which the futures begin: seconds or a text such as `14h`.
+            jobs: The jobs of the period. If the `submit` times are seconds, they count from the first midnight.
+            horizon: The length of the period in which jobs arrive. A future has at most 20,000 jobs.
+            since: The time of day at which the futures begin: seconds or a string such as `14h`.
 
         Raises:
             InvalidSpecError: There are no jobs, or a time is not valid.
@@ -99,7 +99,7 @@ class Arrivals:
 
 
 def _complete(table: JobColumns) -> JobColumns:
-    """Return the jobs with drawn runtimes for those that had not finished, and without columns about their past."""
+    """Return the jobs, with runtimes drawn for unfinished jobs, and without the columns about their past."""
     rows = np.flatnonzero(censored_rows(table))
     runtime = np.array(table["runtime"])
     if len(rows):

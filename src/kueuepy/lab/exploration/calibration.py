@@ -61,7 +61,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
             `wait`, the estimates `p5`, `p50` and `p95` (`p10` and `p90` for 80% intervals), and whether the true wait
             is `within` the widened interval.
         known: The jobs of the first half, from which `eta` draws runtimes.
-        level: The fraction of true waiting times that an interval shall contain: 0.9 or 0.8.
+        level: The fraction of true waiting times that an interval should contain: 0.9 or 0.8.
     """
 
     coverage: float
@@ -75,7 +75,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """Whether the coverage of 90% intervals is between 80% and 95%, or that of 80% intervals 75% to 85%."""
+        """Whether the coverage is adequate: 80% to 95% for 90% intervals, or 75% to 85% for 80% intervals."""
         low, high = _GOOD[self.level]
         return low <= self.coverage <= high
 
@@ -145,12 +145,13 @@ def calibrate(
 ) -> Calibration:
     """Measure how reliable the estimates of `eta` are with runtimes drawn from a log.
 
-    All jobs are simulated once, which gives the true waiting times. The first half of the log determines how much the
-    intervals must be widened: runtimes of its first half are used to estimate the waiting times in its second half, and
-    the intervals are scaled until a fraction `level` of them contains the true value (split conformal prediction). Then
-    runtimes of the first half of the log are used to estimate the waiting times in the second half, to measure the
-    coverage of the widened intervals. Jobs that wait for less than a minute are excluded, because their estimate is
-    trivial. A job that has not finished at the end of a half counts with the time that it has run (Kaplan-Meier).
+    All jobs are simulated once, which yields the true waiting times. The first half of the log determines how much the
+    intervals must be widened: the runtimes in the first quarter of the log are used to estimate the waiting times in
+    the second quarter, and the intervals are scaled until a fraction `level` of them contains the true value (split
+    conformal prediction). Then the runtimes in the first half of the log are used to estimate the waiting times in the
+    second half, to measure the coverage of the widened intervals. Jobs that wait for less than a minute are excluded,
+    because their estimate is trivial. A job that has not finished at the end of the known part is treated as censored
+    at the time that it has run (Kaplan-Meier).
 
     Args:
         cluster: The cluster.
@@ -159,7 +160,7 @@ def calibrate(
         n: The number of futures per estimate. Default: 40.
         seed: The seed of the random numbers. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
-        level: The fraction of true waiting times that an interval shall contain: 0.9 (5th to 95th percentile) or 0.8
+        level: The fraction of true waiting times that an interval should contain: 0.9 (5th to 95th percentile) or 0.8
             (10th to 90th). Default: 0.9.
         options: Further arguments of `eta`, such as `horizon`. With `future="history"`, new jobs arrive as in the known
             part of the log (`Arrivals`).
@@ -214,14 +215,14 @@ def calibrate(
 
 
 def _score(found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log of the factor by which each interval must be widened; rows are wait, low end, median, high end."""
+    """Return the logarithm of each interval's widening factor; rows are wait, low end, median, high end."""
     wait, low, _, high = np.maximum(found, 1.0).T
     needed: NDArray[np.float64] = np.maximum(np.log(low / wait), np.log(wait / high))
     return needed
 
 
 class _Round:
-    """Estimates of waiting times in a time interval, from the runtimes of all jobs submitted before it."""
+    """Estimates of waiting times in a time interval, from the runtimes of all jobs submitted before the interval."""
 
     def __init__(self, result: Result, log: Jobs, known_until: float, end: float) -> None:
         self.known = _known_at(result, log, known_until)
@@ -251,7 +252,7 @@ class _Round:
 
 
 def _known_at(result: Result, log: Jobs, until: float) -> Jobs:
-    """Return what is known of a log at a time: jobs that have not finished by then are censored."""
+    """Return the part of a log that is known at a given time; jobs that have not finished by then are censored."""
     known = log.window(0, until)
     submit = log.exact()["submit"]
     rows = np.flatnonzero(submit < int(submit.min()) + round(until * SECOND))

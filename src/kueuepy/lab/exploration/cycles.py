@@ -122,7 +122,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[
         cluster: The cluster.
         jobs: The jobs, as `simulate` accepts them.
         settings: Further arguments of `simulate`, such as `clock`. If cycles take time, more heads accumulate for the
-            next one.
+            next cycle.
 
     Returns:
         The counts of each cycle.

@@ -49,9 +49,10 @@ class DelayMatrix(Framed):
         jobs: The number of jobs of each group.
         waits: The mean waiting time of each group when all jobs are present.
         matrix: An array of groups by groups. The value in row r and column c is the mean waiting time of c with all
-            jobs present, minus that without the jobs of r. The value is negative if r shortens the waits of c. The
-            diagonal is NaN.
-        alone: For each group, the mean waiting time with all jobs present, minus that with only its own jobs.
+            jobs present, minus the mean waiting time of c without the jobs of r. The value is negative if r shortens
+            the waits of c. The diagonal is NaN.
+        alone: For each group, the mean waiting time with all jobs present, minus the mean waiting time with only its
+            own jobs.
         total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
             matrix[r, c]` over the other groups c.
 
@@ -142,10 +143,12 @@ def delay_matrix(
 ) -> DelayMatrix:
     """Measure how much the jobs of each group delay the jobs of the other groups.
 
-    The function simulates all jobs, then all jobs without each group, then each group alone. Unlike a share at one
-    moment, the result shows causes: a queue with a small share can delay others if its jobs arrive at a bad time.
+    The function simulates all jobs; then, for each group, all jobs except those of the group; then each group alone.
+    Unlike a share at one moment, the result shows causes: a queue with a small share can delay others if its jobs
+    arrive at a bad time.
 
-    The effects do not add up. For example, two groups may delay a third one together although neither does so alone.
+    The effects are not additive. For example, two groups together can delay a third group although neither group does
+    so alone.
 
     Args:
         cluster: The cluster.

@@ -200,7 +200,7 @@ class FutureSettings(RunSettings, total=False):
     """Keyword arguments of `eta` that describe the future, in addition to those of `simulate`.
 
     Attributes:
-        future: Jobs that will arrive, or a function that makes them from a seed.
+        future: Jobs that will arrive, or a function that generates them from a seed.
         horizon: The end of each simulated future, as a duration from now.
         users: The label of workloads that names their user, for a log of runtimes with a column `user`.
     """
@@ -249,16 +249,16 @@ def eta(
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
             all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
-            of a log count with the time that they have run (Kaplan-Meier).
-        future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` counts
-            from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The printed
-            result then shows no interval.
+            of a log are treated as censored at the time that they have run (Kaplan-Meier).
+        future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` times
+            count from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The
+            printed result then shows no interval.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         users: The label of workloads that names their user. If the log has a column `user`, and 20 or more finished
-            jobs of the queue have the same user, the runtimes of this user are drawn. Default: none.
+            jobs of the queue have the same user, runtimes are drawn from the jobs of this user. Default: none.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
@@ -326,8 +326,8 @@ def risk(
         scheduler: The current state, which does not change.
         workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
         within: The time span to simulate. Default: 24 hours.
-        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
-            none.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
+            Default: none.
         runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
         n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
         seed: The seed of the first future. Default: 0.

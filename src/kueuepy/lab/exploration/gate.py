@@ -55,7 +55,7 @@ class PolicyVerdict(NamedTuple):
 
 @checked_methods
 class PolicyCheck(Sequence[PolicyVerdict], Framed):
-    """The verdicts on all targets, in their order. `check_policy` creates it.
+    """The verdicts on all targets, in the order of the targets. `check_policy` creates it.
 
     Example:
         >>> found = PolicyCheck([PolicyVerdict("loops == 0", 0.0, True), PolicyVerdict("evictions <= 5", 9.0, False)])

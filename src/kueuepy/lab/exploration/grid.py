@@ -75,7 +75,7 @@ class Sweep(Framed):
 
     Attributes:
         setup: The cluster, jobs and settings that all simulations share.
-        policies: The values by path of each policy.
+        policies: For each policy, its values by path.
         seeds: The seeds with which each policy was simulated.
         rows: The metrics of each simulation, by policy and then by seed.
 
@@ -105,7 +105,7 @@ class Sweep(Framed):
 
     @cached_property
     def figures(self) -> tuple[str, ...]:
-        """The names of the metrics. A metric by resource has one name per flavor and resource."""
+        """The names of the metrics. A per-resource metric has one name per flavor and resource."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row["figures"]))
 
     @cached_property
@@ -133,7 +133,7 @@ class Sweep(Framed):
         return {path: _column([p.get(path) for p in self.policies for _ in range(times)]) for path in paths}
 
     def _values(self, figure: str) -> NDArray[np.float64]:
-        """Return a metric as an array of policies by seeds, with NaN where it is undefined."""
+        """Return a metric as an array with one row per policy and one column per seed; NaN where it is undefined."""
         name = self.named(figure)
         values = [row["figures"].get(name, math.nan) for row in self.rows]
         return np.array(values, np.float64).reshape(len(self.policies), len(self.seeds))
@@ -141,7 +141,7 @@ class Sweep(Framed):
     def named(self, figure: str) -> str:
         """Return the name of a metric's column.
 
-        A metric by resource can be named without its flavor and resource if there is only one.
+        A per-resource metric can be named without its flavor and resource if there is only one.
 
         Raises:
             NotFoundError: There is no such metric, or the flavor and resource are ambiguous.
@@ -266,7 +266,7 @@ class Sweep(Framed):
         return _taken(self.means, sorted(front, key=lambda i: (*costs[i], i)))
 
     def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> SelectedPolicy | None:
-        """Return the policy with the smallest mean of a metric, or the largest.
+        """Return the policy with the smallest or the largest mean of a metric.
 
         Args:
             figure: The name of the metric.
@@ -398,7 +398,7 @@ class Sweep(Framed):
         return (*warned, Sheet(names, rows, note, len(self.means)))
 
     def __str__(self) -> str:
-        """Return the number of policies, and the first policies with the main metrics; `means` has all."""
+        """Return the number of policies, and the first policies with the main metrics; `means` has all policies."""
         *_, sheet = self.sheets()
         return f"{self!r}\n{repr_text([sheet], self)}"
 

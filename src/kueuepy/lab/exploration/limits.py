@@ -135,9 +135,9 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_r
     """Compute lending and borrowing limits that guarantee each ClusterQueue an amount, whatever the other queues do.
 
     The guaranteed amount is determined by simulation: all other ClusterQueues take as much as they can, the nearest in
-    the cohort tree first, and then the queue requests quota. Quota that it reclaims by its own preemption counts.
-    Filling the nearest queues first is the worst case, because it exhausts each of the nested limits as far as
-    possible.
+    the cohort tree first, and then the queue requests quota. Quota that the queue reclaims by preemption is part of the
+    guaranteed amount. Filling the nearest queues first is the worst case, because it exhausts each of the nested limits
+    as far as possible.
 
     Args:
         cluster: The cluster; its workloads are ignored.
@@ -149,7 +149,7 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_r
 
     Raises:
         NotFoundError: A ClusterQueue does not exist, or it has no quota for the flavor and resource.
-        InvalidSpecError: There are no amounts, or one is not a quantity of 0 or more.
+        InvalidSpecError: There are no amounts, or an amount is not a quantity of 0 or more.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
@@ -290,7 +290,7 @@ class _Asker:
         return None
 
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
-        """Return the largest lending limit with which a queue gets an amount.
+        """Return the largest lending limit with which a queue gets the required amount.
 
         Returns `None` if no limit suffices or the queue has no cohort.
         """

@@ -46,7 +46,7 @@ _HOUR = 3600
 def figures_of(result: Result) -> dict[str, float]:
     """Return all metrics of a simulation by name.
 
-    Every simulation has the same names: a metric by resource has one name per flavor and resource, and `preemptions`
+    Every simulation has the same names: a per-resource metric has one name per flavor and resource, and `preemptions`
     has one per rule. Simulations of a fleet also have the metrics of dispatching.
     """
     found: dict[str, float] = {}
@@ -71,7 +71,7 @@ class Condition(msgspec.Struct, frozen=True):
     Attributes:
         column: The name of the column.
         op: One of `<`, `<=`, `>`, `>=`, `==`, `!=`.
-        value: The value to compare with, as text.
+        value: The value to compare with, as a string.
     """
 
     column: str
@@ -101,7 +101,7 @@ class Measure(msgspec.Struct, frozen=True):
     Attributes:
         figure: The name of a metric of `Kpis`, or `wait_pN` or `first_wait_pN` for any percentile N from 0 to 100.
         group: The restrictions: a ClusterQueue, a LocalQueue (`namespace/name`), `column=value` of the jobs,
-            `flavor/resource` for a metric by resource, or a rule for `preemptions`.
+            `flavor/resource` for a per-resource metric, or a rule for `preemptions`.
         conditions: Conditions that the counted jobs must satisfy.
     """
 
@@ -198,7 +198,7 @@ def _is_of_jobs(figure: str) -> bool:
 
 
 def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | None:
-    """Return a metric for a subset of the jobs; of an empty subset, only counts are defined."""
+    """Return a metric for a subset of the jobs; for an empty subset, only counts are defined."""
     known = FIGURES.get(figure)
     if not mask.any() and (known is None or known.source != "count"):
         return None
@@ -250,11 +250,11 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
 
     Args:
         text: The text.
-        where: The place of the text, for error messages.
+        where: The file and line of the string, for error messages.
         figure: The name of the metric. Default: `wait_mean`, whose unit is seconds.
 
     Raises:
-        InvalidSpecError: The text is not a number, or it is a duration and the metric is not a time.
+        InvalidSpecError: The string is not a number, or it is a duration and the metric is not a time.
 
     Example:
         >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
@@ -287,7 +287,7 @@ class _Written(NamedTuple):
 
 
 def _split(text: str) -> _Written | None:
-    """Return the parts of a text, or `None` if it is malformed."""
+    """Return the parts of a string, or `None` if it is malformed."""
     rest = text.strip()
     word = _WORD.match(rest)
     if word is None:
@@ -307,7 +307,7 @@ def _split(text: str) -> _Written | None:
 
 
 def _comparison(text: str) -> tuple[str, str] | None:
-    """Return the operator at the start of a text and the value after it; `None` if either is missing."""
+    """Return the operator at the start of a string and the value after it; `None` if either is missing."""
     found = _OP.match(text)
     value = text[found.end() :].strip() if found else ""
     return (found[0], value) if found and value else None
@@ -327,7 +327,7 @@ def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
 
 
 def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
-    """Return the metric in a text, with the operator and the value that follow the metric, if any."""
+    """Parse the metric in a string, and the operator and value that follow the metric, if any."""
     found = _split(text)
     if found is None:
         raise InvalidSpecError(
@@ -344,10 +344,10 @@ def measure(text: str) -> Measure:
     """Parse a metric.
 
     Args:
-        text: The text, such as `wait_p95(team-a)[priority >= 100]`.
+        text: The string to parse, such as `wait_p95(team-a)[priority >= 100]`.
 
     Raises:
-        InvalidSpecError: The text is malformed.
+        InvalidSpecError: The string is malformed.
         NotFoundError: There is no metric of this name.
 
     Example:
@@ -364,10 +364,10 @@ def promise(text: str) -> Promise:
     """Parse a target.
 
     Args:
-        text: The text, such as `wait_p95(team-a) <= 30m`.
+        text: The string to parse, such as `wait_p95(team-a) <= 30m`.
 
     Raises:
-        InvalidSpecError: The text is malformed.
+        InvalidSpecError: The string is malformed.
         NotFoundError: There is no metric of this name.
 
     Example:

@@ -36,11 +36,11 @@ _TIME_STEPS = (
 
 
 class Grid(Protocol):
-    """The part of a `Sweep` that plots use."""
+    """The methods and attributes of a `Sweep` that plots use."""
 
     @property
     def policies(self) -> Sequence[dict[str, Any]]:
-        """The values by path of each policy."""
+        """The values of each policy, by path."""
 
     @property
     def means(self) -> Columns:
@@ -236,7 +236,7 @@ class SweepPlots:
             raise NotFoundError(f'sweep: "{name}" is neither a path nor a figure of it') from None
 
     def _numbers(self, name: str) -> Any:
-        """Return the values of a path or a metric as numbers; texts are numbered in sorted order."""
+        """Return the values of a path or a metric as numbers; strings are numbered in sorted order."""
         column = self._column(name)
         if not isinstance(column, Categorical):
             return np.asarray(column, np.float64)
@@ -359,7 +359,7 @@ def _value_text(name: str, value: float) -> str:
 
 
 def _known(name: str) -> str:
-    """Return the metric whose unit a name has; any percentile of waits is a time. Empty for fields."""
+    """Return the metric that determines the unit of a name; an empty string for a field."""
     metric = _metric(name)
     if metric.startswith("wait_p"):
         return "wait_p95"

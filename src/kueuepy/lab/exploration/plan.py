@@ -89,8 +89,8 @@ class Plan(Framed):
     def curve(self) -> Columns:
         """Return one row per tried value: the mean of the metric over the seeds, and its 95% confidence interval.
 
-        The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds that have the metric) and `passed`.
-        The interval is NaN for a single seed and if all seeds give the same result.
+        The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds for which the metric is defined)
+        and `passed`. The interval is NaN for a single seed, or if all seeds give the same result.
         """
         drawn = ALIKE not in self.warnings
         found = [estimate(np.array(seeds, np.float64), drawn=drawn) for seeds in self._tried.values()]

@@ -1,4 +1,4 @@
-"""Policies, which are values by path that change the cluster, the jobs or the settings of a simulation."""
+"""Policies: values by path that change the cluster, the jobs or the settings of a simulation."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class JobsBySeed:
     """A function that returns jobs for a seed, called once per seed."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
-        """Create it from a function whose result `Jobs.of` accepts."""
+        """Create the object from a function whose result `Jobs.of` accepts."""
         self._make = make
         self._made: dict[int, Jobs] = {}
 
@@ -151,7 +151,7 @@ def _changed(setup: Setup, of_jobs: Mapping[str, Any], seed: int) -> Jobs:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in the form of a manifest: fractions as text, and Python numbers instead of NumPy numbers."""
+    """Return a value in the form of a manifest: fractions as strings, and Python numbers instead of NumPy numbers."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float):
         return int(value) if value.is_integer() else repr(value)

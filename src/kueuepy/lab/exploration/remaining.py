@@ -44,8 +44,8 @@ class Runtimes:
             known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
                 `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the same queue in the
                 log, or from the whole log if the log has no such jobs. If 20 or more finished jobs of the queue have
-                the same `user`, these are used for this user. Unfinished jobs (`censored`) count with the time that
-                they have run (Kaplan-Meier).
+                the same `user`, only these jobs are used for this user. Unfinished jobs (`censored`) are treated as
+                censored at the time that they have run (Kaplan-Meier).
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
@@ -74,13 +74,13 @@ class Runtimes:
         """Draw the remaining runtime of a job, in nanoseconds.
 
         The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
-        it is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has no longer
-        runtimes, the job ends at once.
+        the runtime is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has no
+        runtimes longer than `ran` either, the job ends at once.
 
         Args:
             queue: The LocalQueue, `namespace/name`.
             ran: The time that the job has already run, in seconds.
-            u: A random number from 0 to below 1: the quantile of the remaining runtimes.
+            u: A random number in the interval [0, 1): the quantile of the remaining runtimes.
             user: The user of the job; empty if unknown.
         """
         name, distribution = self._of(queue, user)

@@ -261,8 +261,8 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
     """Yield the amounts that a test workload requests in order to preempt.
 
-    The amounts are first the nominal quota of the queue, and then the maximum that the queue can use. Each of the
-    two is requested for all resources of a flavor at once, and then for one resource at a time.
+    The amounts are first the nominal quota of the queue, and then the maximum that the queue can use. Each of these two
+    amounts is requested for all resources of a flavor at once, and then for one resource at a time.
     """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):
@@ -274,7 +274,7 @@ def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Itera
 def _random(
     cluster: Cluster, empty: Scheduler, queue: ClusterQueue, trials: int, seed: int
 ) -> Iterator[list[Workload]]:
-    """Yield series of workloads with random sizes and priorities, for the queue and the others of its cohort tree."""
+    """Yield series of workloads with random sizes and priorities, for all queues of the cohort tree."""
     queues = [queue, *_tree(cluster, empty, queue)]
     places = [(one.name, _units(empty, one.name, cells)) for one in queues for cells in _by_flavor(one)]
     for trial in range(trials):

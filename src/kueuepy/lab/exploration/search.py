@@ -1,4 +1,4 @@
-"""Search for the best policy, where the results of previous trials determine the next one."""
+"""Search for the best policy, where the results of previous trials determine the next trial."""
 
 from __future__ import annotations
 

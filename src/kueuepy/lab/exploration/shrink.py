@@ -52,7 +52,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     Attributes:
         leaving: The keys of the workloads that would have to be removed immediately to be within quota, in the order in
             which to drain them.
-        above: The amounts that these workloads hold, by `flavor/resource`; thousandths for cpu.
+        above: The amounts that these workloads hold, by `flavor/resource`, with cpu in millicores.
         p10: The 10th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
         p50: The median.
         p90: The 90th percentile.
@@ -112,14 +112,15 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         """Plot the excess of a flavor and resource over time.
 
         Args:
-            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first one above its quota.
+            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first flavor and resource above
+                its quota.
             ax: The matplotlib Axes to draw on. Default: new Axes.
 
         Returns:
             The Axes.
 
         Raises:
-            InvalidSpecError: The flavor and resource are not above their quota.
+            InvalidSpecError: The usage of the flavor and resource is not above its quota.
             UnsupportedError: matplotlib is not installed.
         """
         from kueuepy.simulation.pictures.plot import axes_of  # noqa: PLC0415 - only on use
@@ -163,8 +164,8 @@ def shrink(
         edits: Objects with less quota, field edits as `Edit(path, value)`, a Configuration, or functions that change a
             Scheduler.
         runtimes: The expected runtimes, as `eta` accepts them.
-        future: Jobs that will arrive, or a function that returns them for a seed; `submit` counts from now. Default:
-            none.
+        future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
+            Default: none.
         n: The number of futures. Default: 50.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.

@@ -64,7 +64,7 @@ class Uniform(msgspec.Struct, frozen=True):
         """Return a quantile of the distribution.
 
         Args:
-            u: The quantile, from 0 to below 1.
+            u: The quantile, in the interval [0, 1).
         """
         if self.log:
             value = float(self.low * (self.high / self.low) ** u)

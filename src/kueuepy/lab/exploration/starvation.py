@@ -132,9 +132,9 @@ def starvation(
 ) -> Starvation:
     """Determine whether a job starves if the same jobs are submitted in every period (kubernetes-sigs/kueue#754).
 
-    The periods are simulated one after another. At each boundary, the function compares the state with all previous
-    ones. A state consists of the order of the pending jobs, the running jobs with their start times, and the progress
-    of each job; a periodic job is identified by the number of periods since its submission.
+    The periods are simulated one after another. At each period boundary, the function compares the state with all
+    previous states. A state consists of the order of the pending jobs, the running jobs with their start times, and the
+    progress of each job; a periodic job is identified by the number of periods since its submission.
 
     If a state repeats, everything after it repeats as well. A one-time job that is pending both times then waits
     indefinitely, and no periodic job ever waits longer than in the simulated periods.
@@ -274,8 +274,8 @@ def _once(run: Simulation, order: list[_Place]) -> tuple[Starved, ...]:
 def _bound(run: Simulation, order: list[_Place], number: int) -> float:
     """Return the longest time that jobs of the periods before period `number` wait for their first start.
 
-    The simulation continues until all these jobs have started. Because the state repeats, jobs of later periods wait no
-    longer.
+    The simulation continues until all these jobs have started. Because the state repeats, jobs of later periods do not
+    wait longer.
     """
     before = [row for row, place in enumerate(order) if place.period is not None and place.period < number]
     waits = run.result().jobs["first_wait"][before]

@@ -37,8 +37,8 @@ class Estimate(msgspec.Struct, frozen=True):
 
     Attributes:
         mean: The mean; NaN without values.
-        low: The lower end of the interval, not below 0 unless a value is negative. NaN for fewer than 2 values and if
-            all seeds give the same result.
+        low: The lower end of the interval, not below 0 unless a value is negative. NaN if there are fewer than 2 values
+            or all seeds give the same result.
         high: The upper end of the interval.
         n: The number of values.
 

@@ -40,7 +40,7 @@ class Storage:
         """Open or create the file.
 
         Raises:
-            InvalidSpecError: The file is not a storage of a sweep.
+            InvalidSpecError: The file is not the storage file of a sweep.
         """
         self._path = path
         self._same = _print_of(setup, measures)
@@ -54,7 +54,7 @@ class Storage:
 
     @contextmanager
     def _naming_the_file(self, what: str) -> Iterator[None]:
-        """Convert errors of SQLite to an error that names the file."""
+        """Convert SQLite errors to an error that names the file."""
         try:
             yield
         except (sqlite3.Error, ValueError) as error:

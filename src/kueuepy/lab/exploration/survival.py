@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class KaplanMeier:
-    """The distribution of runtimes, of which some are only known to be longer than what was observed.
+    """The distribution of runtimes, some of which are only known to be longer than the observed time.
 
-    The product-limit estimate does not reach 1 if the longest observed runtime belongs to an unfinished job. The rest
-    is then exponential, with the mean that all jobs have.
+    The product-limit estimate does not reach 1 if the longest observed runtime belongs to an unfinished job. Beyond
+    that runtime, the distribution is then exponential; its mean is the total runtime divided by the number of finished
+    jobs.
 
     >>> import numpy as np
     >>> known = KaplanMeier(np.array([60.0, 60.0, 120.0, 300.0]), np.array([True, False, True, True]))
@@ -26,9 +27,9 @@ class KaplanMeier:
     (0.25, 0.625, 120.0)
 
     Attributes:
-        times: The runtimes of finished jobs in seconds, ascending and different.
+        times: The runtimes of finished jobs in seconds, ascending and distinct.
         fractions: The estimated fraction of runtimes up to each of `times`.
-        mean: The mean of the exponential rest, in seconds.
+        mean: The mean of the exponential tail, in seconds.
     """
 
     def __init__(self, seconds: NDArray[np.float64], finished: NDArray[np.bool_]) -> None:
@@ -54,7 +55,7 @@ class KaplanMeier:
         return 1 - (1 - known) * math.exp(-(seconds - float(self.times[-1])) / self.mean)
 
     def quantile(self, u: float) -> float:
-        """Return the time that a fraction `u` of runtimes, from 0 to below 1, does not exceed, in seconds."""
+        """Return the quantile `u` of the runtimes, in seconds; `u` is in the interval [0, 1)."""
         place = int(np.searchsorted(self.fractions, u, side="right"))
         if place < len(self.times):
             return float(self.times[place])

@@ -73,7 +73,7 @@ def sweep(
     - `Kind/name:field.field[selector]` is a field of objects, as `Cluster.edit` accepts it;
     - `Configuration:field` is a field of Kueue's Configuration;
     - `jobs:scale_load`, `jobs:scale_runtime`, `jobs:thin` and `jobs:shuffle_days` transform the jobs;
-    - `jobs:seed` is the seed passed to a function of jobs;
+    - `jobs:seed` is the seed passed to a function that generates jobs;
     - `model:every`, `clock:cycle` and `delays[0]:fails` are fields of arguments of `simulate`.
 
     With the same seed, all policies see the same jobs and the same random numbers, so differences between policies are

@@ -27,7 +27,7 @@ MOST_CYCLES = 200
 
 
 def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
-    """Return the ClusterQueue with a name.
+    """Return the ClusterQueue with the given name.
 
     Raises:
         NotFoundError: There is no such ClusterQueue.
@@ -70,7 +70,7 @@ def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
 def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str], int], priority: int) -> Workload:
     """Return a workload of one pod that requests amounts of one flavor from a ClusterQueue.
 
-    The pod tolerates all taints and selects the nodes of the flavor by its labels.
+    The pod tolerates all taints and selects the flavor's nodes by their labels.
     """
     (flavor,) = {name for name, _ in amounts}
     (labels,) = (known.node_labels for known in cluster.resource_flavors if known.name == flavor)

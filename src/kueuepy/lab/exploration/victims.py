@@ -30,7 +30,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
 
     `victim_sets` creates it.
 
-    Amounts are summed over the flavors and resources in `short`; thousandths for cpu.
+    Amounts are summed over the flavors and resources in `short`, with cpu in millicores.
 
     Attributes:
         workload: The key of the preemptor.
@@ -38,8 +38,8 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         fewest: The set with the fewest workloads; among equal sets, the one with the smallest amount.
         least: The set with the smallest amount; among equal sets, the one with the fewest workloads.
         candidates: The number of workloads that the rules allow to be preempted.
-        sets: The number of sets that were simulated. Sets that cannot improve on a previous one are skipped.
-        short: The flavors and resources that are short of quota, as `flavor/resource`.
+        sets: The number of sets that were simulated. Sets that cannot improve on a previous set are skipped.
+        short: The flavors and resources with insufficient quota, as `flavor/resource`.
         taken_amount: The amount that `taken` holds.
         fewest_amount: The amount that `fewest` holds.
         least_amount: The amount that `least` holds.
@@ -217,7 +217,7 @@ class _Tried:
             yield from combinations(names, size)
 
     def amount(self, keys: tuple[str, ...]) -> int:
-        """Return how much workloads hold of the flavors and resources that are short of quota."""
+        """Return the amounts that workloads hold of the flavors and resources with insufficient quota."""
         return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
 
     def does(self, keys: tuple[str, ...]) -> bool:

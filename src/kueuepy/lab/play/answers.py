@@ -141,7 +141,7 @@ class Playground:
             values: Values by path; `None` removes a limit.
 
         Returns:
-            The YAML; an empty text if nothing changes.
+            The YAML; an empty string if nothing changes.
 
         Raises:
             InvalidSpecError: A path has no slider, or a value is not valid for its field.
@@ -207,7 +207,7 @@ class Playground:
         return self._whole(run.close(), begin)
 
     def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a question of the page: return `part` or `patch` of its values, or an `error`."""
+        """Answer a request from the page: return `part` or `patch` of its values, or an `error`."""
         try:
             values = question.get("values", {})
             if question.get("patch"):
@@ -317,7 +317,7 @@ def _written(knob: Knob, value: Value) -> Any:
 
 
 def _amount(knob: Knob, value: float) -> int | str:
-    """Return the quantity of a slider's value, such as `2.7` of cpu or `1.5Gi` of memory.
+    """Return the quantity for a slider's value, such as `2.7` for cpu or `1.5Gi` for memory.
 
     Raises:
         InvalidSpecError: The value is not a multiple of the unit in which Kueue counts, such as half a GPU.

@@ -35,7 +35,7 @@ class Server(LoopbackServer):
 
 
 class _PlaySite:
-    """The page, and the answers to its questions."""
+    """The page, and the responses to its requests."""
 
     def __init__(self, playground: Playground) -> None:
         self._playground = playground
@@ -63,7 +63,7 @@ class _PlaySite:
 
 
 def question_of(body: bytes) -> dict[str, Any] | None:
-    """Parse the question in the body of a request; return `None` if it is not valid."""
+    """Parse the question in the body of an HTTP request; return `None` if it is not valid."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class PlaygroundWidget(anywidget.AnyWidget):
     """The sliders and charts of a `Playground`; `kueuepy.lab.play.widget` creates it.
 
-    The kernel of the notebook runs the simulations. It returns each part of a long simulation in a message of
-    its own.
+    The kernel of the notebook runs the simulations. The kernel returns each part of a long simulation in a separate
+    message.
     """
 
     _esm = part_of_view("view.js") + part_of_view("widget.js")

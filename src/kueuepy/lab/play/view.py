@@ -4,5 +4,5 @@ from importlib.resources import files
 
 
 def part_of_view(name: str) -> str:
-    """Return the text of a file of the view."""
+    """Return the contents of a file of the page or the widget."""
     return files("kueuepy.lab.play").joinpath(name).read_text(encoding="utf-8")

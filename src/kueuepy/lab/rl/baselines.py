@@ -28,7 +28,7 @@ class DoNothing:
     """An agent that never changes anything."""
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
-        """Return the action without changes."""
+        """Return the action that changes nothing."""
         return env.action(np.zeros(len(env.numbers)))
 
 
@@ -49,7 +49,7 @@ class Proportional:
 
 
 class HillClimber:
-    """An agent that repeats a change while the reward does not fall, and otherwise tries a random one."""
+    """An agent that repeats a change while the reward does not fall, and otherwise tries a random change."""
 
     def __init__(self, seed: int = 0) -> None:
         """Create the agent; `seed` initialises its random number generator."""
@@ -90,7 +90,8 @@ def play(env: QuotaEnv, agent: Baseline, seed: int = 0, *, start: Any = None) ->
     Args:
         env: The environment.
         agent: The agent.
-        seed: Seed of the episode. For a log, it selects a random start day; two seeds may select the same day.
+        seed: Seed of the episode. If the jobs are a log, the seed selects a random start day; two seeds can select the
+            same day.
         start: Start of the episode in the log, such as `3d`, instead of a random day.
 
     Returns:

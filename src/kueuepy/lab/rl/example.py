@@ -21,7 +21,7 @@ def cluster_and_jobs(cluster: Cluster | None, jobs: Any) -> tuple[Cluster, Any]:
     """Return the given cluster and jobs, or the cluster and jobs of the example.
 
     Raises:
-        InvalidSpecError: Only one of the two is given.
+        InvalidSpecError: Only the cluster or only the jobs are given.
     """
     if (cluster is None) != (jobs is None):
         raise InvalidSpecError("QuotaEnv: pass both cluster and jobs, or neither to use the example")
@@ -29,7 +29,7 @@ def cluster_and_jobs(cluster: Cluster | None, jobs: Any) -> tuple[Cluster, Any]:
 
 
 def nominal_quotas(cluster: Cluster) -> list[str]:
-    """Return the paths of all nominal quotas of ClusterQueues that are integers."""
+    """Return the paths of all integer nominal quotas of ClusterQueues."""
     return [
         f"ClusterQueue/{queue.name}:quota[{row.name}/{quota.name}].nominalQuota"
         for queue in cluster.cluster_queues

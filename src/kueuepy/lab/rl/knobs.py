@@ -23,7 +23,7 @@ class Knobs:
     """Settings of a cluster by path: numbers first, then choices.
 
     Attributes:
-        paths: The paths of the numbers.
+        paths: The paths of the numeric fields.
         choices: The values of each choice, by path.
         start: Initial values: the numbers in the cluster, and the index of the cluster's value for each choice.
         low: Minimum of each number.
@@ -45,11 +45,11 @@ class Knobs:
 
         Args:
             cluster: The cluster.
-            paths: Paths of numbers, each in one object.
+            paths: Paths of integer fields; each path must select exactly one object.
             choices: Allowed values by path. A path may match several objects. The list must contain the value in the
                 cluster.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the numbers
-                of the field with `conserve`, and twice the number without.
+            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
+                numbers with `conserve`, and otherwise twice the initial number.
             conserve: Whether to keep the sum of all values of a field constant, such as the nominal quotas of a flavor.
 
         Raises:

@@ -42,14 +42,15 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     The last two numbers are the sine and the cosine of the time of day.
 
-    **Action**. With `edit`, `Box(-1, 1)` has the change of each number as a fraction of `step`. Numbers stay within
-    their bounds and, with `conserve`, the sum of the numbers of each field stays constant. With `choose`,
-    `MultiDiscrete` has the index of the value of each path. With both, the action is a `Dict` of `numbers` and
+    **Action**. With `edit`, `Box(-1, 1)` contains the change of each number as a fraction of `step`. Numbers stay
+    within their bounds and, with `conserve`, the sum of the numbers of each field stays constant. With `choose`,
+    `MultiDiscrete` contains the index of the value of each path. With both, the action is a `Dict` of `numbers` and
     `choices`.
 
     **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
-    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` has both terms.
-    `info["values"]` has the current values, and `info["kpis"]` the metrics of the simulation at the end of an episode.
+    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` contains both terms.
+    `info["values"]` contains the current values, and `info["kpis"]` the metrics of the simulation at the end of an
+    episode.
 
     >>> import kueuepy.lab.rl as rl
     >>> env = rl.QuotaEnv()  # an example with three teams
@@ -61,7 +62,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     [6, 8, 6]
 
     Attributes:
-        paths: The paths of the edited numbers, followed by the paths of the choices.
+        paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -90,16 +91,17 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
                 environment uses an example of three teams with 20 GPUs.
             jobs: A log, or a function that generates the jobs of an episode from a seed. An episode of a log is a
                 window that starts at a random day or at the option `start` of `reset`.
-            edit: Paths of the numbers to edit, in the syntax of `Cluster.edit`, each an integer of one object. Without
-                `edit` and `choose`, these are the nominal quotas of all ClusterQueues.
+            edit: Paths of the numeric fields that actions change, in the syntax of `Cluster.edit`; each path must
+                select an integer field of exactly one object. Without `edit` and `choose`, these are the nominal quotas
+                of all ClusterQueues.
             choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
                 several objects, as in `ClusterQueue/*:queueingStrategy`. The list must contain the value in the
                 cluster.
             interval: Time between two actions.
             episode: Duration of an episode.
             step: Amount by which an action of 1 changes a number.
-            bounds: Minimum and maximum by path. The default minimum is 0; the default maximum is the sum of the
-                numbers of the field with `conserve`, and twice the initial number without.
+            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
+                numbers with `conserve`, and otherwise twice the initial number.
             conserve: Whether to keep the sum of all values of a field, such as
                 `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
             reward: A function that replaces the default reward. The function receives two dicts, before and after the
@@ -138,7 +140,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     @property
     def start(self) -> float:
-        """Start of the episode in the log, in seconds; for a function of jobs, its seed."""
+        """Start of the episode in the log, in seconds; for a function that generates jobs, its seed."""
         return self._stage.starts[0]
 
     @property
@@ -164,7 +166,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """Start a new episode.
 
         Args:
-            seed: Seed that selects the window of a log, or that is passed to the function of jobs.
+            seed: Seed that selects the window of a log, or that is passed to the function that generates jobs.
             options: `jobs`, other jobs for this episode; `start`, the start of the window in a log, such as `3d`.
 
         Returns:

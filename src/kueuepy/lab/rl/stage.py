@@ -79,14 +79,15 @@ class Game(NamedTuple):
 
 
 class Stage:
-    """Parallel simulations with independent virtual times; a seat is the slot of one simulation.
+    """Parallel simulations with independent virtual times; each seat holds one simulation.
 
     Attributes:
         knobs: The settings to edit.
         queues: The names of the ClusterQueues, in the order of an observation.
         observations: Observations, one row per seat.
         facts: One row per seat: the terms of the reward, and the totals before and after the last interval.
-        starts: For each seat, the start of the episode in the log, in seconds; for a function of jobs, its seed.
+        starts: For each seat, the start of the episode in the log, in seconds; for a function that generates jobs, its
+            seed.
     """
 
     def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:

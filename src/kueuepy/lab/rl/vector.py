@@ -35,7 +35,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     one thread may call the vector environment at a time; concurrent calls raise `StateError`.
 
     Attributes:
-        paths: The paths of the edited numbers, followed by the paths of the choices.
+        paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
@@ -57,7 +57,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             num_envs: Number of environments.
             cluster: The cluster, as for `QuotaEnv`.
             jobs: The jobs, as for `QuotaEnv`.
-            edit: The paths of the edited numbers, as for `QuotaEnv`.
+            edit: Paths of the numeric fields that actions change, as for `QuotaEnv`.
             threads: Number of threads of a step; by default one per core.
             autoreset_mode: Gymnasium's autoreset mode: after the end of an episode, a new one starts in the next step,
                 in the same step, or only by `reset`.
@@ -94,7 +94,8 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """Start a new episode in all environments.
 
         Args:
-            seed: Seed of the first environment, with consecutive seeds for the others; or a list with a seed for each.
+            seed: Seed of the first environment, with consecutive seeds for the other environments; or a list with a
+                seed for each.
             options: Options of `QuotaEnv.reset`, and `reset_mask`, a boolean array of the environments to reset.
 
         Returns:
@@ -266,7 +267,7 @@ def vector(
         n: Number of environments.
         cluster: The cluster, as for `QuotaEnv`.
         jobs: The jobs, as for `QuotaEnv`.
-        edit: The paths of the edited numbers, as for `QuotaEnv`.
+        edit: Paths of the numeric fields that actions change, as for `QuotaEnv`.
         options: Keyword arguments of `QuotaVectorEnv` and `QuotaEnv`.
 
     >>> import kueuepy.lab.rl as rl

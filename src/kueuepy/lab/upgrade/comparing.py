@@ -91,15 +91,16 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
     """Simulate the same jobs under two releases of Kueue; return the decisions that differ, with their causes.
 
     To find causes, each difference between the releases is simulated alone. A difference is a rule, or the default of
-    a feature gate. It is applied to the first release; a gate that exists only in the second release is reverted in
-    the second release. If this changes one of the decisions that differ, the difference is a cause of that decision.
+    a feature gate. The difference is applied to the first release; a gate that exists only in the second release is
+    reverted in the second release instead. If this changes one of the decisions that differ, the difference is a cause
+    of that decision.
 
     Args:
         cluster: The queues and policies.
         jobs: The jobs, with durations, in any form that `simulate` accepts.
         before: The first release, such as `v0.17`. Releases v0.1 to v0.14 have no profile: they are simulated as the
             oldest release with a profile, with the rules of `EARLY_RULES` applied by `as_then`.
-        after: The second release, with the same values as `before`.
+        after: The second release, in the same form as `before`.
 
     Returns:
         The decisions that differ, the rules and gates that differ, and both simulations.
@@ -147,7 +148,7 @@ def _release(version: str) -> Release:
 
 
 def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRule, ...]) -> Cluster:
-    """Return the cluster as of a release, with one early rule inverted."""
+    """Return the cluster as under a given release, with one early rule inverted."""
     if rule in there:
         return as_then(cluster, version, left_out=[rule.name])
     return as_then(cluster, version if is_early(version) else OLDEST, added=[rule.name])

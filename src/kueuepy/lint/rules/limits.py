@@ -25,7 +25,7 @@ def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
 
 
 def _alone(context: LintContext, queue: ClusterQueue) -> str:
-    """Return why a queue shares quota with no other queue, or an empty text if it does share."""
+    """Return why a queue shares quota with no other queue; an empty string if it shares quota."""
     if not queue.cohort_name:
         return "the queue has no cohort"
     if not context.others(queue) and not any(cohort.resource_groups for cohort in context.manifest.cohorts):

@@ -26,7 +26,7 @@ def borrower_is_victim(context: LintContext) -> Iterator[Hit]:
 
 @rule("L6", "warning", "The nominal quota of a queue in a cohort is not guaranteed without reclaimWithinCohort.")
 def nominal_not_ensured(context: LintContext) -> Iterator[Hit]:
-    """Without reclaimWithinCohort, quota lent to another queue returns only when its workloads finish."""
+    """Without reclaimWithinCohort, quota lent to another queue is returned only when workloads of that queue finish."""
     for queue in context.queues:
         if queue.preemption.reclaim_within_cohort == "Never" and (found := next(_lenders(context, queue), None)):
             other, resource, flavor = found

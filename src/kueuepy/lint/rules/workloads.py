@@ -67,7 +67,7 @@ def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
 
 
 def _alone(context: LintContext, workload: Workload) -> str:
-    """Return why a workload is not admitted even without other workloads, or an empty text if it may be admitted."""
+    """Return why a workload is not admitted even without other workloads; an empty string if it could be admitted."""
     engine = context.empty.fork()
     number = engine.submit(workload)
     engine.settle()
@@ -95,7 +95,7 @@ def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
 
 
 def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:
-    """Return a resource whose request only fits into several flavors together, or an empty text."""
+    """Return a resource whose request only fits into several flavors together, or an empty string."""
     for resource in group.covered_resources:
         asked = requests.get(resource, 0)
         had = [context.capacity.largest(queue.name, (flavor.name, resource)) for flavor in group.flavors]

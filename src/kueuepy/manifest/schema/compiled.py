@@ -1,8 +1,8 @@
 """Schemas compiled to msgspec types.
 
 The types accept valid objects at full speed. Objects that do not match a type are examined field by field. Formats of
-strings are checked separately, because msgspec needs more than a microsecond per pattern. Valid strings are cached,
-since the same names and quantities occur in many objects.
+strings are checked separately, because msgspec needs more than a microsecond per pattern check. Valid strings are
+cached, since the same names and quantities occur in many objects.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
-    """Return a function with the checks of an object that msgspec does not perform; `None` without such checks."""
+    """Return a function that performs the checks that msgspec does not perform; `None` if there are no such checks."""
     checks: list[tuple[str, Callable[[Any], object]]] = []
     for position, inner in enumerate(schema.properties.values()):
         if (check := _check(inner)) is not None:
@@ -101,7 +101,7 @@ def _values(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _check(schema: Schema) -> Callable[[Any], object] | None:
-    """Return a function that checks the form of strings and the uniqueness of list items; `None` if any value is valid.
+    """Return a function that checks forms of strings and uniqueness of list items; `None` if all values are valid.
 
     Fields of nested objects are checked by their own types.
     """
@@ -160,7 +160,7 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
 def is_valid(schema: Schema, value: Any) -> bool:
     """Return whether a value is valid, without nulls and unknown fields.
 
-    `False` may also be returned for valid values.
+    The method may also return `False` for a valid value.
     """
     try:
         msgspec.convert(value, ready(type_of(schema)))

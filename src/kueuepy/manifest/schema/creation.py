@@ -1,8 +1,8 @@
-"""Changes that Kueue's webhook makes to a new ClusterQueue before the API server validates it against its schema.
+"""Changes that Kueue's webhook makes to a new ClusterQueue before the API server validates the object.
 
-The webhook reads the object into Go types, adds a finalizer and writes it back. The webhook does not change an object
-that already has the finalizer. An object of v1beta1 is converted to v1beta2 and back, which also removes strings that
-Go treats as absent.
+The webhook reads the object into Go types, adds a finalizer and writes the object back. The webhook does not change an
+object that already has the finalizer. An object of v1beta1 is converted to v1beta2 and back, which also removes strings
+that Go treats as absent.
 
 Source: `pkg/webhooks/clusterqueue_webhook.go:Default`, `apis/kueue/v1beta1/clusterqueue_conversion.go`.
 """
@@ -32,7 +32,7 @@ _OPTIONAL_TEXTS = {
 
 
 def as_created(version: str, doc: Doc) -> Doc:
-    """Return the ClusterQueue as the webhook returns it, or the same object if no checked field changes."""
+    """Return the ClusterQueue as the webhook writes it; return the same object if no validated field changes."""
     spec = doc.get("spec")
     if not isinstance(spec, dict) or _is_finalized(doc.get("metadata")):
         return doc
@@ -49,7 +49,7 @@ def _at(value: Any, path: tuple[str, ...], change: Callable[[Any], Any], null: A
 
     Args:
         value: The value to change.
-        path: Names of fields; `*` stands for all items of a list.
+        path: Names of nested fields; `*` stands for all items of a list.
         change: The function.
         null: Replacement for null items of a list.
     """
@@ -83,7 +83,7 @@ def _quota(quota: Any) -> Any:
 
 
 def _amounts(value: Any, fields: tuple[str, ...]) -> Any:
-    """Return the mapping with the quantities in these fields as Go writes them."""
+    """Return the mapping with the quantities in these fields formatted as in Go."""
     if not isinstance(value, dict):
         return value
     changed = {}
@@ -128,7 +128,7 @@ def _without_empty(names: tuple[str, ...], part: Any) -> Any:
 
 
 def zero_times(doc: Doc) -> list[tuple[str | int, ...]]:
-    """Return the paths of times that the webhook of ResourceFlavors writes back as null, which the schema rejects."""
+    """Return the paths of zero times. The webhook of ResourceFlavors writes them as null, which the schema rejects."""
     if _is_finalized(doc.get("metadata")):
         return []
     return [

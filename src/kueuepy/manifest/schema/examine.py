@@ -1,7 +1,7 @@
-"""Validation of a value against its schema, field by field, as in an API server. Every problem is reported.
+"""Validation of a value against its schema, field by field, as on an API server.
 
-Nulls count as absent fields, except in lists. Lenient mode removes unknown fields, converts numbers and strings where
-the schema expects the other type, and adds notes for these corrections.
+Every problem is reported. Nulls are treated as absent fields, except in lists. Lenient mode removes unknown fields,
+converts numbers and strings where the schema expects the other type, and adds a note for each correction.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ _NAMED_TYPES = {
 
 
 def examine(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
-    """Validate a value and return it without nulls and with lenient corrections. Problems are added to `findings`."""
+    """Validate a value, and return it without nulls and with the corrections of lenient mode.
+
+    Problems are added to `findings`.
+    """
     return _BY_TYPE[schema.type](schema, value, path, findings)
 
 
@@ -141,7 +144,7 @@ def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> N
 
 
 def _key(schema: Schema, item: Any) -> str | None:
-    """Return the key of an item as a string; `None` for an item of a wrong type, which is reported separately."""
+    """Return the key of an item as a string; `None` for an item of the wrong type, which is reported separately."""
     if schema.keys:
         if not isinstance(item, dict):
             return None
@@ -195,7 +198,7 @@ def _form(pattern: str) -> str:
 
 
 def is_time(text: str) -> bool:
-    """Return whether an API server accepts a text as a time: RFC 3339 with a valid day of the month."""
+    """Return whether an API server accepts a string as a time: RFC 3339 with a valid day of the month."""
     found = _TIME.fullmatch(text)
     return bool(found) and _is_day(text)
 
@@ -227,7 +230,7 @@ def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
 
 
 def _whole(value: Any) -> int | None:
-    """Return an integer, also from a float without fraction; `None` for other values."""
+    """Convert an integer, or a float without a fraction, to an integer; return `None` for other values."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
@@ -236,7 +239,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _meant(value: Any) -> int | None:
-    """Return the integer in a string; `None` if there is none."""
+    """Convert a string to an integer; return `None` if the string does not contain an integer."""
     text = value if isinstance(value, str) else ""
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(text) < _DIGITS else None
@@ -279,7 +282,7 @@ def _wrong_type(schema: Schema, value: Any, path: Path, findings: Findings) -> A
 
 
 def named(value: Any) -> str:
-    """Describe a value and its type."""
+    """Return a description of a value and its type."""
     match value:
         case None:
             return "null"

@@ -1,9 +1,10 @@
 """Write `table.json`: the structural schemas of Kueue's custom resources, without descriptions and CEL rules.
 
-Run it on a checkout of Kueue: `python -m kueuepy.manifest.schema.generate KUEUE/config/components/crd/bases`. The
-CustomResourceDefinitions there contain every field with its type, including the fields of pod templates.
+Run this module on a checkout of Kueue: `python -m kueuepy.manifest.schema.generate KUEUE/config/components/crd/bases`.
+The CustomResourceDefinitions in this directory contain every field with its type, including the fields of pod
+templates.
 
-Each distinct schema is stored once and referenced by its number.
+Each distinct schema is stored once, and other schemas refer to it by its number.
 """
 
 import json
@@ -39,7 +40,7 @@ class _Table:
         self._numbers: dict[str, int] = {}
 
     def number(self, schema: dict[str, Any]) -> int:
-        """Return the number of a schema, and add the schema if it is new."""
+        """Return the number of a schema; a new schema is added first."""
         kept: dict[str, Any] = {name: schema[name] for name in _KEPT if name in schema}
         if schema.get("x-kubernetes-int-or-string"):
             kept["type"] = "integer or string"
@@ -72,7 +73,7 @@ def table(folder: Path) -> dict[str, Any]:
 
 
 def main(folder: str) -> None:
-    """Write the table next to this file, one schema per line."""
+    """Write the table to the directory of this file, with one schema per line."""
     found = table(Path(folder))
     kinds = json.dumps(found["kinds"])
     schemas = ",\n".join(json.dumps(schema, separators=(",", ":")) for schema in found["schemas"])

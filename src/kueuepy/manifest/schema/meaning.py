@@ -1,6 +1,6 @@
-"""Semantic comparison of pod sets and admissions, which ignores different notations of equal values.
+"""Semantic comparison of pod sets and admissions, in which different notations of the same value are equal.
 
-Kueue compares the decoded Go values. Different notations of a quantity are equal, and absent lists, mappings and
+Kueue compares the decoded Go values. Different notations of the same quantity are equal, and absent lists, mappings and
 strings are equal to empty ones.
 
 Source: `k8s.io/apimachinery/pkg/api/equality/semantic.go`, `k8s.io/api/core/v1/types.go`.
@@ -39,7 +39,7 @@ _ABSENT: tuple[Any, ...] = (None, "", [], {})
 
 
 def same_pod_sets(one: list[Any], other: list[Any]) -> list[bool]:
-    """Return for each pair of pod sets in the form of v1beta2 whether they are semantically equal."""
+    """Return, for each pair of pod sets in the form of v1beta2, whether the two pod sets are semantically equal."""
     before, after = (plain("Workload", part, "spec", "podSets") for part in (one, other))
     return [a == b for a, b in zip(before, after, strict=True)]
 
@@ -51,7 +51,7 @@ def same_status(field: str, one: Any, other: Any) -> bool:
 
 
 def plain(kind: str, value: Any, *path: str) -> Any:
-    """Normalize an object of v1beta2 or a part of one: remove empty values and write quantities in canonical form."""
+    """Normalize a v1beta2 object or the value of a field: remove empty values, and make quantities canonical."""
     schema = schema_of(kind, "v1beta2")
     assert schema is not None
     for step in path:
@@ -60,7 +60,7 @@ def plain(kind: str, value: Any, *path: str) -> Any:
 
 
 def _plain(schema: Schema | None, value: Any) -> Any:
-    """Normalize a value of a schema."""
+    """Normalize a value according to its schema."""
     if schema is None:
         return value
     if isinstance(value, dict):

@@ -19,7 +19,7 @@ _MANAGED = ("metadata", "managedFields")
 
 
 def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None:
-    """Check the metadata except name, labels and annotations."""
+    """Check all metadata other than the name, the labels and the annotations."""
     if not metadata:
         return
     if finalizers := metadata.get("finalizers"):
@@ -44,7 +44,10 @@ def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None
 
 
 def _review_owner(owner: dict[str, Any], position: int, findings: Findings) -> None:
-    """Check one owner reference. As in Kubernetes, problems name the whole list without the position."""
+    """Check one owner reference.
+
+    As in Kubernetes, the paths of problems name the list of references without the position.
+    """
     version, kind = owner.get("apiVersion", ""), owner.get("kind")
     if not (version and kind and owner.get("name") and owner.get("uid")):
         missing = " and no ".join(field for field in _OWNER_FIELDS if not owner.get(field))

@@ -1,4 +1,4 @@
-"""Validation of objects of Kueue's API against their schemas, which an API server does before other rules."""
+"""Validation of objects of Kueue's API against their schemas, which an API server performs before all other rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Plan(msgspec.Struct, frozen=True):
 
     Attributes:
         schema: The complete schema.
-        outer: The schema with pod templates of any content; equal to `schema` for kinds without templates.
+        outer: The schema that accepts any content for pod templates; equal to `schema` for kinds without templates.
         template: The schema of pod templates; `None` for kinds without templates.
     """
 
@@ -43,17 +43,17 @@ def _plan(kind: str, version: str) -> _Plan | None:
 
 
 def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new: bool = True) -> Doc:
-    """Validate an object against its schema. Return it without nulls and with lenient corrections.
+    """Validate an object against its schema. Return it without nulls and with the corrections of lenient mode.
 
     Args:
         kind: Kind of the object.
-        version: Version of Kueue's API of the object. Objects of other kinds and versions are not checked.
+        version: The object's version of Kueue's API. Objects of other kinds and versions are not checked.
         doc: The object.
         findings: Collects the problems.
         is_new: Whether the object is created rather than updated.
     """
     plan = _plan(kind, version)
-    if plan is None:
+    if plan is None or (kind == "Workload" and doc in findings.validated):
         return doc
     if is_new and kind == "ClusterQueue":
         doc = as_created(version, doc)
@@ -72,7 +72,7 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
 
 
 def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
-    """Return whether an object is valid. A template shared by many objects is checked once."""
+    """Return whether an object is valid. A pod template that many objects share is checked only once."""
     if not is_valid(plan.outer, doc):
         return False
     if plan.template is None or "spec" not in doc:
@@ -87,7 +87,7 @@ def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
 
 
 def _review_status(status: Doc | None, findings: Findings) -> None:
-    """Check rules for a Workload's status that the Python class can no longer check."""
+    """Check the rules for a Workload's status that can no longer be checked once the Python object exists."""
     if not status:
         return
     for position, check in enumerate(status.get("admissionChecks", ())):

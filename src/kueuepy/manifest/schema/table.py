@@ -27,11 +27,11 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
         min_length: Smallest allowed number of characters.
         max_length: Largest allowed number of characters.
         min_items: Smallest allowed number of items.
-        max_items: Largest allowed number of items, or of keys of a mapping.
+        max_items: Largest allowed number of items in a list, or of keys in a mapping.
         required: Names of required fields.
         properties: Schemas of the fields of an object; empty for a mapping with arbitrary keys.
         items: Schema of the items of a list, or of the values of a mapping.
-        keys: Fields that identify the items of a list.
+        keys: Names of the fields that identify an item of a list.
         is_set: Whether the items of a list must be unique.
         null: Replacement for null values in a mapping or list; unset if null is not allowed.
     """
@@ -55,7 +55,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
 
     @cached_property
     def regex(self) -> str:
-        """The pattern in Python's syntax, in which `$` would also match before a final line break."""
+        """The pattern in Python's syntax; `$` is replaced, because it would also match before a final line break."""
         flagged = self.pattern.replace("^(?i)", "(?i)^")
         return f"{flagged[:-1]}\\Z" if flagged.endswith("$") else flagged
 
@@ -116,7 +116,7 @@ def schema_of(kind: str, version: str) -> Schema | None:
 
 @cache
 def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
-    """Return the schema of a kind with arbitrary pod templates, and the schema of its pod templates.
+    """Return the schema of a kind that accepts any pod templates, and the schema of its pod templates.
 
     Returns:
         The two schemas, or `None` if the kind has no pod templates.

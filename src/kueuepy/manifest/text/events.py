@@ -1,8 +1,8 @@
-"""Events of YAML text, from PyYAML's parsers, limited to text that they and Kubernetes' parser read the same way.
+"""Events of YAML text from PyYAML's parsers, restricted to text that these parsers and Kubernetes' parser read alike.
 
-libyaml's parser is used if PyYAML was built with it, otherwise PyYAML's own parser, which is slower and returns the
-same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that go-yaml would read differently is rejected
-with its position.
+This module uses libyaml's parser if PyYAML was built with it. Otherwise it uses PyYAML's own parser, which is slower
+and returns the same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that go-yaml would read
+differently is rejected with its position.
 """
 
 import re
@@ -45,7 +45,7 @@ class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
         Parser.__init__(self)
 
     def scan_to_next_token(self) -> None:
-        """Skip to the next token. A tab is treated as a blank unless a key or a list item may follow it."""
+        """Skip to the next token. A tab is treated as a blank unless a key or a list item can follow it."""
         super().scan_to_next_token()
         while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
             self.forward()
@@ -76,8 +76,8 @@ class Events:
         """Create the events of a text.
 
         Args:
-            text: The text, for positions.
-            source: Text to parse instead; `None` for the text itself.
+            text: The text, which is used for the positions.
+            source: Text to parse instead of `text`; `None` to parse `text`.
             libyaml: Whether to use libyaml's parser if it is available.
         """
         self.text = text
@@ -107,7 +107,7 @@ class Events:
                 yield event
 
     def place(self) -> tuple[int, int]:
-        """Line and column of the start of the last event, from 1."""
+        """The line and column of the start of the last event, both starting at 1."""
         return self.text.line + self.mark.line, self.mark.column + 1
 
     def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
@@ -125,7 +125,7 @@ class Events:
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Raise the error of a parser.
 
-        If the text ends too early, the error has the position of the construct that is not closed.
+        If the text ends too early, the error contains the position of the construct that is not closed.
         """
         mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
         if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":
@@ -187,7 +187,7 @@ class Events:
             self.fail("a tab begins the first line of this text; say after | or > by how many blanks it is indented")
 
     def _check_tabs(self, event: Any) -> None:
-        """Raise an error for a scalar that the parsers end at different positions, mostly because of tabs."""
+        """Raise an error for a scalar whose end the parsers find at different positions, mostly because of tabs."""
         start, end = event.start_mark.index, event.end_mark.index
         if event.style in ("|", ">"):
             self._check_block(self._source.index(event.style, start), end)

@@ -1,4 +1,4 @@
-"""Conversion of YAML text to Python values as in Kubernetes: PyYAML's events, interpreted by the rules of go-yaml.
+"""Conversion of YAML text to Python values as in Kubernetes: PyYAML's events are interpreted by the rules of go-yaml.
 
 Text that Kubernetes would accept by accident, or read in an unexpected way, is rejected: keys that are fractions, tags
 without an equivalent in JSON, and `<<` after a key that it overrides.
@@ -27,7 +27,7 @@ def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> 
 
     Args:
         text: The text.
-        limits: Limits on its size.
+        limits: Limits on the size of the text.
         strict: Whether duplicate keys are an error; otherwise the last one is used.
         libyaml: Whether to use libyaml if it is available. The result does not depend on it.
 
@@ -48,7 +48,7 @@ class _Open:
         container: The mapping or list.
         key: The key of the next value, in a mapping.
         merging: Whether the next value is the value of `<<`.
-        merged: Whether the mapping has a `<<`.
+        merged: Whether the mapping has a key `<<`.
         inherited: The keys that were merged by `<<`.
     """
 
@@ -131,7 +131,7 @@ class Nodes:
         self._open.append(_Open(container))
 
     def _leave(self) -> None:
-        """Complete the innermost collection and charge merged content to the limits."""
+        """Complete the innermost collection, and count merged content towards the limits."""
         closed = self._open.pop()
         top = self._open[-1]
         if top.merging:
@@ -156,7 +156,7 @@ class Nodes:
             self._name(top, key)
 
     def _meaning(self, event: Any, *, needs_key: bool) -> tuple[Scalar, str | None]:
-        """Return the value of a scalar, and the key that it represents."""
+        """Return the value of a scalar, and the key that the scalar represents."""
         text: str = event.value
         if event.tag is not None:
             try:
@@ -208,7 +208,7 @@ class Nodes:
         top.merging = top.merged = True
 
     def _merge(self, top: _Open, sources: list[Any]) -> None:
-        """Merge other mappings into a mapping. Earlier ones take precedence."""
+        """Merge other mappings into a mapping. Earlier mappings take precedence."""
         top.merging = False
         for source in reversed(sources):
             if not isinstance(source, dict):
@@ -236,7 +236,7 @@ class Nodes:
                 self._merge(top, [copied])
 
     def _copy(self, value: Any) -> Any:
-        """Return a copy that is charged to the limits. Copies of collections are filled level by level."""
+        """Return a copy, and count it towards the limits. Copies of collections are filled level by level."""
         result: list[Any] = [value]
         level: list[tuple[Any, Any]] = [(result, 0)]
         depth = len(self._open) - 1

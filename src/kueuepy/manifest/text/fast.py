@@ -1,6 +1,6 @@
-"""The fast reader of YAML and JSON, for text in the form that kubectl prints.
+"""The fast reader for YAML and JSON text in the form that kubectl prints.
 
-The C++ core reads the text, and reads the items of a list object a few at a time. Unsupported text is passed to the
+The C++ core reads the text. It reads the items of a list object a few at a time. Unsupported text is passed to the
 exact reader. Tests check that both readers agree on text that both support.
 """
 
@@ -27,7 +27,8 @@ class FastReader:
     """A document in the form that kubectl prints.
 
     Attributes:
-        value: The value read so far. For a list object, it does not contain the items that were already returned.
+        value: The value read so far. For a list object, the value does not contain the items that were already
+            returned.
     """
 
     def __init__(self, text: Text, limits: Limits) -> None:
@@ -61,8 +62,8 @@ class FastReader:
     def says_list(self) -> bool:
         """Whether the kind is List.
 
-        The kind is read before the items, or from a line near the end that is indented like the keys of the document.
-        In the second case, the result may be wrong for text that is constructed to mislead.
+        The kind is read from the keys before the items, or from a line near the end that is indented like the keys of
+        the document. In the second case, the result can be wrong for text that is constructed to mislead.
         """
         if "kind" in self.value:
             return bool(self.value["kind"] == "List")
@@ -79,7 +80,7 @@ class FastReader:
         """Iterate over the items and their texts.
 
         Yields:
-            An item with its text. `None`, as the last element, if the whole document must be read instead.
+            An item with its text. The last element is `None` if the whole document must be read instead.
         """
         while self._core.is_in_list:
             found = self._core.items(_AT_ONCE)

@@ -24,7 +24,7 @@ def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
 
     Args:
         text: The text.
-        limits: Limits on its size.
+        limits: Limits on the size of the text.
         strict: Whether duplicate keys are an error; otherwise the last one is used.
 
     Raises:
@@ -48,9 +48,10 @@ def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
 
 
 def has_equal_keys(data: bytes, value: Any) -> bool:
-    """Return whether a mapping in the JSON text had duplicate keys, so that the decoder dropped an entry.
+    """Return whether a mapping in the JSON text had duplicate keys, of which the decoder dropped some.
 
-    The value is encoded again, and the numbers of keys are compared. A `":` inside a string is counted in both texts.
+    The function encodes the value again and compares the number of `":` in both texts. A `":` inside a string occurs in
+    both texts, so it does not change the comparison.
     """
     return msgspec.json.format(data, indent=-1).count(b'":') != msgspec.json.encode(value).count(b'":')
 
@@ -68,7 +69,7 @@ def _refuse(text: Text, limits: Limits, fault: ManifestError | LimitError) -> No
 
 
 def _excess(value: Any, limits: Limits) -> tuple[str, int, str] | None:
-    """Return the name and value of the limit that a value exceeds, and the excessive part."""
+    """Return the name and value of the limit that a value exceeds, and a description of the excess."""
     level, depth = [value], 0
     while level:
         texts = [text for part in level if isinstance(part, dict) for text in part]

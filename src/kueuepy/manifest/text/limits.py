@@ -4,18 +4,19 @@ import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits on the size of a manifest. Exceeding one raises a `LimitError`.
+    """Limits on the size of a manifest. Exceeding a limit raises a `LimitError`.
 
     >>> Limits(depth=20).depth
     20
 
     Attributes:
-        document_bytes: Number of bytes in one file or text.
+        document_bytes: Number of bytes in one file or string.
         depth: Depth of nested mappings and lists.
-        nodes: Number of keys, values and list items in a document. Before parsing, it is estimated by the number of
-            characters that can start one.
-        alias_nodes: Number of nodes that YAML aliases expand to, in a document.
-        alias_ratio: Number of nodes that YAML aliases expand to, per node in the text. 1,000 nodes are always allowed.
+        nodes: Number of keys, values and list items in a document. Before parsing, the number is estimated by counting
+            the characters that can start a node.
+        alias_nodes: Number of nodes to which the YAML aliases in a document expand.
+        alias_ratio: Number of nodes to which YAML aliases expand, per node in the text. An expansion to 1,000 nodes is
+            always allowed.
         scalar_bytes: Number of bytes in one key or value.
     """
 

@@ -24,7 +24,10 @@ def line_of(text: Text, path: Path) -> int:
 
 @lru_cache(maxsize=2)
 def _read(text: Text) -> Nodes:
-    """Return the parsed text of the last search. In JSON, escape sequences that differ in YAML are replaced."""
+    """Parse a text, and cache the result for further searches.
+
+    In JSON, escape sequences that differ in YAML are replaced.
+    """
     source = _ESCAPE.sub(_as_yaml, text.data).decode()
     nodes = Nodes(Events(text, source), _NO_LIMITS, strict=False, marking=True)
     nodes.value()

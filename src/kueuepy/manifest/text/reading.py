@@ -1,4 +1,4 @@
-"""Reading of files and texts into the objects in them, with the positions of all fields."""
+"""Reading of objects from files and strings, with the positions of all fields."""
 
 import re
 from codecs import getincrementaldecoder
@@ -44,7 +44,7 @@ class Item:
         self.prefix = prefix
 
     def where(self, path: Path = ()) -> str:
-        """Return file and line of a field, or of its innermost parent in the text."""
+        """Return the file and line of a field, or of its innermost parent in the text."""
         if not self.text.size:
             return self.text.name
         from kueuepy.manifest.text.lines import line_of  # noqa: PLC0415 - PyYAML is imported where it is needed
@@ -68,7 +68,7 @@ class ReadOptions(NamedTuple):
     """Options for reading a file.
 
     Attributes:
-        limits: Limits on its size.
+        limits: Limits on the size of the file.
         strict: Whether duplicate keys are an error.
     """
 
@@ -77,7 +77,7 @@ class ReadOptions(NamedTuple):
 
 
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """Iterate over the documents of a file. List objects are split into their items if possible.
+    """Iterate over the documents of a file. A list object is split into its items if possible.
 
     Raises:
         ManifestError: The file is not YAML or JSON in UTF-8.
@@ -138,7 +138,7 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
 
 
 def _document(text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Iterate over the items of a list object, or return the value of another document."""
+    """Iterate over the items of a list object; yield the value of any other document."""
     fast = FastReader(text, options.limits)
     if fast.is_unsupported:
         yield from _exact(text, options)
@@ -165,7 +165,7 @@ def _listed(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item
 
 
 def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Read a mapping with items that may or may not be a list object."""
+    """Read a mapping that contains `items` but might not be a list object."""
     items: list[Any] = []
     for found in _taken(fast, options):
         if found is None:
@@ -176,7 +176,7 @@ def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[It
 
 
 def _taken(fast: FastReader, options: ReadOptions) -> Iterator[Item | None]:
-    """Iterate over the items. `None`, as the last element, means that the whole text must be read instead."""
+    """Iterate over the items. If the last element is `None`, the whole text must be read instead."""
     prefix: Path = () if fast.is_json else (0,)
     try:
         for found in fast.items(lambda part: _item(part, options, is_json=fast.is_json)):
@@ -188,7 +188,7 @@ def _taken(fast: FastReader, options: ReadOptions) -> Iterator[Item | None]:
 
 
 def _item(part: Text, options: ReadOptions, *, is_json: bool) -> Any:
-    """Return the value of an item that the fast reader does not support."""
+    """Return the value of an item that the fast reader cannot read."""
     if is_json:
         return json_value(part, options.limits, strict=options.strict)
     (value,) = _parse(part, options)

@@ -1,7 +1,8 @@
-"""Values of plain YAML scalars in Kubernetes, which reads YAML 1.1 with go-yaml.
+"""The values that plain YAML scalars have in Kubernetes, which reads YAML 1.1 with go-yaml.
 
 Kubernetes converts YAML to JSON: a float without a fraction becomes an integer, and keys become strings. Go represents
-an integer beyond 64 bits as a float. In JSON, it has the shortest digits that yield the same float.
+an integer beyond 64 bits as a float. In JSON, this float has the shortest sequence of digits that yields the same
+float.
 
 Source: `vendor/go.yaml.in/yaml/v2/resolve.go:resolve`, and `vendor/sigs.k8s.io/yaml` for the conversion to JSON.
 """
@@ -83,7 +84,7 @@ def tagged(tag: str, text: str) -> Scalar:
 
 
 def number(plain: str, text: str | None = None) -> Scalar:
-    """Return the value of a decimal number as a Go float, or the text itself if the number is too large."""
+    """Return the value of a decimal number as a Go float, or the unchanged string if the number is too large."""
     value = float(plain)
     if value in (float("inf"), float("-inf")):
         return plain if text is None else text
@@ -97,7 +98,7 @@ def integer(digits: str) -> Scalar:
 
 
 def key_text(text: str) -> str | None:
-    """Return the key that a plain scalar represents; `None` if it cannot be a key, like null."""
+    """Return the key that a plain scalar represents; `None` for a scalar that cannot be a key, such as null."""
     value = resolve(text)
     if value is None or isinstance(value, str):
         return value
@@ -108,7 +109,7 @@ def key_text(text: str) -> str | None:
 
 
 def _integer(text: str) -> int | None:
-    """Return the value of a 64-bit integer in Go's base-0 notation. Only 63-bit integers may have a sign."""
+    """Return the value of a 64-bit integer in Go's base-0 notation. Only 63-bit integers can have a sign."""
     plain = text.replace("_", "")
     if len(plain) > _MOST_DIGITS or not _INTEGER.fullmatch(plain):
         return None

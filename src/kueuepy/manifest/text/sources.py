@@ -1,4 +1,4 @@
-"""Sources of manifests: files, directories, texts, open files, parsed objects, running clusters and recordings."""
+"""Sources of manifests: files, directories, strings, open files, parsed objects, running clusters and recordings."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +56,7 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def is_live(source: object) -> bool:
-    """Return whether a source is a running cluster or a recording, given by its name or opened."""
+    """Return whether a source is a running cluster or a recording: its name, or an opened source."""
     if isinstance(source, LiveSource):
         return True
     if not isinstance(source, str | os.PathLike):
@@ -66,12 +66,12 @@ def is_live(source: object) -> bool:
 
 
 def is_recording(name: str) -> bool:
-    """Return whether a name is that of a recording: `FILE.db` or `FILE.db@TIME`."""
+    """Return whether a name is the name of a recording: `FILE.db` or `FILE.db@TIME`."""
     return "\n" not in name and (name.endswith(_RECORDING) or f"{_RECORDING}@" in name)
 
 
 def opened(source: Any) -> Any:
-    """Return a source in which the names of running clusters and recordings are replaced by their readers.
+    """Return a source in which the names of running clusters and recordings are replaced with readers.
 
     Raises:
         ApiError: A cluster cannot be reached.
@@ -89,7 +89,7 @@ def opened(source: Any) -> Any:
 
 
 def live_parts(source: Any) -> list[LiveSource]:
-    """Return the running clusters and recordings among the parts of an opened source."""
+    """Return the running clusters and recordings that an opened source contains."""
     parts = source if isinstance(source, list) else [source]
     return [one for one in parts if isinstance(one, LiveSource)]
 
@@ -98,7 +98,7 @@ def _all(sources: Iterable[One], limits: Limits, *, strict: bool) -> Iterator[It
     """Iterate over the documents of several sources. Errors are raised after all sources are read.
 
     Raises:
-        ManifestError: Some documents could not be read; the message has one line for each.
+        ManifestError: Some documents could not be read; the message has one line for each of them.
     """
     problems: list[tuple[str, Problem]] = []
     for part in sources:
@@ -134,7 +134,7 @@ def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def _content(path: Path, most: int) -> bytes | int | list[Path]:
-    """Return the bytes of a file, only its size if that exceeds the limit, or the files in a directory."""
+    """Return the bytes of a file, only the size of a file that exceeds the limit, or the files in a directory."""
     try:
         if path.is_dir():
             return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())

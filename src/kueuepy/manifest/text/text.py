@@ -1,4 +1,4 @@
-"""A part of a file, with the positions of its bytes."""
+"""A byte range of a file, with positions in the file."""
 
 from typing import NoReturn
 
@@ -13,13 +13,13 @@ class Text:
         whole: The bytes of the file.
         start: Offset of the first byte.
         stop: Offset after the last byte.
-        line: Line of the first byte, from 1.
+        line: Line of the first byte, starting at 1.
     """
 
     __slots__ = ("line", "name", "start", "stop", "whole")
 
     def __init__(self, name: str, whole: bytes, line: int = 1, start: int = 0, stop: int | None = None) -> None:
-        """Create a text of all bytes, or of a part of them."""
+        """Create a text from all bytes of a file, or from a byte range."""
         self.name = name
         self.whole = whole
         self.line = line
@@ -28,7 +28,7 @@ class Text:
 
     @property
     def data(self) -> bytes:
-        """The bytes of this part. The bytes are copied unless the part is the whole file."""
+        """The bytes of this text. The bytes are copied unless the text is the whole file."""
         return self.whole[self.start : self.stop]
 
     @property
@@ -37,11 +37,11 @@ class Text:
         return self.stop - self.start
 
     def part(self, start: int, stop: int, line: int) -> "Text":
-        """Return the part between two offsets in the file."""
+        """Return the text between two offsets in the file."""
         return Text(self.name, self.whole, line, start, stop)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return line and column of a byte, from 1."""
+        """Return the line and column of a byte, both starting at 1."""
         data = self.data
         start = data.rfind(b"\n", 0, offset) + 1
         return self.line + data.count(b"\n", 0, offset), offset - start + 1

@@ -57,7 +57,7 @@ def _scalar(value: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def _text(text: str) -> str:
-    """Return a string in YAML, with quotes if it could be read as another type."""
+    """Write a string in YAML, with quotes if the string could be read as another type."""
     plain = _PLAIN.fullmatch(text) and text[-1] != ":" and ": " not in text and not _DATE.match(text)
     if plain and isinstance(resolve(text), str):
         return text

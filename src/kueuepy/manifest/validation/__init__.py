@@ -1,6 +1,6 @@
-"""Validation rules of the API server and of Kueue's webhooks, for objects from manifests and from Python.
+"""The validation rules of the API server and of Kueue's webhooks, for objects from manifests and from Python.
 
-Each rule checks a single object. References to other objects, such as flavors, checks or cohorts, are not checked.
+Each rule checks only a single object. References to other objects, such as flavors, checks or cohorts, are not checked.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ __all__ = ["check", "check_read", "review_names", "review_object", "validate", "
 
 
 def _no_rules(_: Object, __: Review) -> None:
-    """Apply no rules. For these kinds, the API server only checks the schema."""
+    """Apply no rules. For the kinds with this function, the API server checks only the schema."""
 
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
@@ -75,7 +75,7 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
 
 @checked
 def validate(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
-    """Return the problems for which an API server would reject the creation of an object.
+    """Return the problems because of which an API server would reject the creation of an object.
 
     >>> from kueuepy.objects import ClusterQueue, Quota
     >>> queue = ClusterQueue.of("vision", {"h100": {"cpu": Quota(8, borrowing_limit=2)}})
@@ -118,7 +118,9 @@ def check(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | No
 
 
 def check_read(obj: Object) -> None:
-    """Raise an error if an object read from a manifest is not valid. The types of its fields are already checked.
+    """Raise an error if an object read from a manifest is not valid.
+
+    The types of the object's fields have already been checked.
 
     Raises:
         ManifestError: The object is not valid. The message names the object and all invalid fields.
@@ -143,7 +145,7 @@ def validate_update(
     feature_gates: Mapping[str, bool] | None = None,
     version: Literal["v1beta1", "v1beta2"] = "v1beta2",
 ) -> list[Problem]:
-    """Return the problems for which an API server would reject an update of an object.
+    """Return the problems because of which an API server would reject an update of an object.
 
     >>> from kueuepy.objects import LocalQueue
     >>> print(*validate_update(LocalQueue("q", cluster_queue="a"), LocalQueue("q", cluster_queue="b")))
@@ -151,7 +153,7 @@ def validate_update(
 
     Args:
         old: The object before the update.
-        new: The object after the update. The new object is also validated by itself.
+        new: The object after the update. The new object is also validated on its own, without the old object.
         feature_gates: Feature gates that differ from their defaults, by name.
         version: Version of Kueue's API in which the update is sent. In v1beta1, the levels of a Topology are immutable.
             In v1beta2, they may change while `kubernetes.io/hostname` is the lowest level.
@@ -171,7 +173,7 @@ def validate_update(
 
 
 def review_object(obj: Object, review: Review) -> None:
-    """Add the problems of an object. The types of its fields must already be checked."""
+    """Add the problems of an object. The types of the object's fields must already have been checked."""
     _review_metadata(obj, review)
     _RULES[type(obj)](obj, review)
 
@@ -193,7 +195,7 @@ def _review_metadata(obj: Object, review: Review) -> None:
 
 
 def review_names(metadata: dict[str, Any], review: Review) -> None:
-    """Check name, labels and annotations of a cluster-scoped object without a Python class."""
+    """Check the name, labels and annotations of a cluster-scoped object without a Python class."""
     if not metadata.get("name"):
         review.problem(("metadata", "name"), "is required", "Required")
     else:
@@ -223,7 +225,7 @@ def _has_its_types(obj: Object, review: Review) -> bool:
 def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | None:
     """Return the Python object for an encoded object, after validation against the schema of its kind.
 
-    Objects created in Python may omit some fields that the API server requires but that no decision depends on: the
+    Objects created in Python may omit some fields that the API server requires but that do not affect decisions: the
     reason of a condition, fields of containers, and the API version and UID of an owner. Containers may have equal
     names, and a template may contain any metadata, such as the metadata of the job that it was copied from.
     """

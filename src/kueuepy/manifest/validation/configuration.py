@@ -33,7 +33,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
     Args:
         configuration: The Configuration.
         review: Collects the problems.
-        own_namespace: Namespace of Kueue's manager.
+        own_namespace: The namespace of Kueue's manager.
     """
     review_gates(configuration.feature_gates, configuration.release, review)
     if configuration.fair_sharing is not None:
@@ -53,7 +53,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
 
 
 def review_gates(gates: dict[str, bool], release: Release, review: Review) -> None:
-    """Check that feature gates exist in the release, are not locked, and that the gates they depend on are on."""
+    """Check that feature gates exist in the release, are not locked, and have the gates enabled that they depend on."""
     known = DEFAULTS[release]
     for name, value in gates.items():
         path = ("featureGates", name)
@@ -69,7 +69,7 @@ def review_gates(gates: dict[str, bool], release: Release, review: Review) -> No
 
 
 def _of(release: Release) -> str:
-    """Return the name of a release for messages; empty for the development version."""
+    """Return the name of a release for error messages; empty for the development version."""
     return "" if release == RELEASES[-1] else f" of {release}"
 
 

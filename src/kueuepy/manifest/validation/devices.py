@@ -1,4 +1,4 @@
-"""Validation rules for objects for devices, and for mappings of device classes, with Kueue's own error messages.
+"""Validation rules for device objects and for mappings of device classes, with Kueue's own error messages.
 
 Source: `pkg/config/validation.go:validateDeviceClassMappings`, `k8s.io/api/resource/v1`.
 """
@@ -71,14 +71,14 @@ def mapping_faults(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, b
 
 
 class _Classes:
-    """The first mapping of each device class, and the counters found so far."""
+    """The first mapping of each device class, and the counters of the device class found so far."""
 
     def __init__(self) -> None:
         self.mapped: dict[str, str] = {}
         self.counters: dict[str, set[str]] = {}
 
     def conflict(self, name: str, mapping: DeviceClassMapping) -> str:
-        """Return the reason why a mapping must not name a device class; empty if it may."""
+        """Return the reason why a mapping must not name a device class; empty if the mapping is allowed."""
         counter = _first_counter(mapping)
         if name not in self.mapped:
             self.mapped[name] = mapping.name

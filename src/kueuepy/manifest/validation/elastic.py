@@ -11,7 +11,7 @@ _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 
 
 def is_elastic(workload: Workload, review: Review) -> bool:
-    """Return whether the Workload is a slice of an elastic job, which may be scaled while it runs."""
+    """Return whether the Workload is a slice of an elastic job, which can be scaled while it runs."""
     return review.enabled("ElasticJobsViaWorkloadSlices") and workload.annotations.get(_ELASTIC) == "true"
 
 

@@ -62,7 +62,7 @@ def review_node(node: Node, review: Review) -> None:
 
 
 def review_pod(pod: Pod, review: Review) -> None:
-    """Check the requests of a Pod, and the name of its node."""
+    """Check the requests of a Pod and the name of its node."""
     review.subdomain(pod.node_name or None, ("spec", "nodeName"))
     review_pod_spec(pod.spec, ("spec",), review)
 

@@ -14,7 +14,7 @@ PROVISIONING = "ProvisioningRequestConfig"
 
 
 def review_parameters(version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
-    """Validate an object and return it without nulls. Problems are added to `findings`."""
+    """Validate an object, and return it without nulls. Problems are added to `findings`."""
     kind = str(doc.get("kind"))
     if schema_of(kind, version) is None:
         findings.problem(("apiVersion",), f"is of version {shown(version)}; it must be v1beta1 or v1beta2")

@@ -23,7 +23,10 @@ def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
 
 
 def _review_template(template: dict[str, Any], path: Path, review: Review) -> None:
-    """Check the metadata and the spec of a template. A template shared by many Workloads is checked once."""
+    """Check the metadata and the spec of a pod template.
+
+    A pod template that many Workloads share is checked only once.
+    """
     metadata, spec = template.get("metadata"), template.get("spec")
     for part, rules, field in ((metadata, _review_metadata, "metadata"), (spec, review_pod_spec, "spec")):
         if not part or part in review.validated:
@@ -41,7 +44,7 @@ def _review_metadata(metadata: dict[str, Any], path: Path, review: Review) -> No
 
 
 def review_pod_spec(spec: dict[str, Any], path: Path, review: Review) -> None:
-    """Check the resources of the containers of a pod."""
+    """Check the resources of a pod's containers."""
     for field in ("initContainers", "containers"):
         for position, container in enumerate(spec.get(field) or ()):
             if resources := container.get("resources"):

@@ -21,7 +21,7 @@ def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: It
     Args:
         queue: The ClusterQueue.
         review: Collects the problems.
-        skipped_checks: Names of admission checks whose flavors are not checked.
+        skipped_checks: Names of the admission checks whose flavors are not checked.
     """
     review_groups(queue.resource_groups, Owner("cohort", queue.cohort_name is not None, bounds_lending=True), review)
     review_totals(queue.resource_groups, review)

@@ -24,7 +24,7 @@ class Owner(msgspec.Struct, frozen=True):
 
     Attributes:
         parent: The word for the parent in error messages: `cohort` for a ClusterQueue, `parent` for a Cohort.
-        has_parent: Whether there is a parent. Limits are allowed only with a parent.
+        has_parent: Whether there is a parent. Borrowing and lending limits are allowed only with a parent.
         bounds_lending: Whether a lending limit must not exceed the nominal quota, as in a ClusterQueue.
     """
 
@@ -97,7 +97,10 @@ def _review_quota(quota: ResourceQuota, path: Path, owner: Owner, review: Review
 
 
 def review_weight(sharing: FairSharing | None, review: Review) -> None:
-    """Check that a weight is 0 or more than 1n. A smaller weight would be lost in divisions."""
+    """Check that a weight is 0 or more than 1n.
+
+    Kueue rejects smaller weights because divisions would lose their precision.
+    """
     if sharing is None:
         return
     path = ("spec", "fairSharing", "weight")

@@ -1,4 +1,4 @@
-"""Shared parts of the validation rules: collection of problems, and formats of names, labels and quantities.
+"""Shared code of the validation rules: collection of problems, and formats of names, labels and quantities.
 
 Source: `k8s.io/apimachinery/pkg/util/validation` and the patterns of Kueue's CRDs.
 """
@@ -29,11 +29,11 @@ ZERO = Quantity("0")
 
 
 class Review(Findings):
-    """Problems and notes found by the rules in one object.
+    """The problems and notes that the rules find in one object.
 
     Attributes:
         gates: Feature gates that differ from their defaults.
-        is_update: Whether an update is checked instead of a new object.
+        is_update: Whether the rules check an update rather than a new object.
     """
 
     __slots__ = ("gates", "is_update")
@@ -46,7 +46,7 @@ class Review(Findings):
         validated: Validated | None = None,
         is_update: bool = False,
     ) -> None:
-        """Create an instance without findings. In lenient mode, names of a wrong form are notes instead of problems."""
+        """Create an instance without findings. In lenient mode, an invalid name is a note instead of a problem."""
         super().__init__(strict=strict, validated=validated)
         self.gates = gates or {}
         self.is_update = is_update
@@ -106,7 +106,7 @@ class Review(Findings):
             self.odd(path, detail, "taken as it is", "Invalid")
 
     def label_key(self, key: str, path: Path) -> None:
-        """Check that a text is a valid label key. Resource names have the same form."""
+        """Check that a string is a valid label key. Resource names have the same form."""
         if not is_label_key(key):
             self.problem(
                 path,
@@ -115,7 +115,7 @@ class Review(Findings):
             )
 
     def label_value(self, value: str, path: Path) -> None:
-        """Check that a text is a valid label value."""
+        """Check that a string is a valid label value."""
         if not is_label_value(value):
             self.problem(
                 path,
@@ -168,7 +168,10 @@ class Review(Findings):
 
 
 def _bytes(text: str) -> int:
-    """Return the length of a text in UTF-8. A lone surrogate, which UTF-8 cannot represent, counts as three bytes."""
+    """Return the length in bytes of a string encoded as UTF-8.
+
+    A lone surrogate, which UTF-8 cannot represent, counts as three bytes.
+    """
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -183,7 +186,7 @@ def _is_valid(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT0
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
 def parse_quantity(value: QuantityText) -> Quantity | str:
-    """Return the quantity, or a description of the problem with its text."""
+    """Parse a quantity; return the quantity, or a description of the problem."""
     if isinstance(value, bool):
         return _NO_QUANTITY.format(value)
     text = str(value)

@@ -73,14 +73,14 @@ def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Revi
 def _scaled_counts(status: WorkloadStatus) -> dict[str, int]:
     """Return the number of admitted pods by pod set.
 
-    Pods of an elastic job may be reclaimable even after it was scaled down.
+    Pods of an elastic job can be reclaimable even after the job was scaled down.
     """
     assignments = status.admission.pod_set_assignments if status.admission else ()
     return {one.name: one.count for one in assignments if one.count is not None}
 
 
 def review_updates(updates: Iterable[Mapping[str, Any]], known: Sequence[str], path: Path, review: Review) -> None:
-    """Check the pod set updates of an admission check."""
+    """Check the pod set updates that an admission check requests."""
     for position, update in enumerate(updates):
         place = (*path, position)
         review.one_of(update.get("name"), known, (*place, "name"))

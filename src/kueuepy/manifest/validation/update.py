@@ -33,7 +33,7 @@ _NO_STATUS = WorkloadStatus()
 
 
 def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any, Review], None]) -> None:
-    """Check the new state of an object and its changes."""
+    """Check the new state of an object, and the changes from the old state."""
     match old, new:
         case ClusterQueue(), ClusterQueue():
             _review_cluster_queue(old, new, review)
@@ -75,7 +75,7 @@ def _same(old: object, new: object, path: Path, review: Review) -> None:
 def _review_cluster_queue(old: ClusterQueue, new: ClusterQueue, review: Review) -> None:
     """Check a ClusterQueue.
 
-    The flavors of an admission check are not checked if neither they nor the queue's flavors changed.
+    The flavors of an admission check are not checked if neither these flavors nor the queue's flavors changed.
     """
     skipped: list[str] = []
     if _flavor_names(old) == _flavor_names(new) and not review.enabled("RejectUpdatesToCQWithInvalidOnFlavors"):
@@ -168,7 +168,7 @@ def _scaled_down(workload: Workload, status: WorkloadStatus) -> set[str]:
 
 
 def _lasting(admission: Admission) -> Admission:
-    """Return the immutable part of an admission: everything except the topology assignments."""
+    """Return the immutable fields of an admission: all fields except the topology assignments."""
     assignments = tuple(
         msgspec.structs.replace(assignment, topology_assignment=None, delayed_topology_request=None)
         for assignment in admission.pod_set_assignments

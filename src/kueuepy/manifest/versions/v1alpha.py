@@ -2,7 +2,7 @@
 
 Kueue never had a conversion for these versions. The conversion here preserves all decisions. In the old versions, a
 request fits if the usage stays within the queue's maximum and within the sum of minimums in the cohort. A nominal quota
-of `min` and a borrowing limit of `max - min` have the same meaning.
+of `min` and a borrowing limit of `max - min` have the same effect.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ def convert(doc: Doc, findings: Findings) -> Doc:
 def _flavor(doc: Doc, findings: Findings) -> Doc:
     """Convert a flavor.
 
-    Successive versions stored the labels of a flavor in three different places, and its taints at the top level.
+    Successive API versions stored the labels of a flavor in three different places, and the taints at the top level.
     """
     if isinstance(doc.get("spec"), dict):
         return doc
@@ -67,7 +67,7 @@ def _cluster_queue(spec: Doc, findings: Findings) -> Doc:
 
 
 def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool) -> list[Doc]:
-    """Create resource groups of the resources that list the same flavors in the same order."""
+    """Create one resource group for all resources that list the same flavors in the same order."""
     if not _is_table(resources, path, findings):
         return []
     groups: dict[tuple[str, ...], Doc] = {}
@@ -118,7 +118,7 @@ def _check_fields(raw: Doc, known: tuple[str, ...], path: Path, findings: Findin
 
 
 def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], path: Path, findings: Findings) -> None:
-    """Report flavors that another resource lists only in part or in a different order."""
+    """Report a list of flavors that overlaps with the list of another resource without being equal to it."""
     for other in others:
         shared = [name for name in names if name in other]
         if other != names and shared:
@@ -131,7 +131,7 @@ def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], p
 
 
 def _quota(resource: str, quota: Doc, path: Path, findings: Findings, *, has_cohort: bool) -> Doc:
-    """Convert a minimum and a maximum to a nominal quota and a borrowing limit."""
+    """Convert a minimum and a maximum quota to a nominal quota and a borrowing limit."""
     _check_fields(quota, ("min", "max"), path, findings)
     least, most = quota.get("min"), quota.get("max")
     found: Doc = {"name": resource, "nominalQuota": 0 if least is None else least}
@@ -183,7 +183,7 @@ def _with_reservation(conditions: list[Any]) -> list[Any]:
 
 
 def _admission(admission: Doc, pod_sets: Any) -> Doc:
-    """Return the admission with the number of pods, which `with_usage` needs."""
+    """Return the admission with the number of pods of each pod set, which `with_usage` needs."""
     counts = {p.get("name") or "main": p.get("count", 1) for p in pod_sets or [] if isinstance(p, dict)}
     flavors = admission.get("podSetFlavors")
     assignments = [

@@ -62,7 +62,7 @@ def _workload(spec: Doc, findings: Findings) -> Doc:
 
 
 def with_class_ref(spec: Doc, findings: Findings) -> Doc:
-    """Replace the name and source of the priority class in a spec by a reference."""
+    """Replace the name and source of the priority class in a spec with a reference."""
     name, source = spec.pop("priorityClassName", None), spec.pop("priorityClassSource", None)
     if name and spec.get("priority") is None:
         findings.problem(("spec", "priority"), "is required where priorityClassName is set", "Required")
@@ -93,7 +93,7 @@ def _status(status: Any) -> Any:
 
 
 def _assignment(raw: Any) -> Any:
-    """Convert an assignment with domains to one with a single slice that lists all values of each domain."""
+    """Convert an assignment with domains to an assignment with a single slice that lists all values of each domain."""
     if isinstance(raw, dict) and raw.get("delayedTopologyRequest", _DELAYS[0]) not in _DELAYS:
         raw = {name: value for name, value in raw.items() if name != "delayedTopologyRequest"}
     topology = raw.get("topologyAssignment") if isinstance(raw, dict) else None

@@ -35,7 +35,7 @@ def kubeconfig_path() -> str:
 
 
 class ListedPage(NamedTuple):
-    """A part of a list.
+    """A page of a list response.
 
     Attributes:
         version: The resourceVersion of the whole list.
@@ -71,7 +71,7 @@ class Connection:
 
     Attributes:
         name: The source, such as `cluster:prod`, for messages.
-        page: The number of objects that one request asks for.
+        page: The maximum number of objects per request.
     """
 
     page: int = PAGE
@@ -105,9 +105,9 @@ class Connection:
         """Open the connection of a source.
 
         Args:
-            context: The name of a kubeconfig context; an empty string for the current one; `in` for the cluster in
+            context: The name of a kubeconfig context; an empty string for the current context; `in` for the cluster in
                 which the process runs.
-            kubeconfig: The kubeconfig file; by default, that of kubectl: `$KUBECONFIG` or `~/.kube/config`.
+            kubeconfig: The kubeconfig file; by default, the file that kubectl uses: `$KUBECONFIG` or `~/.kube/config`.
 
         Raises:
             ApiError: There is no such configuration.
@@ -132,11 +132,11 @@ class Connection:
         return cls(name, found)
 
     def get(self, path: str, **parameters: str | int) -> bytes:
-        """Return the body of an answer.
+        """Return the body of a response.
 
         Args:
             path: The URL path.
-            parameters: The query parameters; empty ones are left out.
+            parameters: The query parameters; empty parameters are omitted.
 
         Raises:
             ApiError: The server refuses the request, or cannot be reached.
@@ -154,11 +154,11 @@ class Connection:
                 time.sleep(0.1 * 2**attempt)
 
     def watch(self, path: str, seconds: int, **parameters: str | int) -> Iterator[bytes]:
-        """Yield the lines of a watch until the server ends it.
+        """Yield the lines of a watch until the server ends the watch.
 
         Args:
             path: The URL path.
-            seconds: The time after which the server shall end the watch.
+            seconds: The time after which the server should end the watch.
             parameters: Further query parameters.
 
         Raises:
@@ -177,7 +177,7 @@ class Connection:
     def pages(self, path: str, selector: str = "") -> Iterator[ListedPage]:
         """Yield all objects of a list, in pages of one consistent version.
 
-        If the version expires between two pages, the list starts again. No page is yielded before the last one has
+        If the version expires between two pages, the list starts again. No page is yielded before the last page has
         been received; until then, the pages are stored as compact JSON.
 
         Args:
@@ -247,7 +247,7 @@ class Connection:
 
 
 class _TornError(ApiError):
-    """An answer ended before it was complete."""
+    """A response ended before it was complete."""
 
 
 def _compact(found: _RawList) -> bytes:

@@ -31,7 +31,9 @@ _FILE = "controller_manager_config.yaml"
 
 
 class ClusterReader(LiveSource):
-    """The objects of a running cluster, which are read anew by each iteration."""
+    """The objects of a running cluster. Each iteration reads them again."""
+
+    is_validated = True
 
     def __init__(self, connection: Connection) -> None:
         """Find the versions of Kueue's API, the release of Kueue and its Configuration.
@@ -142,7 +144,7 @@ class ClusterReader(LiveSource):
             self._note(f"the image {image} of Kueue's manager shows no known release; the rules of {DEVELOPMENT} apply")
 
     def _read_configuration(self, manager: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the ConfigMap of the manager, with the feature gates of its flags."""
+        """Return the manager's ConfigMap, with the feature gates from its command-line flags."""
         metadata = manager["metadata"]
         name = _config_map_of(manager)
         path = f"/api/v1/namespaces/{metadata['namespace']}/configmaps/{name}"
@@ -189,7 +191,7 @@ def _served(connection: Connection) -> dict[str, str]:
 
 
 def _manager_container(deployment: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the container of Kueue's manager in a Deployment; `None` if it is another Deployment."""
+    """Return the container of Kueue's manager in a Deployment; `None` for any other Deployment."""
     pod = ((deployment.get("spec") or {}).get("template") or {}).get("spec") or {}
     for container in pod.get("containers") or ():
         image = str(container.get("image", "")).partition("@")[0]
@@ -199,14 +201,14 @@ def _manager_container(deployment: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _config_map_of(deployment: dict[str, Any]) -> str:
-    """Return the name of the ConfigMap that a Deployment mounts for its manager."""
+    """Return the name of the ConfigMap that a Deployment mounts for Kueue's manager."""
     pod = deployment["spec"]["template"]["spec"]
     names = [(one.get("configMap") or {}).get("name") for one in pod.get("volumes") or ()]
     return next((str(name) for name in names if name), MANAGER_CONFIG)
 
 
 def _gates_of(container: dict[str, Any]) -> dict[str, bool]:
-    """Return the feature gates in the flags of the manager."""
+    """Return the feature gates in the manager's command-line flags."""
     flags = [str(one) for one in (*(container.get("command") or ()), *(container.get("args") or ()))]
     found = {}
     for flag in flags:
@@ -217,7 +219,7 @@ def _gates_of(container: dict[str, Any]) -> dict[str, bool]:
 
 
 def _with_gates(config_map: dict[str, Any] | None, gates: dict[str, bool]) -> dict[str, Any]:
-    """Return the ConfigMap of the manager with the feature gates of its flags in the Configuration."""
+    """Return the manager's ConfigMap, with the feature gates from the command-line flags added to the Configuration."""
     import yaml  # noqa: PLC0415 - only clusters that set gates by flags need it
 
     config_map = config_map or {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MANAGER_CONFIG}}

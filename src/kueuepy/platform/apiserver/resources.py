@@ -1,4 +1,4 @@
-"""The kinds that are read from a cluster, and the permissions that reading them needs."""
+"""The kinds that are read from a cluster, and the permissions that are required to read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Resource(NamedTuple):
         group: The API group; an empty string for the core group.
         version: The version of the API; for Kueue's kinds, the versions that the server offers are used instead.
         is_optional: Whether the cluster can be read without the permission to list this kind.
-        selector: The field selector of the objects that matter; an empty string for all objects.
+        selector: The field selector of the relevant objects; an empty string for all objects.
     """
 
     kind: str
@@ -75,7 +75,7 @@ _VERBS = ["get", "list", "watch"]
 def rbac(
     name: str = "kueuepy", subject: dict[str, str] | None = None, namespace: str = "kueue-system"
 ) -> list[dict[str, Any]]:
-    """Return the manifests of the permissions that reading a cluster needs.
+    """Return the manifests of the permissions that are required to read a cluster.
 
     A ClusterRole grants the verbs get, list and watch on the kinds of `RESOURCES` and on Deployments. A Role in the
     namespace of Kueue grants get on the ConfigMap of its manager, and on no other ConfigMap.

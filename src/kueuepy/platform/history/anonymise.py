@@ -1,4 +1,4 @@
-"""Replacement of names by keyed hashes, so that a recording can leave the organisation that it describes."""
+"""Replacement of names with keyed hashes, so that a recording can be shared outside the organisation."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MANAGER_FILE = "controller_manager_config.yaml"
 class Anonymiser:
     """The replacement of the names of namespaces, queues, users, workloads, jobs and nodes.
 
-    Equal names become equal hashes, also in several recordings with the same key. Messages of conditions, labels and
-    annotations are removed, except those that a rule of Kueue reads. Names of flavors, resources, topologies, admission
-    checks and priority classes stay as they are.
+    Equal names become equal hashes, even across recordings with the same key. Condition messages, labels and
+    annotations are removed, except those that Kueue's rules read. Names of flavors, resources, topologies, admission
+    checks and priority classes are not replaced.
 
     Attributes:
         mark: A hash that identifies the key without revealing it.
@@ -67,7 +67,7 @@ class Anonymiser:
         return cls(key.strip())
 
     def name(self, name: str, kind: str) -> str:
-        """Return the replacement of a name, which is a valid name of Kubernetes.
+        """Return the replacement for a name; the replacement is a valid Kubernetes name.
 
         Args:
             name: The name; an empty string stays empty.
@@ -119,14 +119,14 @@ class Anonymiser:
         return {name: value for name, value in labels.items() if name in _KEPT_LABELS}
 
     def _label(self, name: str, value: str) -> str:
-        """Return the value of a label of a namespace, as selectors of queues name it."""
+        """Return the replacement for the value of a namespace label, as used in the selectors of queues."""
         return self.name(value, "namespace" if name == _NAMESPACE else "label")
 
     def _node_label(self, name: str, value: str) -> str:
         return self.name(value, "node") if name == _HOSTNAME else value
 
     def _data(self, data: dict[str, str]) -> dict[str, str]:
-        """Return the Configuration of Kueue's manager with replaced names of namespaces, and no other data."""
+        """Return the manager's ConfigMap with only the Configuration, in which names of namespaces are replaced."""
         import yaml  # noqa: PLC0415 - only this method needs it
 
         documents = [self._walk(one, "") for one in yaml.safe_load_all(data.get(_MANAGER_FILE) or "")]

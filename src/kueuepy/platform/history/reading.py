@@ -1,4 +1,4 @@
-"""Reading of a recording: its events, its Workloads, and the state at a moment."""
+"""Reading of a recording: its events, its Workloads, and the state at a given time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIX = ".db"
 
 
 class Recording:
-    """A recording, open for reading. It may be written at the same time.
+    """A recording, open for reading. Another process can write to the recording at the same time.
 
     Attributes:
         path: The file.
@@ -51,13 +51,13 @@ class Recording:
         return int(time or 0)
 
     def gaps(self) -> list[dict[str, Any]]:
-        """Return the periods in which intermediate states may be missing: `kind`, `since`, `until` and `reason`."""
+        """Return the periods in which intermediate states might be missing: `kind`, `since`, `until` and `reason`."""
         names = ("kind", "since", "until", "reason")
         rows = self._db.execute("SELECT kind, since, until, reason FROM gaps ORDER BY since")
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the recorded versions as events of watches, in the order of their revisions.
+        """Iterate over the recorded versions as watch events, in the order of their revisions.
 
         Each event has `received`, `type`, `kind` and `object`.
         """
@@ -91,7 +91,7 @@ class Recording:
         """Iterate over the last version of each Workload, in the order of creation.
 
         Yields:
-            The Workload, the time of its deletion in nanoseconds since the Unix epoch or `None`, and its user.
+            The Workload, the time of its deletion (nanoseconds since the Unix epoch, or `None`), and its user.
         """
         pod_sets = self._pod_sets()
         rows = self._db.execute(
@@ -105,7 +105,7 @@ class Recording:
             yield obj, deleted, user
 
     def state(self, time: int) -> Iterator[dict[str, Any]]:
-        """Iterate over the objects that existed at a time.
+        """Iterate over the objects that existed at a given time.
 
         Args:
             time: The time, in nanoseconds since the Unix epoch.
@@ -136,7 +136,7 @@ class Recording:
 
 
 def _fill(workload: dict[str, Any], pod_sets: dict[str, Any]) -> None:
-    """Replace the hash of the pod sets of a Workload by the pod sets."""
+    """Replace the hash of a Workload's pod sets with the pod sets."""
     workload["spec"]["podSets"] = pod_sets[workload["spec"]["podSets"]]
 
 
@@ -169,7 +169,7 @@ class RecordedState(LiveSource):
 
     @classmethod
     def open(cls, name: str) -> RecordedState:
-        """Open `FILE.db` at its end, or `FILE.db@TIME` at a time.
+        """Open `FILE.db` at its end, or `FILE.db@TIME` at the given time.
 
         Raises:
             NotFoundError: The file cannot be read.

@@ -30,8 +30,8 @@ _NODE_STATUS = ("allocatable", "capacity")
 def reduced(obj: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return an object without managedFields, and without parts of pods and nodes that do not influence decisions.
 
-    Of containers, only the names, resources and restart policies are kept: environment variables, commands and volumes
-    may contain secrets.
+    Only the names, resources and restart policies of containers are kept, because environment variables, commands and
+    volumes can contain secrets.
     """
     found = dict(obj)
     metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name in _METADATA}
@@ -99,6 +99,6 @@ def _node(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def content(obj: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without the fields that change with every write."""
+    """Return an object without the fields that every write changes."""
     metadata = {k: v for k, v in (obj.get("metadata") or {}).items() if k not in ("resourceVersion", "generation")}
     return {**obj, "metadata": metadata}

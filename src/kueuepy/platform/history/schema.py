@@ -1,33 +1,34 @@
-"""The tables of a recording, which any SQLite client can read while it is written.
+"""The tables of a recording. Any SQLite client can read them while the recording is being written.
 
-Times are integers of nanoseconds since the Unix epoch. Columns `body` and `state` contain JSON, compressed with zlib.
+Times are integers, in nanoseconds since the Unix epoch. Columns `body` and `state` contain JSON, compressed with zlib.
 
 | table | content |
 | --- | --- |
 | `meta` | the version of this schema, the source, the release of Kueue, and how names are anonymised |
 | `objects` | each version of each configuration object; `body` is NULL if the object was deleted |
-| `nodes` | the same for Nodes |
+| `nodes` | each version of each Node, in the same form |
 | `workloads` | one row per Workload, with the hash of its pod sets and the time of its deletion |
-| `pod_sets` | pod sets by their hash, because most Workloads share them |
+| `pod_sets` | pod sets by their hash, because many Workloads have the same pod sets |
 | `transitions` | one row per event of a Workload; the last row of each write contains its state after that write |
-| `gaps` | periods in which intermediate states may be missing |
+| `gaps` | periods in which intermediate states might be missing |
 | `watches` | the resourceVersion up to which each kind has been recorded |
 
 The column `what` of `transitions` is one of `Submitted`, `QuotaReserved`, `Admitted`, `Evicted`, `Released` (the quota
-of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` and `Changed` (any other change that may
-influence decisions). `reason` is the reason of the condition.
+of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` and `Changed` (any other change that
+might influence decisions). `reason` is the reason of the condition.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 
 if TYPE_CHECKING:
     import os
@@ -67,7 +68,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return the value of compressed JSON."""
+    """Return the value that compressed JSON encodes."""
     return msgspec.json.decode(zlib.decompress(data))
 
 
@@ -86,6 +87,7 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
     Raises:
         NotFoundError: The file cannot be read.
         InvalidSpecError: The file is not a recording, or has another version.
+        StateError: The file is opened for writing, and another process reads it.
     """
     try:
         mode = "rwc" if writable else "ro"
@@ -108,14 +110,39 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
         connection.close()
         raise InvalidSpecError(f"{path}: is a recording of version {version}; it must be of version {VERSION}")
     if writable:
-        connection.execute("PRAGMA synchronous = FULL")
+        _begin_writing(connection, path)
     return connection
+
+
+def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> None:
+    """Let the recording be read while it is written.
+
+    Raises:
+        StateError: Another process is reading the file, which is not yet prepared for that.
+    """
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        raise StateError(f"{path}: cannot be written while another process reads it: {error}") from None
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def closed(connection: sqlite3.Connection) -> None:
+    """Close a recording that was written, so that it is a single file without a log.
+
+    Readers of a file in WAL mode create `-wal` and `-shm` files, and a reader without write access cannot remove them.
+    If a reader has the file open now, the log is only emptied.
+    """
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
 
 
 def _create(connection: sqlite3.Connection) -> None:
     """Create the tables; a killed process leaves either all of them or none."""
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(
         f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {TABLES} COMMIT;"
     )

@@ -1,4 +1,4 @@
-"""The events of a Workload between two versions of it."""
+"""The events between two versions of a Workload."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Transition(NamedTuple):
     Attributes:
         what: The event, such as `Admitted`.
         reason: The reason of the condition; empty if there is none.
-        time: The time that the condition carries, in nanoseconds since the Unix epoch; `None` if it carries none.
+        time: The time recorded in the condition, in nanoseconds since the Unix epoch; `None` if there is no such time.
     """
 
     what: str
@@ -32,7 +32,7 @@ def transitions(old: dict[str, Any] | None, new: dict[str, Any]) -> list[Transit
         new: The later version.
 
     Returns:
-        The events; empty if no difference may influence decisions.
+        The events; empty if no difference can influence decisions.
     """
     before, after = _conditions(old or {}), _conditions(new)
     found: list[Transition] = []
@@ -68,7 +68,7 @@ def _time(record: dict[str, Any], name: str = "lastTransitionTime") -> int | Non
 
 
 def _relevant(workload: dict[str, Any]) -> Any:
-    """Return the parts that influence decisions; messages change with every attempt to schedule the workload."""
+    """Return the fields that influence decisions, without messages, because each scheduling attempt can change them."""
     status = workload.get("status") or {}
     conditions = [
         (one.get("type"), one.get("status"), one.get("reason"), "preempt" in str(one.get("message")))

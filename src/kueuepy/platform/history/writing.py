@@ -1,4 +1,4 @@
-"""Writing of a recording: each event once, in transactions."""
+"""Writing of a recording: each event is written once, in a transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history.reduction import content, reduced
-from kueuepy.platform.history.schema import connected, pack, table_of, unpack
+from kueuepy.platform.history.schema import closed, connected, pack, table_of, unpack
 from kueuepy.platform.history.transitions import Transition, transitions
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ _DELIVERY = 5 * SECOND
 
 
 class _Known(NamedTuple):
-    """A Workload that exists.
+    """A Workload that has not been deleted.
 
     Attributes:
         row: Its id in the table `workloads`.
         key: `namespace/name`.
         revision: The last recorded revision.
-        latest: The last recorded version, with its pod sets replaced by their hash.
+        latest: The last recorded version, with its pod sets replaced with their hash.
     """
 
     row: int
@@ -48,7 +48,7 @@ class _Known(NamedTuple):
 
 
 class RecordingWriter:
-    """The writer of one recording. Everything before a `commit` survives when the process is killed.
+    """The writer of one recording. All events recorded before a `commit` survive if the process is killed.
 
     Attributes:
         revisions: The resourceVersion up to which each kind has been recorded.
@@ -68,7 +68,7 @@ class RecordingWriter:
             path: The file.
             source: The name of the cluster, such as `cluster:prod`.
             users: The label of a Workload that names its user; an empty string for none.
-            anonymiser: The replacement of names; `None` to record names as they are.
+            anonymiser: The replacement of names; `None` to record names unchanged.
 
         Raises:
             NotFoundError: The file cannot be opened.
@@ -94,7 +94,7 @@ class RecordingWriter:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def event(self, kind: str, deleted: bool, obj: dict[str, Any], time: int) -> None:  # noqa: FBT001 - of a watch
-        """Record the event of a watch; an event that is already recorded is ignored.
+        """Record a watch event; an event that is already recorded is ignored.
 
         Args:
             kind: The kind of the object.
@@ -110,10 +110,10 @@ class RecordingWriter:
         self._advance(kind, revision, time)
 
     def listed(self, kind: str, objects: Iterable[dict[str, Any]], revision: int, time: int) -> None:
-        """Record a complete list of a kind: objects that are new or changed, and those that no longer exist.
+        """Record a complete list of a kind: objects that are new or changed, and objects that no longer exist.
 
-        Changes that happened before the list carry the times of their conditions. If the kind was recorded before, the
-        table `gaps` gets a row.
+        Changes that happened before the list are recorded with the times of their conditions. If the kind was recorded
+        before, the table `gaps` gets a row.
 
         Args:
             kind: The kind of the objects.
@@ -147,12 +147,12 @@ class RecordingWriter:
         self._advance(kind, revision, time)
 
     def commit(self) -> None:
-        """Make everything durable that was recorded since the last call."""
+        """Make all records since the last call durable."""
         if self._db.in_transaction:
             self._db.execute("COMMIT")
 
     def prune(self, before: int) -> None:
-        """Delete Workloads that ended before a time, and older versions of objects that were replaced before it.
+        """Delete Workloads that ended before a given time, and versions of objects that were replaced before that time.
 
         Args:
             before: The time, in nanoseconds since the Unix epoch.
@@ -190,7 +190,7 @@ class RecordingWriter:
     def close(self) -> None:
         """Commit, and close the file."""
         self.commit()
-        self._db.close()
+        closed(self._db)
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
@@ -200,7 +200,7 @@ class RecordingWriter:
         """Record how names are anonymised, or check that it has not changed.
 
         Raises:
-            InvalidSpecError: The recording was begun with another key, or without one.
+            InvalidSpecError: The recording was begun with another key, or without a key.
         """
         mark = "" if self._anonymiser is None else self._anonymiser.mark
         known = self._db.execute("SELECT value FROM meta WHERE name = 'anonymised'").fetchone()
@@ -208,12 +208,12 @@ class RecordingWriter:
             self.set_meta("anonymised", mark)
         elif known[0] != mark:
             self._db.execute("ROLLBACK")
-            self._db.close()
+            closed(self._db)
             how = "with another key" if known[0] and mark else "with a key" if known[0] else "without a key"
             raise InvalidSpecError(f"{path}: was begun {how}; continue it in the same way, or write another file")
 
     def _known_objects(self) -> dict[tuple[str, str], tuple[int, bytes | None]]:
-        """Return revision and digest of the last version of each object that exists."""
+        """Return the revision and the digest of the last version of each existing object."""
         found: dict[tuple[str, str], tuple[int, bytes | None]] = {}
         for table in ("objects", "nodes"):
             rows = self._db.execute(f"SELECT kind, key, revision, body FROM {table} ORDER BY revision")  # noqa: S608
@@ -311,7 +311,7 @@ class RecordingWriter:
         return row
 
     def _pod_sets_of(self, obj: dict[str, Any]) -> bytes:
-        """Store the pod sets of a Workload, unless equal ones are stored, and return their hash."""
+        """Store the pod sets of a Workload, unless equal pod sets are already stored, and return their hash."""
         pod_sets = obj["spec"].get("podSets") or []
         digest = _digest(pod_sets)
         if digest not in self._pod_sets:
@@ -328,7 +328,7 @@ class RecordingWriter:
 
 
 def _time_of(change: Transition, received: int, *, is_late: bool) -> int:
-    """Return the time of an event: that of its receipt, or of its condition if it happened before the recording."""
+    """Return the time at which an event was received, or the time of its condition if it precedes the recording."""
     return change.time if is_late and change.time is not None else received
 
 

@@ -46,7 +46,7 @@ class Import(msgspec.Struct, frozen=True):
         report: The outcome for each Workload, job and pod.
         notes: Notes about fields that were ignored or corrected, with file and line.
         kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if it
-            cannot be read or is unknown.
+            is unknown.
     """
 
     scheduler: Scheduler
@@ -81,8 +81,8 @@ def import_cluster(
             Default: none.
         now: The initial virtual time. Default: the latest time recorded in a Workload or, if it is later, the time at
             which a running cluster was read.
-        strict: Whether to reject what an API server would reject. If False, problems are corrected where possible and
-            reported in `notes`. Default: False.
+        strict: Whether to reject input that an API server would reject. If False, problems are corrected where possible
+            and reported in `notes`. Default: False.
         limits: Limits on the size of the input.
         progress: A function that is called with the number of bytes read and the total number of bytes. Default: a
             progress bar on standard error if it is a terminal.
@@ -91,13 +91,13 @@ def import_cluster(
         stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.
             For a workload that is already evicted in the dump and still holds quota, the time counts from the start.
             The dump does not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call
-            `Scheduler.job_stopped` to end it for one workload.
+            `Scheduler.job_stopped` to end this time for one workload.
 
     Returns:
         The Scheduler, and a report.
 
     Raises:
-        ManifestError: Something cannot be read. The message has one line per problem.
+        ManifestError: An object or a file cannot be read. The message has one line per problem.
         DuplicateError: Two objects of one kind have the same name (only if `strict`).
         NotFoundError: A file does not exist.
 
@@ -179,7 +179,7 @@ def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported
 
 
 def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> None:
-    """Restore state that Kueue's manager keeps in memory, as far as the conditions of Workloads show it.
+    """Restore the state that Kueue's manager keeps in memory, as far as the conditions of Workloads show this state.
 
     An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
     workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads have such
@@ -205,7 +205,7 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
 
 
 def _awaits_victims(condition: Condition) -> bool:
-    """Return whether a condition shows that the workload preempted others. Recognises the wording of every release."""
+    """Return whether a condition, in the wording of any release, shows that the workload preempted others."""
     if (condition.type, condition.status) != ("QuotaReserved", "False"):
         return False
     return condition.reason == "WaitingForPreemptedWorkloads" or _PENDING_PREEMPTION in condition.message
@@ -234,7 +234,7 @@ def _outcome(workload: Workload) -> Outcome:
 def _obstacle(
     workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
 ) -> str:
-    """Return why the workload cannot hold the quota of its status, or cannot be queued; an empty string if it can."""
+    """Return why the workload cannot hold the quota of its status or cannot be queued; an empty string otherwise."""
     if outcome == "finished":
         return ""
     if outcome == "pending":

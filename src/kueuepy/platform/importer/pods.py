@@ -1,6 +1,6 @@
 """Conversion of running pods that Kueue does not manage yet into admitted Workloads, by mapping rules.
 
-Mirrors `cmd/importer` (kueue ff69552e79): `pod/check.go`, `pod/import.go`, `mapping`.
+Source: `cmd/importer` (kueue ff69552e79): `pod/check.go`, `pod/import.go`, `mapping`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def rules_of(rules: Rules) -> tuple[Rule, ...]:
 
 @checked
 def by_label(label: str, queues: Mapping[str, str]) -> tuple[Rule, ...]:
-    """Return rules that map the values of one label to LocalQueues.
+    """Return rules that map the values of a label to LocalQueues.
 
     Args:
         label: The name of the label.
@@ -162,7 +162,7 @@ class PodImport:
         return queue
 
     def _workload(self, pod: dict[str, Any], queue: str) -> Workload:
-        """Return the Workload that Kueue would create for the pod if it named this LocalQueue."""
+        """Return the Workload that Kueue would create for the pod if the pod named this LocalQueue."""
         from kueuepy.jobs import to_workload  # noqa: PLC0415 - only pods need it
 
         metadata = {name: value for name, value in (pod.get("metadata") or {}).items() if name != "ownerReferences"}

@@ -27,7 +27,7 @@ class ProgressReporter:
         self._text: Text | None = None
 
     def count(self, text: Text) -> None:
-        """Count the text from which an object was read."""
+        """Count the bytes of the text from which an object was read."""
         if text is self._text or self._tell is None:
             return
         self._text = text
@@ -49,7 +49,7 @@ def terminal_bar() -> Progress | None:
 
 
 def bar(out: TextIO) -> Progress:
-    """Return a progress bar that is redrawn whenever it grows."""
+    """Return a progress bar that is redrawn whenever its length changes."""
 
     def draw(done: int, total: int) -> None:
         filled = _WIDTH * done // total

@@ -12,7 +12,7 @@ kueuepy, and `user_version` is the version of this layout.
 
 Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
 file belongs to the database file. A previous token is accepted only until the database file itself contains the new
-one, and the `-wal` file contains no transaction of another writer.
+token, and the `-wal` file contains no transaction of another writer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ CREATE TABLE writer (token TEXT NOT NULL, before TEXT NOT NULL, lock TEXT NOT NU
 """
 
 Durability: TypeAlias = Literal["power", "process"]
-CallRow: TypeAlias = tuple[int, int, str, str, str, int]
 DecisionRow: TypeAlias = tuple[int, str, str, str, str, str, str]
 """A row of `decisions`: cycle, verdict, workload, cluster_queue, reason, flavors, targets."""
 
@@ -177,12 +176,12 @@ def open_for_writing(
 
     Args:
         path: The file.
-        durability: With `process`, committed calls survive the death of the process. With `power`, they also survive a
+        durability: With `process`, committed calls survive if the process is killed. With `power`, they also survive a
             power failure.
         read: The row of `writer` that was read before. Until the new token is written, the database file can contain
             only one of the tokens in this row.
-        lock: The identity of the lock file that this process holds. If it differs from the previous one, that lock file
-            may have been removed, and then no other process may have the journal open.
+        lock: The identity of the lock file that this process holds. If it differs from the previous identity, that lock
+            file might have been removed; in that case, no other process may have the journal open.
 
     Returns:
         The connection and the new token; `None` if the row of `writer` has changed since it was read. A changed row

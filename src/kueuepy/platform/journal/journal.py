@@ -49,10 +49,10 @@ class Journal:
     """An SQLite file with a snapshot of a Scheduler and every call since then.
 
     Each call is durable before it returns. With `durability="power"`, the default, durable calls survive a power
-    failure. With `durability="process"`, they survive the death of the process, but a power failure can lose the last
-    of them. If the process is killed, the next call of `scheduler()` loads the snapshot
-    and repeats the calls after it. The method compares each decision with the recorded one. One process can write a
-    journal at a time. Any SQLite client can read it, even while it is being written.
+    failure. With `durability="process"`, they survive if the process is killed, but a power failure can lose the most
+    recent calls. If the process is killed, the next call of `scheduler()` loads the snapshot and repeats the calls
+    after it. The method compares each decision with the recorded one. Only one process at a time can write to a
+    journal. Any SQLite client can read a journal, even while it is being written.
 
     Attributes:
         path: The path of the file, with symbolic links resolved.
@@ -82,16 +82,16 @@ class Journal:
         """Lock the file for this process.
 
         Args:
-            path: The file, which is created by the first `scheduler()` if it does not exist. SQLite keeps `-wal` and
+            path: The file, which the first call of `scheduler()` creates if it does not exist. SQLite keeps `-wal` and
                 `-shm` files next to it, and the Journal keeps a `-lock` file.
-            durability: Use `"power"` to wait at each commit until the disk has stored it. Use `"process"` to skip that
-                wait: a power failure can then lose the last calls. Default: `"power"`.
+            durability: Use `"power"` to wait at each commit until the disk has stored the commit. Use `"process"` to
+                skip that wait: a power failure can then lose the last calls. Default: `"power"`.
 
         Raises:
             InvalidSpecError: The file is not a journal, or the durability does not exist.
             UnsupportedError: The journal has the format of another version.
-            StateError: Another Journal holds the file, or this process may not read and write the file and its
-                directory.
+            StateError: Another Journal holds the file, or this process has no permission to read and write the file and
+                its directory.
         """
         if durability not in ("power", "process"):
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
@@ -127,18 +127,19 @@ class Journal:
 
         Args:
             cluster: The Cluster or Scheduler from which a new journal starts. If the file exists, the declared objects
-                of the cluster are compared with those of the file; Workloads and jobs of the cluster are then ignored.
+                of the cluster are compared with the objects in the file; Workloads and jobs of the cluster are then
+                ignored.
             now: The initial virtual time of a new journal that starts from a Cluster; see `Scheduler`.
             on_change: What to do if the objects of the cluster differ from the objects in the file. `error` raises a
-                StateError that names them. `apply` creates, changes and removes objects until the file has the same
-                objects as the cluster. `keep` uses the objects of the file. Default: `error`.
+                StateError that names the differing objects. `apply` creates, changes and removes objects until the file
+                has the same objects as the cluster. `keep` uses the objects of the file. Default: `error`.
 
         Returns:
             The Scheduler. Repeated calls return the same object.
 
         Raises:
-            StateError: The file is new and no cluster is given; this release makes other decisions than the recorded
-                ones; or the cluster differs from the file.
+            StateError: The file is new and no cluster is given; this release makes decisions that differ from the
+                recorded decisions; or the cluster differs from the file.
             InvalidSpecError: The file is damaged. The method does not modify a damaged file.
             UnsupportedError: The file contains a call that this release does not know.
         """
@@ -171,7 +172,7 @@ class Journal:
 
     @contextmanager
     def group(self) -> Iterator[None]:
-        """Make the calls in a `with` block durable together, with one sync at its end.
+        """Make the calls in a `with` block durable together, with one sync at the end of the block.
 
         The group is one transaction: after a crash, the file contains all of its calls or none.
 
@@ -191,9 +192,9 @@ class Journal:
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of all acknowledged calls to another file with SQLite's online backup.
 
-        Other threads can make calls meanwhile. The copy is a complete journal in one file, without `-wal`. An existing
-        file is replaced atomically. Another process can also copy an open journal with the command `.backup` of the
-        `sqlite3` shell. Do not copy an open journal in any other way (see the page Embedding).
+        Other threads can make calls during the backup. The copy is a complete journal in one file, without `-wal`. An
+        existing file is replaced atomically. Another process can also copy an open journal with the command `.backup`
+        of the `sqlite3` shell. Do not copy an open journal in any other way (see the page Embedding).
 
         Args:
             path: The copy.
@@ -213,10 +214,10 @@ class Journal:
             file.backup(self.path, target)
 
     def compact(self) -> None:
-        """Replace the snapshot by the current state, and delete all recorded calls and decisions.
+        """Replace the snapshot with the current state, and delete all recorded calls and decisions.
 
         Raises:
-            StateError: The file cannot be written. Its contents are then unchanged.
+            StateError: The file cannot be written. In this case, its contents are unchanged.
         """
         session = session_of(self.scheduler())
         with self.group():
@@ -258,7 +259,7 @@ class Journal:
         """Reject all further calls. The Scheduler calls this method after a call was interrupted.
 
         Args:
-            why: The reason, which later errors report.
+            why: The reason, which later errors contain.
         """
         self._failure = self._failure or why
 
@@ -305,7 +306,7 @@ class Journal:
                 self._expect_files()
 
     def _expect_files(self) -> None:
-        """Raise an error if a file was removed or replaced, because the commit is then lost with it."""
+        """Raise an error if a file was removed or replaced, because a commit to such a file is lost."""
         assert self._guard is not None
         if fault := self._guard.fault():
             raise StateError(fault)
@@ -344,7 +345,7 @@ class Journal:
         return scheduler_with(JournaledScheduler, state, self)
 
     def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
-        """Return the state after all recorded calls, and the finished Reading."""
+        """Return the state after all recorded calls, and the completed Reading."""
         found = None
         try:
             found = reading.Reading(self.path)

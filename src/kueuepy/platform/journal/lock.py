@@ -21,7 +21,7 @@ _TRIES = 5
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return the file that a path leads to, with all symbolic links resolved. The file need not exist.
+    """Return the file to which a path leads, with all symbolic links resolved. The file need not exist.
 
     Raises:
         InvalidSpecError: The path is not a regular file, or the file has several hard links.
@@ -130,7 +130,7 @@ class Guard:
         self._files = ((str(journal), identity(journal)), (log, identity(log)), (lock.path, lock.identity))
 
     def fault(self) -> str:
-        """Return which file was removed or replaced; an empty string if none was."""
+        """Return which file was removed or replaced; an empty string if no file was."""
         for path, known in self._files:
             if known is None or identity(path) != known:
                 return f"{path} was removed or replaced while it was in use"

@@ -1,9 +1,10 @@
 """Detection of damage in a journal's `-wal` file that SQLite itself does not report.
 
 After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. Discarding the rest is
-correct if the last write was cut off. However, acknowledged calls are lost if a bit in an earlier frame was changed.
-The two cases can be distinguished because each frame contains the salts of its log: valid frames after the invalid one
-show that more was written. The layout is described at https://www.sqlite.org/fileformat2.html#walformat.
+correct if the last write was cut off. However, if a bit in an earlier frame was changed, discarding the rest loses
+acknowledged calls. The two cases can be distinguished because each frame contains the salts of its log: valid frames
+after the invalid one show that more was written. The layout is described at
+https://www.sqlite.org/fileformat2.html#walformat.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ Other logs differ in about 32 of 64.
 
 
 def fault_of(log: Path) -> str:
-    """Return a description of the damage in a WAL, or an empty string.
+    """Return a description of the damage in a WAL; an empty string if there is no damage.
 
-    A WAL that ends in a write that was cut off is not damaged.
+    A WAL that ends with an incomplete write is not damaged.
     """
     try:
         data = log.read_bytes()
@@ -60,11 +61,11 @@ def fault_of(log: Path) -> str:
 
 
 def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
-    """Return whether the damage is more than a last write that was cut off, because later frames are valid.
+    """Return whether the damage is more than an incomplete last write, because later frames are valid.
 
     Args:
-        commits: Whether each frame, from the first damaged one on, is the last one of its transaction.
-        ours: Whether each of these frames belongs to this log, instead of an earlier one in the same file.
+        commits: Whether each frame, from the first damaged frame on, is the last frame of its transaction.
+        ours: Whether each of these frames belongs to this log, and not to an earlier log in the same file.
     """
     later = np.flatnonzero(commits & ours)
     later = later[later > 0]

@@ -21,15 +21,15 @@ _NOT_ALLOWED = ("unable to open database file", "attempt to write a readonly dat
 
 
 def check(path: Path) -> str:
-    """Check that a file is a journal in the format of this release. Neither the file nor its WAL is changed.
+    """Check that a file is a journal in the format of this release. The function changes neither the file nor its WAL.
 
     Returns:
-        The token in the database file, regardless of the WAL; an empty string if only the WAL contains it, after a
+        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a token, after a
         crash during a checkpoint.
 
     Raises:
         InvalidSpecError: The file is not a journal, cannot be read, or is cut off.
-        StateError: This process may not read the file.
+        StateError: This process has no permission to read the file.
         UnsupportedError: The journal has the format of another version.
     """
     size, torn = path.stat().st_size, _has_log(path)
@@ -78,7 +78,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
     Raises:
         InvalidSpecError: SQLite finds the file damaged, or cannot read it.
-        StateError: This process may not read the file, or may not write in its directory.
+        StateError: This process has no permission to read the file or to write in its directory.
     """
     connection = None
     try:
@@ -190,7 +190,7 @@ class Reading:
             raise self._damaged(f"its last call is number {self.end.number}, and not {self.last}")
 
     def _expect(self, row: Sequence[object], types: Sequence[type]) -> None:
-        """Check the types of a row; a damaged row may contain anything."""
+        """Check the types of a row; a damaged row can contain any values."""
         if tuple(map(type, row)) != tuple(types):
             raise self._damaged("a row holds other things than were written")
 

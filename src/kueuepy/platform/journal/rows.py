@@ -21,7 +21,7 @@ def decision_rows(cycles: Sequence[Cycle], number: int) -> list[DecisionRow]:
     """Return the rows of `decisions` for a sequence of cycles.
 
     Args:
-        cycles: The cycles; idle ones have no rows.
+        cycles: The cycles; idle cycles have no rows.
         number: The number of the last cycle that was not idle.
     """
     rows: list[DecisionRow] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class JournaledScheduler(Scheduler):
     """A Scheduler whose calls are durable before they return; created by `Journal.scheduler`.
 
-    Calls of several threads are executed and recorded one after another. A fork is an ordinary Scheduler that is not
+    Calls from several threads are executed and recorded one after another. A fork is an ordinary Scheduler that is not
     journaled. Changes made directly on `engine` are not recorded.
 
     The journal records the answers of functions that answer admission checks, but not the functions. Pass the functions

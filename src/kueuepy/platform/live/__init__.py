@@ -1,4 +1,4 @@
-"""Running clusters, recordings of them, and the agreement of kueuepy's decisions with theirs."""
+"""Running clusters, recordings of clusters, and the agreement of kueuepy's decisions with a cluster's decisions."""
 
 from kueuepy.platform.live.agreement import Agreement
 from kueuepy.platform.live.closed import verify_closed

@@ -26,7 +26,7 @@ class JudgedDecision(msgspec.Struct, frozen=True):
     """A recorded decision, and whether kueuepy makes the same decision.
 
     Attributes:
-        time: The time at which its write was received, a datetime.
+        time: The time at which the write that records the decision was received, as a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
         outcome: `same`; `moment` if kueuepy makes the same decision at another time within the latency; or `different`.
@@ -42,10 +42,10 @@ class Difference(msgspec.Struct, frozen=True):
     """A decision that differs between kueuepy and the cluster.
 
     Attributes:
-        time: The time of the decision, a datetime.
+        time: The time of the decision, as a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
-        here: The decision of kueuepy.
+        here: kueuepy's decision.
         cause: The likely cause of the difference.
         explanation: The explanation of the workload's state at that time, as `Scheduler.explain` returns it; empty if
             there is none.
@@ -79,12 +79,12 @@ class Agreement:
         domains: Mapping[bool, int],
         notes: tuple[str, ...],
     ) -> None:
-        """Store the judged decisions.
+        """Store the compared decisions.
 
         Args:
             decisions: The recorded decisions.
             differences: The decisions that differ between kueuepy and the cluster.
-            domains: Numbers of admissions with the same (True) and other (False) topology domains.
+            domains: Number of admissions with the same topology domains (True) and with different ones (False).
             notes: Recorded changes that could not be applied.
         """
         self._decisions = tuple(decisions)
@@ -125,7 +125,7 @@ class Agreement:
         return Counter(one.outcome for one in self._decisions if kind in (None, one.kind))
 
     def __str__(self) -> str:
-        """Return the numbers by kind, and the first 20 differences."""
+        """Return the number of decisions by kind, and the first 20 differences."""
         kinds: tuple[Kind, ...] = ("admission", "preemption", "replacement", "domains")
         lines = ["kind          recorded  same  at another moment  different  agreement"]
         for kind in kinds:
@@ -142,5 +142,5 @@ class Agreement:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Return the share and the number of decisions."""
+        """Return the fraction of decisions that agree, and the number of decisions."""
         return f"<Agreement: {100 * self.share:.1f}% of {len(self._decisions)} decisions>"

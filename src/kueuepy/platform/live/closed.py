@@ -1,4 +1,4 @@
-"""Verification in closed loop: kueuepy decides freely on the recorded inputs."""
+"""Closed-loop verification: kueuepy makes its own decisions on the recorded inputs."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ def verify_closed(
     explained: int = 20,
     progress: Progress | None = None,
 ) -> ClosedAgreement:
-    """Let kueuepy decide freely on the inputs of a recording, and compare the outcome with the recorded one.
+    """Let kueuepy make its own decisions on the inputs of a recording, and compare them with the recorded decisions.
 
     The inputs are the configuration and its changes, the submissions and deletions, the activation of workloads by
     users, and the properties of each job: its runtime after an admission, the answers to its admission checks, the
     readiness and the reclaimable pods, and how long it keeps its quota after an eviction. kueuepy decides when and
-    where each workload gets quota and which workloads are preempted. This is what a simulation of the same period
-    predicts, so an early difference can cause many later ones.
+    where each workload gets quota and which workloads are preempted. The result equals the prediction of a simulation
+    of the same period, so an early difference can cause many later differences.
 
     Kueue needs some time to decide and to write its decision. This latency is estimated as the median time between
-    submission and reservation of the workloads that waited for nothing; times are compared after subtracting it.
+    submission and reservation of the workloads that did not have to wait; it is subtracted before times are compared.
 
     Args:
         recording: A recording of `kueuepy record`, or a file of watch events.
-        tolerance: Two times that differ by less are equal: seconds, a text or a timedelta; 1.2 seconds by default.
+        tolerance: Times that differ by less than this tolerance are equal: seconds, a string or a timedelta; 1.2
+            seconds by default.
         explained: The number of differences that are listed with an explanation. Default: 20.
         progress: A function that is called with the number of applied changes and the total number of changes.
 
@@ -72,9 +73,9 @@ class _Due(NamedTuple):
         time: The time, in nanoseconds since the Unix epoch.
         number: A sequence number, for the order at equal times.
         key: The key of the workload.
-        stage: The stage of the workload to which it applies; it is ignored if the workload has got or lost quota by
-            then. `None` for any.
-        act: What to do.
+        stage: The stage of the workload to which the event applies; the event is ignored if the workload has got or
+            lost quota by then. `None` for any.
+        act: The function that executes the event.
     """
 
     time: int
@@ -145,7 +146,7 @@ class _Loop:
             self._follower.notes.append(f"{kind} {key}: {error}")
 
     def _plan(self, after: int, key: str, act: Callable[[], object], *, anyway: bool = False) -> None:
-        """Schedule an event after a delay. It is skipped if the workload gets or loses quota first, unless `anyway`."""
+        """Schedule an event after a delay; skip it if the workload gets or loses quota first, unless `anyway`."""
         self._sequence += 1
         stage = None if anyway else self._stage[key]
         heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), self._sequence, key, stage, act))
@@ -203,7 +204,7 @@ class _Loop:
             self._finish(life)
 
     def _watch(self, life: Life, index: int) -> None:
-        """Compare, after the tolerance, a recorded admission with what kueuepy has decided by then."""
+        """After the tolerance, compare a recorded admission with the decision that kueuepy has made by then."""
         for number, run in enumerate(life.runs):
             if run.decision is not None and run.decision.index == index:
                 wait = self._tolerance - self._latency

@@ -1,4 +1,4 @@
-"""The comparison of kueuepy's own run with the recorded one: decisions, order, times and preemptions."""
+"""The comparison of kueuepy's own run with the recorded run: decisions, order, times and preemptions."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class ClosedAgreement:
 
     Attributes:
         admissions: One row per admission that either side made: `workload`, `queue` (the ClusterQueue), `recorded` and
-            `predicted` (times; NaT if that side did not make it), `flavors` and `domains` (whether they are the same),
-            `first` (whether it is the first one of the workload), and `there` and `here` (its position in the order of
-            each side). `recorded` is the time at which the write was received, minus `latency`.
-        latency: The time in seconds that the cluster needs for a decision and its write.
+            `predicted` (times; NaT if that side did not make the admission), `flavors` and `domains` (whether they are
+            the same), `first` (whether it is the first admission of the workload), and `there` and `here` (its position
+            in the order of each side). `recorded` is the time at which the write was received, minus `latency`.
+        latency: The time that the cluster needs to make and write a decision, in seconds.
         preemptions: The number of preemptions by outcome: `same`, `other victims`, `only there`, `only here`.
-        differences: All differences in chronological order; the first ones have explanations.
+        differences: All differences in chronological order; the first differences have explanations.
         notes: Recorded changes that could not be applied.
     """
 
@@ -85,13 +85,13 @@ class ClosedAgreement:
 
     @property
     def share(self) -> float:
-        """The fraction of the admissions made by both sides that have the same flavors; 1 if there are none."""
+        """The fraction of common admissions (made by both sides) with the same flavors; 1 if there are none."""
         same = self.admissions["flavors"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
     @property
     def share_of_domains(self) -> float:
-        """The fraction of the admissions made by both sides that have the same domains; 1 if there are none."""
+        """The fraction of common admissions (made by both sides) with the same domains; 1 if there are none."""
         same = self.admissions["domains"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
@@ -109,7 +109,7 @@ class ClosedAgreement:
         return dict(sorted(found.items()))
 
     def timing(self, *percents: float) -> dict[float, float]:
-        """Return percentiles of the predicted minus the recorded time of the same admissions, in seconds.
+        """Return percentiles of the difference between predicted and recorded time of common admissions, in seconds.
 
         Args:
             percents: The percentiles; 5, 25, 50, 75 and 95 by default.
@@ -177,7 +177,7 @@ class Comparison:
             lives: The recorded lives of the workloads.
             decisions: The recorded decisions.
             latency: The latency of the cluster, in nanoseconds.
-            tolerance: Two times that differ by less are equal, in nanoseconds.
+            tolerance: Times that differ by less than this tolerance are equal, in nanoseconds.
             explained: The number of differences to explain.
         """
         self._lives = lives
@@ -214,7 +214,7 @@ class Comparison:
         return f"cohort {found}" if found else queue
 
     def made(self, life: Life, number: int, made: Made, follower: Follower) -> None:
-        """Compare an admission of kueuepy's own run with the recorded one.
+        """Compare an admission of kueuepy's own run with the recorded admission.
 
         Args:
             life: The life of the workload.
@@ -263,7 +263,7 @@ class Comparison:
         """Return the agreement at the end of the run.
 
         Args:
-            gaps: The periods in which the recording may lack changes, in nanoseconds since the Unix epoch.
+            gaps: The periods in which changes might be missing from the recording, in nanoseconds since the Unix epoch.
             notes: Recorded changes that could not be applied.
         """
         rows = self._rows()
@@ -311,7 +311,7 @@ class Comparison:
             self._differ(where, "admission", life.key, "not admitted here", explained)
 
     def _preemptions(self) -> dict[str, int]:
-        """Compare the victims of each preemptor between two of its admissions."""
+        """Compare the workloads that each preemptor evicted between two of its admissions."""
         there: dict[tuple[str, int], set[str]] = defaultdict(set)
         first: dict[tuple[str, int], RecordedDecision] = {}
         admissions: Counter[str] = Counter()
@@ -341,7 +341,7 @@ class Comparison:
         self._differ((time, queue), "preemption", place[0], what, explanation)
 
     def _explanation(self, follower: Follower, key: str) -> str:
-        """Return an explanation, as long as the first differences need one."""
+        """Return an explanation, until the first differences have one each; then an empty string."""
         return explanation_of(follower, key) if self._left > 0 else ""
 
     def _differ(
@@ -389,7 +389,7 @@ class Comparison:
         return ""
 
     def _near(self) -> dict[str, list[int]]:
-        """Return the times of the recorded decisions in each cohort tree that another one follows at once."""
+        """Return, for each cohort tree, the times of recorded decisions that another decision follows immediately."""
         times: dict[str, list[int]] = defaultdict(list)
         for one in self._decisions:
             times[self._tree(one.cluster_queue)].append(one.time - self._latency)

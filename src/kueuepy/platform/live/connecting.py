@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class LiveCluster:
     """A running cluster, which is read when it is first used, and again after `refresh`.
 
-    Only GET requests are sent. Lists of different kinds are read one after the other, so a snapshot of a busy cluster
-    may be slightly inconsistent. kueuepy treats a Workload whose queue is missing as Kueue would.
+    Only GET requests are sent. Kinds are listed one after the other, so a snapshot of a busy cluster can be slightly
+    inconsistent. kueuepy treats a Workload whose queue is missing as Kueue would.
     """
 
     def __init__(self, reader: ClusterReader) -> None:
@@ -52,7 +52,7 @@ class LiveCluster:
         """Return why a workload is pending, admitted or evicted; see `Scheduler.explain`.
 
         Args:
-            workload: Its key `namespace/name`, or its name if it is in the namespace `default`.
+            workload: The key of the workload, `namespace/name`; or its name alone in the namespace `default`.
         """
         return self._now().scheduler.explain(workload)
 
@@ -89,7 +89,7 @@ class LiveCluster:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on what could not be read, and on fields that were corrected or ignored."""
+        """Notes on objects that could not be read, and on fields that were corrected or ignored."""
         return self._now().notes
 
     @property
@@ -105,7 +105,7 @@ class LiveCluster:
 
     @property
     def time(self) -> Timestamp:
-        """The time at which the cluster was read, a datetime in UTC."""
+        """The time at which the cluster was read, as a datetime in UTC."""
         self._now()
         return Timestamp.of(self._reader.time)
 
@@ -128,8 +128,8 @@ def connect(context: str | None = None, *, kubeconfig: str | os.PathLike[str] | 
     permissions that reading a cluster needs.
 
     Args:
-        context: The kubeconfig context. Default: the current one. `in` means the cluster in which the process runs.
-        kubeconfig: The kubeconfig file. Default: that of kubectl, `$KUBECONFIG` or `~/.kube/config`.
+        context: The kubeconfig context. Default: the current context. `in` means the cluster in which the process runs.
+        kubeconfig: The kubeconfig file. Default: the file that kubectl uses, `$KUBECONFIG` or `~/.kube/config`.
 
     Raises:
         ApiError: The cluster cannot be reached, refuses a request or has no Kueue.

@@ -109,7 +109,7 @@ class Follower:
         """Apply a change, unless it is a decision of Kueue's scheduler.
 
         Returns:
-            Whether the change may influence decisions.
+            Whether the change can influence decisions.
         """
         try:
             return self._workload(change) if change.kind == "Workload" else self._object(change)
@@ -118,7 +118,7 @@ class Follower:
             return True
 
     def correct(self, change: Change) -> None:
-        """Set a Workload to the state that a change wrote; a state that is not valid is noted."""
+        """Set a Workload to the state that a change wrote; if the state is not valid, add a note."""
         assert change.new is not None, "a deleted Workload has no state"
         try:
             self.set_to(change.new)
@@ -129,7 +129,7 @@ class Follower:
         self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
 
     def set_to(self, manifest: dict[str, Any]) -> None:
-        """Replace a Workload by its recorded state.
+        """Replace a Workload with its recorded state.
 
         Args:
             manifest: The recorded Workload.
@@ -197,7 +197,7 @@ class Follower:
         self.scheduler.finish(key, reason="Succeeded" if reason == "Succeeded" else "Failed")
 
     def _reclaim(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Apply the recorded number of pods that no longer need their quota."""
+        """Apply the recorded numbers of reclaimable pods, which no longer need their quota."""
         pods = reclaimable_pods(new)
         if pods == reclaimable_pods(old) or not pods:
             return False
@@ -209,11 +209,10 @@ class Follower:
 
         Args:
             key: The key of the workload.
-            old: The Workload before the answers.
-            new: The Workload with the answers.
+            old: The Workload before the answers of the check controllers.
+            new: The Workload with the answers of the check controllers.
 
-        Returns:
-            Whether the versions contain an answer.
+        Returns: Whether the two versions of the Workload contain an answer.
         """
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
         answered = False

@@ -22,8 +22,8 @@ class Answer(msgspec.Struct, eq=False):
 
     Attributes:
         after: The time since the reservation of quota, in nanoseconds.
-        old: The Workload before the answers.
-        new: The Workload with the answers.
+        old: The Workload before the answers of the check controllers.
+        new: The Workload with the answers of the check controllers.
     """
 
     after: int
@@ -66,7 +66,7 @@ class Life(msgspec.Struct, eq=False):
         runtime: The time from the last admission to the end of the job, in nanoseconds; `None` if the job did not end,
             or ended without an admission.
         reason: The reason of the condition `Finished`; empty if the job did not end.
-        waited: Whether Kueue found that the workload does not fit before it reserved quota.
+        waited: Whether Kueue found at least once that the workload does not fit before Kueue reserved quota for it.
         by_kueue: The indices of changes in which Kueue deactivated the workload.
         deactivated: The index of the last change that deactivated the workload; -1 if there is none.
     """
@@ -82,7 +82,7 @@ class Life(msgspec.Struct, eq=False):
     deactivated: int = -1
 
     def run(self, number: int) -> Run | None:
-        """Return the recorded run with a number, or the last one; `None` if there is none."""
+        """Return the recorded run with the given number, or the last run; `None` if there is no run."""
         return self.runs[min(number, len(self.runs) - 1)] if self.runs else None
 
 
@@ -160,10 +160,10 @@ def _answers(manifest: dict[str, Any]) -> list[tuple[Any, Any]]:
 
 
 def usual_latency(lives: Iterable[Life], changes: Sequence[Change]) -> int:
-    """Return the median time from submission to quota of the workloads that waited for nothing, in nanoseconds.
+    """Return the median time from submission to quota, in nanoseconds, of the workloads that did not have to wait.
 
-    A workload waited for nothing if Kueue never found that it does not fit, and if no workload of its LocalQueue was
-    pending before it.
+    A workload did not have to wait if every attempt found that it fits, and if no other workload of its LocalQueue was
+    pending when it was submitted.
     """
     pending: dict[str, list[tuple[int, int]]] = defaultdict(list)
     alone: list[int] = []

@@ -25,8 +25,8 @@ class RecordedDecision(msgspec.Struct, eq=False):
     """A decision of the cluster's scheduler.
 
     Attributes:
-        number: Its index among the recorded decisions.
-        index: The index of the change that recorded it.
+        number: The index of the decision among the recorded decisions.
+        index: The index of the change that records the decision.
         time: The time at which that change was received, in nanoseconds since the Unix epoch.
         kind: The kind of the decision.
         workload: The workload that was admitted, preempted or moved, `namespace/name`.

@@ -31,7 +31,8 @@ _CONFIGURATION_EVERY = 600 * SECOND
 class Recorder:
     """A recorder of one cluster.
 
-    Threads of `Watches` receive the events. The calling thread writes them: they are durable 0.2 s after their receipt.
+    Threads of `Watches` receive the events. The calling thread writes the events, which are durable 0.2 s after their
+    receipt.
 
     Attributes:
         written: The number of events that have been written.
@@ -53,7 +54,7 @@ class Recorder:
         self._next_prune = self._next_configuration = 0
 
     def stop(self) -> None:
-        """End `run` after the next commit. Can be called from another thread or a signal handler."""
+        """End `run` after the next commit. This method can be called from another thread or a signal handler."""
         self._watches.stopped.set()
 
     def run(self, seconds: float | None = None, on_commit: Callable[[int], None] | None = None) -> None:
@@ -66,15 +67,14 @@ class Recorder:
         Raises:
             ApiError: A kind that is not optional cannot be listed or watched.
         """
-        end = None if seconds is None else time.monotonic() + seconds
         self._watches.start()
         try:
-            while not self._watches.stopped.is_set() and (end is None or time.monotonic() < end):
+            for _ in self._watches.rounds(seconds):
                 self._write_batch()
                 if on_commit is not None:
                     on_commit(self.written)
         finally:
-            self._watches.stopped.set()
+            self.stop()
             self._writer.commit()
 
     def _write_batch(self) -> None:
@@ -119,7 +119,7 @@ class _Right:
         """Acquire the right.
 
         Raises:
-            StateError: Another recorder writes the file.
+            StateError: Another recorder is writing to the file.
         """
         file = resolved(path)
         try:
@@ -145,14 +145,14 @@ def record(
 ) -> int:
     """Record the changes of the objects in a cluster. Needs the extra `live`.
 
-    The file can be read while it is written. A later call continues it. Only GET requests are sent.
+    The file can be read while it is being written. A later call continues the file. Only GET requests are sent.
 
     Args:
-        context: The kubeconfig context; `None` for the current one, `in` for the cluster in which the process runs.
+        context: The kubeconfig context; `None` for the current context, `in` for the cluster in which the process runs.
         path: The file, whose name ends with `.db`.
         keep: The time to keep Workloads after their deletion, and replaced versions of objects. Default: forever.
         anonymise: A file with the key for hashes that replace names. If there is no such file, it is created with a
-            random key. Default: names are recorded as they are.
+            random key. Default: names are recorded unchanged.
         users: The label of a Workload that names its user. Default: none.
         seconds: The time after which to stop. Default: record until the process is interrupted.
         on_start: A function that is called with the Recorder before it runs.
@@ -161,7 +161,7 @@ def record(
         The number of written events.
 
     Raises:
-        StateError: Another recorder writes the file.
+        StateError: Another recorder is writing to the file.
         ApiError: The cluster cannot be reached, or refuses a request.
         InvalidSpecError: The file is not a recording, or was begun with another key.
     """

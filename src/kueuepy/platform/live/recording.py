@@ -28,8 +28,8 @@ class Change(NamedTuple):
 
     Attributes:
         revision: The object's resourceVersion, which orders the writes of all kinds.
-        time: The time at which the watch received it, in nanoseconds since the Unix epoch; it never decreases within a
-            recording.
+        time: The time at which the watch received the write, in nanoseconds since the Unix epoch; this time never
+            decreases within a recording.
         kind: The kind of the object.
         key: `namespace/name`, or the name of a cluster-scoped object.
         old: The previous version; `None` for a new object.
@@ -74,7 +74,7 @@ def read_events(path: str | os.PathLike[str]) -> list[Change]:
 
 
 def recorded_gaps(path: str | os.PathLike[str]) -> list[tuple[int, int]]:
-    """Return the periods in which a recording may lack changes, in nanoseconds since the Unix epoch."""
+    """Return the periods in which changes might be missing from a recording, in nanoseconds since the Unix epoch."""
     if not is_recording(os.fspath(path)):
         return []
     return [(gap["since"], gap["until"]) for gap in Recording(path).gaps()]
@@ -127,7 +127,8 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     """Return the changes that watch events record, in the order of their writes.
 
     All kinds of one API server share one sequence of revisions, which orders the events of several watches. Times of
-    receipt cannot order them, because each watch has its own delay. A version that is received twice counts once.
+    receipt cannot determine the order of events, because each watch has its own delay. A version that is received twice
+    is processed once.
     """
     written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
     known: dict[tuple[str, str], dict[str, Any]] = {}
@@ -180,7 +181,7 @@ def assignments(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def reclaimable_pods(manifest: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of pods of each pod set that no longer need their quota."""
+    """Return, for each pod set, the number of pods that no longer need their quota."""
     found = (manifest.get("status") or {}).get("reclaimablePods") or ()
     return {str(one["name"]): int(one.get("count") or 0) for one in found if "name" in one}
 

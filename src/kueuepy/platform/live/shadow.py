@@ -27,10 +27,10 @@ _HOLD = 3 * SECOND // 2
 
 
 class Shadow:
-    """A Scheduler that follows a running cluster and compares its own decisions with those of the cluster.
+    """A Scheduler that follows a running cluster and compares its own decisions with the cluster's decisions.
 
-    Each decision is judged in the state of the cluster, as by `verify`, about 3 seconds after it was made. The cluster
-    is only read.
+    As with `verify`, each decision is compared in the state of the cluster, about 3 seconds after it was made. The
+    cluster is only read.
 
     Attributes:
         counts: The number of decisions by kind and outcome, as in `Agreement`.
@@ -41,7 +41,7 @@ class Shadow:
 
         Args:
             reader: The cluster.
-            latency: The longest time between a decision and its write: seconds, a text or a timedelta.
+            latency: The longest time between a decision and its write: seconds, a string or a timedelta.
         """
         self._latency = duration_ns(latency)
         self._watches = Watches(reader)
@@ -69,7 +69,7 @@ class Shadow:
 
     @property
     def total(self) -> int:
-        """The number of judged decisions."""
+        """The number of compared decisions."""
         return sum(self.counts.values())
 
     @property
@@ -84,7 +84,7 @@ class Shadow:
         return tuple(self._verifier.notes)
 
     def stop(self) -> None:
-        """End `run`. Can be called from another thread or a signal handler."""
+        """End `run`. This method can be called from another thread or a signal handler."""
         self._watches.stopped.set()
 
     def run(
@@ -99,25 +99,24 @@ class Shadow:
         Raises:
             ApiError: A kind that is not optional cannot be listed or watched.
         """
-        end = None if seconds is None else time.monotonic() + seconds
         self._watches.start()
         self._stream = ChangeStream(self._watches.kinds, _HOLD)
         try:
-            while not self._watches.stopped.is_set() and (end is None or time.monotonic() < end):
+            for _ in self._watches.rounds(seconds):
                 for message in self._watches.messages(_BATCH):
                     self.take(message)
                 found = self.judge(time.time_ns())
                 if on_differences is not None:
                     on_differences(found)
         finally:
-            self._watches.stopped.set()
+            self.stop()
 
     def take(self, message: Message) -> None:
-        """Add a message of a watch."""
+        """Add a message from a watch."""
         self._stream.take(message)
 
     def judge(self, now: int) -> list[Difference]:
-        """Judge the decisions whose neighbours are known.
+        """Compare the decisions for which all changes within the latency are known.
 
         Args:
             now: The time in nanoseconds since the Unix epoch.

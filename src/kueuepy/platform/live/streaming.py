@@ -1,4 +1,4 @@
-"""The messages of several watches as one sequence of changes, in the order of their writes."""
+"""The messages from several watches as one sequence of changes, in the order of their writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ChangeStream:
     Each event is delayed, so that events of other kinds that were written earlier but received later can precede it.
 
     Attributes:
-        relisted: The number of lists after the first one of each kind; changes before such a list may be missing.
+        relisted: The number of lists after the first list of each kind; changes before such a list might be missing.
     """
 
     def __init__(self, kinds: Iterable[str], hold: int) -> None:
@@ -53,14 +53,14 @@ class ChangeStream:
         self.relisted = 0
 
     def take(self, message: Message) -> None:
-        """Add a message of a watch."""
+        """Add a message from a watch."""
         if message.what == "list":
             self._list(message)
         elif message.what in ("event", "deleted"):
             self._add(message, message.value, deleted=message.what == "deleted")
 
     def changes(self, now: int) -> Iterator[Change]:
-        """Yield the changes that no other change can precede any more.
+        """Yield the changes that no later message can precede.
 
         The objects that existed at the start come first, as soon as each kind has been listed.
 

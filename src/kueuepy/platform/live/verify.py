@@ -51,8 +51,9 @@ def verify(
 
     A Scheduler follows the recording in the order of its writes. The Scheduler applies all recorded changes except the
     decisions of Kueue's scheduler: submissions, changes of objects, ends of jobs, answers of checks, evictions by other
-    controllers, and the end of evicted pods. It makes these decisions itself. If a recorded decision differs, the
-    Scheduler is set to the recorded state, so that each decision is judged independently.
+    controllers, and the end of evicted pods. The Scheduler makes the decisions of Kueue's scheduler itself. If a
+    recorded decision differs, the Scheduler is set to the recorded state, so that each decision is compared
+    independently.
 
     Kueue decides some time before it writes a decision, and no object contains the time of the decision. A recorded
     decision therefore also agrees if kueuepy makes it at another time within `latency`, or after retrying inadmissible
@@ -60,7 +61,7 @@ def verify(
 
     Args:
         recording: A file of watch events (see `kueuepy.platform.live.recording.read_events`).
-        latency: The longest time between a decision and its write: seconds, a text or a timedelta; 1.2 seconds by
+        latency: The longest time between a decision and its write: seconds, a string or a timedelta; 1.2 seconds by
             default.
         progress: A function that is called with the number of applied changes and the total number of changes.
 
@@ -85,15 +86,15 @@ def verify(
 
 
 class Verifier:
-    """The comparison of recorded decisions with those of kueuepy, change by change.
+    """The comparison of recorded decisions with kueuepy's decisions, change by change.
 
-    `add` takes a change, and `judge` processes the changes whose later decisions are known. Only what later decisions
-    need is stored, so that a verifier can follow a cluster without an end.
+    `add` accepts a change, and `judge` processes the changes whose later decisions are known. Only the data that later
+    decisions need is stored, so that a verifier can follow a cluster indefinitely.
 
     Attributes:
-        judged: The judged decisions; the caller may clear the list.
+        judged: The compared decisions; the caller may clear the list.
         differences: The decisions that differ; the caller may clear the list.
-        domains: The numbers of admissions with the same (True) and other (False) topology domains.
+        domains: The number of admissions with the same topology domains (True) and with different ones (False).
     """
 
     def __init__(self, configuration: Iterable[dict[str, Any]], latency: int, uids: dict[Any, str]) -> None:
@@ -164,7 +165,7 @@ class Verifier:
             self._forget(index)
 
     def _forget(self, index: int) -> None:
-        """Forget what no later decision needs."""
+        """Delete the data that no later decision needs."""
         oldest = min(self._checkpoints[0][0] if self._checkpoints else index, index - _CHECKPOINTS)
         for old in range(self._oldest, oldest):
             change = self._changes.pop(old)
@@ -229,7 +230,7 @@ class Verifier:
         run.follower.notice()
 
     def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
-        """Return the equal recorded decision that is written within the latency; `None` if there is none."""
+        """Return the equal decision that the recording contains within the latency; `None` if there is none."""
         for known in self._of.get((kind, key), ()):
             if known.index >= index and known.number not in run.made:
                 soon = known.time - run.follower.now <= self._latency
@@ -260,7 +261,7 @@ class Verifier:
         run.follower.correct(self._changes[decision.index])
 
     def _repeats(self, decision: RecordedDecision) -> bool:
-        """Return whether a workload is already preempted here; Kueue repeats a preemption if two writes conflict."""
+        """Return whether kueuepy has already preempted a workload; Kueue repeats it if two writes conflict."""
         return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
 
     def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:

@@ -28,7 +28,7 @@ _BUFFER = 20_000
 
 
 class Message(NamedTuple):
-    """What a watch reports.
+    """A message from a watch.
 
     Attributes:
         what: `event`, `deleted`, `bookmark`, `list` or `error`.
@@ -55,7 +55,7 @@ class Watches:
     Attributes:
         reader: The cluster.
         kinds: The kinds that are watched.
-        stopped: Set to end all threads.
+        stopped: An event that ends all threads when it is set.
     """
 
     def __init__(self, reader: ClusterReader, received: dict[str, int] | None = None) -> None:
@@ -63,7 +63,7 @@ class Watches:
 
         Args:
             reader: The cluster.
-            received: The resourceVersion up to which each kind is known; kinds that are missing are listed first.
+            received: The resourceVersion up to which each kind is known; missing kinds are listed first.
         """
         self.reader = reader
         self.kinds: tuple[str, ...] = ()
@@ -78,8 +78,18 @@ class Watches:
         for resource in resources:
             threading.Thread(target=self._follow, args=(resource,), daemon=True).start()
 
+    def rounds(self, seconds: float | None) -> Iterator[None]:
+        """Yield again and again until `stopped` is set.
+
+        Args:
+            seconds: The time after which to end; `None` for no limit.
+        """
+        end = None if seconds is None else time.monotonic() + seconds
+        while not self.stopped.is_set() and (end is None or time.monotonic() < end):
+            yield
+
     def messages(self, seconds: float) -> Iterator[Message]:
-        """Yield the messages of the next seconds.
+        """Yield the messages that arrive in the next seconds.
 
         Raises:
             ApiError: A kind that is not optional cannot be listed or watched.
@@ -100,7 +110,7 @@ class Watches:
         return [resource for resource in RESOURCES if has_topology or resource.kind not in OF_TOPOLOGY]
 
     def _put(self, message: Message) -> None:
-        """Report a message, and wait while the reader of messages is busy."""
+        """Pass on a message, and wait while the consumer of messages is busy."""
         while not self.stopped.is_set():
             with suppress(queue.Full):
                 self._messages.put(message, timeout=1)

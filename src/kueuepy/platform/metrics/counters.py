@@ -132,7 +132,7 @@ class Counters:
             self._totals["preempted_workloads_total"].add(**by)
 
     def _count_skip(self, event: SchedulerEvent) -> None:
-        """Count skipped preemptions; the metric of a ClusterQueue counts those of the last cycle that had any."""
+        """Count skipped preemptions; a ClusterQueue's metric is their number in the last cycle that skipped any."""
         queue = {"cluster_queue": event.cluster_queue}
         if self._skips_in.get(event.cluster_queue) != event.cycle:
             self._skips_in[event.cluster_queue] = event.cycle
@@ -159,7 +159,7 @@ class Counters:
             self._totals[f"local_queue_{name}"].add(name=event.local_queue, namespace=event.namespace, **more)
 
     def _observe(self, name: str, event: SchedulerEvent, since: Timestamp | None) -> None:
-        """Observe the time from `since` to the event for its ClusterQueue and LocalQueue, if `since` is known."""
+        """If `since` is known, observe the time from `since` to the event for its ClusterQueue and LocalQueue."""
         if since is None:
             return
         lasted, of = event.time.value - since.value, {"priority_class": _priority_class(event)}

@@ -163,7 +163,7 @@ class _Gauges:
             self._set("local_queue_admission_fair_sharing_usage", view.consumed[0], **of, cluster_queue=queue)
 
     def _pending(self, name: str, active: int, inadmissible: int, *, blocked: bool, of: dict[str, str]) -> None:
-        """Set the number of pending workloads; in an inactive queue, all count as inadmissible."""
+        """Set the number of pending workloads; in an inactive queue, all workloads count as inadmissible."""
         self._set(name, 0 if blocked else active, **of, status="active")
         self._set(name, inadmissible + (active if blocked else 0), **of, status="inadmissible")
 

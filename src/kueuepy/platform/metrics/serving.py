@@ -30,8 +30,9 @@ class MetricsServer:
         """Start to listen.
 
         Args:
-            address: `HOST:PORT`, or a port of the loopback interface; port 0 is a free one.
-            text: A function that returns the metrics in the Prometheus text format. It is called in other threads.
+            address: `HOST:PORT`, or a port of the loopback interface; port 0 selects a free port.
+            text: A function that returns the metrics in the Prometheus text format. The function is called in other
+                threads.
 
         Raises:
             InvalidSpecError: The address is not valid, or cannot be used.

@@ -97,7 +97,7 @@ def exposition(series: Iterable[Series]) -> str:
 
 
 def number(value: float) -> str:
-    """Format a number as the Go client of Prometheus does: the shortest text, with an exponent from a million on.
+    """Format a number as Prometheus' Go client does: as the shortest string, with an exponent from one million on.
 
     >>> number(16), number(0.25), number(1073741824), number(1e-5)
     ('16', '0.25', '1.073741824e+09', '1e-05')

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class Watch:
     """A recorder of a Scheduler's events, from which it computes Kueue's metrics.
 
-    A Watch has all series of Kueue except `admission_attempt_duration_seconds`, `workload_creation_latency_seconds`,
-    `pod_scheduling_gate_removal_seconds`, `replaced_workload_slices_total`, `multikueue_*` and `build_info`. These
-    series depend on real time, pods, workload slices, MultiKueue or the build. A Scheduler can only have one Watch,
-    because the Watch removes the events from the Scheduler.
+    A Watch contains all series of Kueue except `admission_attempt_duration_seconds`,
+    `workload_creation_latency_seconds`, `pod_scheduling_gate_removal_seconds`, `replaced_workload_slices_total`,
+    `multikueue_*` and `build_info`. These series depend on real time, pods, workload slices, MultiKueue or the build. A
+    Scheduler can only have one Watch, because the Watch removes the events from the Scheduler.
 
     >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}})))
@@ -41,11 +41,11 @@ class Watch:
     """
 
     def __init__(self, scheduler: Scheduler, *, history: int | None = None) -> None:
-        """Start to record events; the counters start at 0.
+        """Start recording events; the counters start at 0.
 
         Args:
             scheduler: The Scheduler.
-            history: Maximum number of events to keep, the latest ones; by default all.
+            history: Maximum number of the latest events to keep; by default, all events are kept.
         """
         self._scheduler = scheduler
         self._lock = RLock()
@@ -67,7 +67,7 @@ class Watch:
         return event_table(self.events)
 
     def poll(self) -> list[SchedulerEvent]:
-        """Return the new events since the last call, and add them to the counters."""
+        """Return the events since the last call, and add them to the counters."""
         with self._lock:
             new = list(drain_events(session_of(self._scheduler).engine))
             self._counters.count(new)

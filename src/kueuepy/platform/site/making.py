@@ -25,8 +25,8 @@ def page(
 ) -> Page:
     """Return a page of a cluster: one HTML file that works without a server and loads nothing.
 
-    The page shows the cohort trees with their quota, the pending workloads with the reason of each, the running
-    workloads and the racks. The page of a simulation or of a recording has a time slider.
+    The page shows the cohort trees with their quota, the pending workloads and why each is pending, the running
+    workloads, and the racks. The page of a simulation or of a recording has a time slider.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
@@ -40,13 +40,14 @@ def page(
             `kueuepy.platform.import_cluster` accepts.
         path: The file to write. Default: no file is written.
         title: The title of the page.
-        explained: The number of whole explanations in the page: those of the first pending workloads of each queue.
+        explained: The number of pending workloads with a full explanation in the page: the first workloads of each
+            queue.
 
     Returns:
         The page, which a notebook displays.
 
     Raises:
-        StateError: The file cannot be written, or a Result lacks the runs or the usage.
+        StateError: The file cannot be written, or a Result does not contain the runs or the usage.
         KueueError: The source cannot be read.
     """
     if not isinstance(source, Scheduler | Cluster) and callable(getattr(source, "page", None)):

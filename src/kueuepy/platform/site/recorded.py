@@ -250,7 +250,7 @@ def _state_of(spec: dict[str, Any], conditions: dict[Any, dict[str, Any]]) -> in
 
 
 def _held(admission: dict[str, Any], status: dict[str, Any]) -> _Cells:
-    """Return the quota of an admission, without its reclaimable pods."""
+    """Return the quota of an admission, without the quota of its reclaimable pods."""
     ended = {one.get("name"): int(one.get("count") or 0) for one in status.get("reclaimablePods") or ()}
     held: _Cells = {}
     for pod_set in admission.get("podSetAssignments") or ():

@@ -1,4 +1,4 @@
-"""The page of a source that may change, served on the loopback interface."""
+"""The page of a source that can change, served on the loopback interface."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Feed(Protocol):
     """A source of pages."""
 
     def stamp(self) -> Hashable:
-        """Return a value that differs if the source has changed; `None` if only reading it shows that."""
+        """Return a value that differs if the source has changed; `None` if only a new reading shows a change."""
 
     def read(self) -> PageData:
         """Read the source."""
 
     def explain(self, name: str, seconds: float) -> Explanation:
-        """Return why a workload is in its state.
+        """Return the explanation of a workload's state.
 
         Args:
             name: The key of the workload.
@@ -56,11 +56,12 @@ class SchedulerFeed:
     def __init__(
         self, read: Callable[[], tuple[Scheduler, tuple[str, ...]]], stamp: Callable[[], Hashable], **about: str
     ) -> None:
-        """Store how to read the source.
+        """Store the functions that read the source.
 
         Args:
-            read: Returns the Scheduler, and notes for the reader.
-            stamp: Returns a value that differs if the source has changed; `None` if only reading it shows that.
+            read: A function that returns the Scheduler, and notes for the reader.
+            stamp: A function that returns a value that differs if the source has changed; `None` if only a new reading
+                shows a change.
             about: The `title` and `source` of the page.
         """
         self._read, self._about, self.stamp = read, about, stamp
@@ -74,13 +75,13 @@ class SchedulerFeed:
         return data
 
     def explain(self, name: str, seconds: float) -> Explanation:  # noqa: ARG002 - there is one moment
-        """Return why a workload is in its state."""
+        """Return the explanation of a workload's state."""
         assert self._scheduler is not None, "the page is read first"
         return self._scheduler.explain(name)
 
 
 class RecordingFeed:
-    """A recording, which may be written at the same time."""
+    """A recording, to which another process can still be writing."""
 
     def __init__(self, recording: Recording, **about: str) -> None:
         """Store the recording, and the `title` and `source` of the page."""
@@ -100,7 +101,7 @@ class RecordingFeed:
         return data
 
     def explain(self, name: str, seconds: float) -> Explanation:
-        """Return why a workload was in its state at a moment, from the objects that existed then."""
+        """Return the explanation of a workload's state at a given time, from the objects that existed at that time."""
         if self._known is None or self._known[0] != seconds:
             at = self._zero + round(seconds * SECOND)
             state = RecordedState(self._recording, min(at, self._recording.end))
@@ -109,14 +110,15 @@ class RecordingFeed:
 
 
 class FixedFeed:
-    """Data that do not change, such as those of a saved result."""
+    """Data that does not change, such as the data of a saved result."""
 
     def __init__(self, data: PageData, explain: Callable[[str, float], Explanation] | None = None) -> None:
         """Store the data.
 
         Args:
             data: The data.
-            explain: Explains a workload at a time; the page does not ask for explanations without it.
+            explain: A function that explains a workload at a given time; without this function, the page does not
+                request explanations.
         """
         self._data, self._explain = data, explain
         data.asks = explain is not None
@@ -130,7 +132,7 @@ class FixedFeed:
         return self._data
 
     def explain(self, name: str, seconds: float) -> Explanation:
-        """Return why a workload is in its state."""
+        """Return the explanation of a workload's state."""
         assert self._explain is not None, "the page does not ask"
         return self._explain(name, seconds)
 
@@ -159,7 +161,7 @@ class PageSite:
         self._read()
 
     def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
-        """Answer with the page, its data, or an explanation."""
+        """Respond with the page, its data, or an explanation."""
         if path == "":
             with self._lock:
                 page = Page(self._data)

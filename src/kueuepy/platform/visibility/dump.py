@@ -22,8 +22,8 @@ _Cells = dict[str, dict[str, int]]
 def state_dump(scheduler: Scheduler) -> dict[str, Any]:
     """Return the cache and the queues as data for `json.dumps`.
 
-    Amounts are integers in base units, millicores for cpu. Queues and Cohorts are sorted by name, and pending workloads
-    are in queue order. A Scheduler cannot be restored from a dump; use `Scheduler.save` for that.
+    Amounts are integers in base units, with cpu in millicores. Queues and Cohorts are sorted by name, and pending
+    workloads are in queue order. A Scheduler cannot be restored from a dump; use `Scheduler.save` for that.
 
     Source: `pkg/debugger/debugger.go:DumpAll`, `pkg/cache/scheduler/snapshot.go:Log`,
     `pkg/cache/queue/dumper.go:LogDump`.

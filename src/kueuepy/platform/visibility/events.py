@@ -26,25 +26,25 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     | --- | --- | --- |
     | `Created` | the workload was submitted | |
     | `QuotaReserved` | a scheduling cycle reserved quota | |
-    | `Admitted` | the workload was admitted | the wait for admission checks, if it has any |
+    | `Admitted` | the workload was admitted | the wait for admission checks, if the workload has any |
     | `PodsReady` | all pods became ready, or became ready again | the admission |
     | `Evicted` | the workload was evicted | the readiness of its pods, if they were ready |
-    | `QuotaReleased` | the quota was released | the eviction, if it was evicted |
+    | `QuotaReleased` | the quota was released | the eviction, if the workload was evicted |
     | `Pending` | the condition `QuotaReserved` was updated with the reason for waiting | |
     | `PreemptionSkipped` | a preemption was skipped in favour of other heads of the cycle | |
-    | `TargetsRecomputed` | preemption targets overlapped with another head; `underlying_cause` has the result | |
+    | `TargetsRecomputed` | targets overlapped with those of another head; `underlying_cause` has the result | |
     | `Assigned` | the topology assignment of a workload with quota changed | |
     | `UnhealthyNodes` | nodes of its topology assignment failed or became ready again | |
     | `Finished` | the job finished | the execution, as if it had run without interruption |
     | `Deleted` | the workload was deleted | |
 
     Attributes:
-        time: Time of the event, a datetime.
-        cycle: Number of scheduling cycles with heads that had started by then.
+        time: Time of the event, as a datetime.
+        cycle: Number of scheduling cycles with heads that had started by the time of the event.
         kind: Kind of the event.
         workload: Key of the workload, `namespace/name`.
-        local_queue: The name of its LocalQueue.
-        priority_class: The name of its priority class, if it has one.
+        local_queue: The name of the workload's LocalQueue.
+        priority_class: The name of the workload's priority class, if it has one.
         cluster_queue: The ClusterQueue in which the workload holds quota or is pending; empty if the workload finished
             without quota.
         reason: Reason of the condition that reports the event.
@@ -55,9 +55,9 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
         message: Message of the condition, exactly as Kueue writes it.
         preemptor: For a preemption, the key of the preempting workload.
         preemptor_cluster_queue: For a preemption, the ClusterQueue of the preempting workload.
-        queued_since: Time of the creation or the last requeuing of the workload, a datetime
+        queued_since: Time of the creation or the last requeuing of the workload, as a datetime
             (`pkg/workload/workload.go:QueuedWaitTime`).
-        since: Start of the period that the event ends, a datetime; `None` without a period.
+        since: Start of the period that ends with the event, as a datetime; `None` if there is no such period.
     """
 
     time: Timestamp

@@ -32,7 +32,7 @@ class Gate(msgspec.Struct, frozen=True):
     """A feature gate of Kueue.
 
     Attributes:
-        default: Whether the gate is on unless a Configuration turns it off.
+        default: Whether the gate is on by default.
         effect: `modelled`, `no effect` if no decision depends on the gate, or `not modelled`.
         note: The reason or the consequence; empty for a gate that is modelled.
     """
@@ -54,13 +54,14 @@ class Fidelity(msgspec.Struct, frozen=True):
         kueuepy: The version of kueuepy.
         commit: The commit of kubernetes-sigs/kueue that kueuepy mirrors.
         version: The release of Kueue, such as `v0.18.6`.
-        api_versions: The versions of Kueue's API that kueuepy reads; it writes the last one.
+        api_versions: The versions of Kueue's API that kueuepy reads; kueuepy writes the last of these versions.
         feature_gates: Every feature gate of the release, by name.
         fields: The fields of Kueue's API and of its configuration file, by kind and path, each with its effect.
         job_kinds: The kinds of jobs that kueuepy reads, as `group/version Kind`.
         left_out: The parts of Kueue that are not modelled, and what kueuepy does instead.
         replayed: The ids of the acceptance tests whose results were confirmed by running Kueue's scheduler.
-        rules: The rules in which the release differs from that commit, apart from the defaults of feature gates.
+        rules: The rules in which the release differs from the mirrored commit, apart from the defaults of feature
+            gates.
         open_answers: The cases in which Kueue's own answer is random or missing in this release.
     """
 

@@ -38,12 +38,12 @@ class PendingWorkload(msgspec.Struct, frozen=True):
     Attributes:
         name: Its name.
         namespace: Its namespace.
-        creation_timestamp: Its creation time, a datetime.
-        priority: Its priority, without a boost.
-        local_queue_name: The name of its LocalQueue.
+        creation_timestamp: The workload's creation time, as a datetime.
+        priority: The workload's priority, without a boost.
+        local_queue_name: The name of the workload's LocalQueue.
         position_in_cluster_queue: Number of workloads before it in its ClusterQueue.
         position_in_local_queue: Number of workloads before it in its LocalQueue.
-        owner_references: Its job, if a job was submitted to the Scheduler.
+        owner_references: The workload's job, if a job was submitted to the Scheduler.
     """
 
     name: str
@@ -107,8 +107,8 @@ def pending_workloads(
 ) -> PendingWorkloadsSummary:
     """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
 
-    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Among equal workloads, one that
-    waits for its preempted workloads to stop is first. Further criteria are priority, queue order timestamp and UID.
+    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Among equal workloads, a workload
+    that waits for workloads that it preempted is first. Further criteria are priority, queue order timestamp and UID.
     Positions count from 0 in the whole queue, independent of `offset`.
 
     Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
@@ -126,7 +126,7 @@ def pending_workloads(
     Raises:
         NotFoundError: The queue does not exist, or the LocalQueue is stopped: Kueue's queue manager removes a stopped
             LocalQueue (`pkg/controller/core/localqueue_controller.go`), and the visibility API returns 404.
-        InvalidSpecError: Both queues are given, or none.
+        InvalidSpecError: Both queues are given, or neither queue is given.
     """
     if (cluster_queue is None) == (local_queue is None):
         raise InvalidSpecError("pending workloads: name either a ClusterQueue or a LocalQueue")
@@ -142,7 +142,7 @@ def pending_workloads(
 
 
 def engine_of(source: Scheduler | Engine) -> Engine:
-    """Return the engine of a Scheduler, or the engine itself."""
+    """Return the engine of a Scheduler; if the argument is an engine, return it unchanged."""
     return source if isinstance(source, Engine) else session_of(source).engine
 
 

@@ -26,7 +26,7 @@ _MOST = 2**63 - 1
 
 class _Status(msgspec.Struct, frozen=True, rename="camel"):
     def manifest(self) -> dict[str, Any]:
-        """Return the status as in a manifest, without absent fields."""
+        """Return the status in the form of a manifest, without absent fields."""
         built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return {name: value for name, value in built.items() if value is not None and value != []}
 
@@ -143,7 +143,7 @@ class LocalQueueStatus(_Status, frozen=True):
 
     @property
     def flavors(self) -> tuple[str, ...]:
-        """The flavors of its ClusterQueue, in the order in which Kueue tries them."""
+        """The flavors of the ClusterQueue, in the order in which Kueue tries them."""
         return tuple(usage.name for usage in self.flavors_usage)
 
 
@@ -222,7 +222,7 @@ def _accepting(*, runs: bool, found: bool, is_active: bool) -> ActiveCondition:
 
 
 def _formatter(scheduler: Scheduler) -> Formatter:
-    """Return a function that formats amounts as Kueue does; device counters and capacities are like memory."""
+    """Return a function that formats amounts as Kueue does: device counters and capacities like memory."""
     names = session_of(scheduler).engine.byte_resources
     return lambda name, amount: Quantity.format(name, amount, name in names)
 

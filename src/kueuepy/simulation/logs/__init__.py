@@ -1,1 +1,1 @@
-"""Readers of logs of real clusters; one module per format."""
+"""Readers of traces of real clusters, with one module per format."""

@@ -1,4 +1,4 @@
-"""Reader of Shanghai AI Laboratory's Acme log of 2023 (InternLM/AcmeTrace, CC BY 4.0): clusters Seren and Kalos."""
+"""Reader of Shanghai AI Laboratory's Acme trace of 2023 (InternLM/AcmeTrace, CC BY 4.0): clusters Seren and Kalos."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def read_acme(source: Source, queue: str = "type") -> JobColumns:
     """Read `trace_seren.csv` or `trace_kalos.csv`.
 
-    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. The runtime of a job is the time from
-    `start_time` to `end_time`, because the column `duration` of Kalos begins at the submission. Time zones are
-    respected.
+    A job has `node_num` pods, among which `gpu_num` GPUs (rounded up per pod) and `cpu_num` CPUs are divided equally.
+    The runtime of a job is the time from `start_time` to `end_time`, because in the Kalos trace, the column `duration`
+    is measured from the submission. The time zones of the timestamps are taken into account.
 
     Args:
         source: The file.
-        queue: The column with the queue: `type` (the default) or `user`.
+        queue: The column to use as the queue: `type` (the default) or `user`.
 
     Raises:
         InvalidSpecError: `queue` is neither `type` nor `user`, or the file is invalid.

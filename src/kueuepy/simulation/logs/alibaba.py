@@ -1,6 +1,6 @@
-"""Readers of logs of Alibaba's GPU clusters (alibaba/clusterdata).
+"""Readers of the traces of Alibaba's GPU clusters (alibaba/clusterdata).
 
-The logs are PAI of 2020, openb of 2023, DLRM of 2025 and the spot GPUs of 2026.
+The traces are PAI (2020), openb (2023), DLRM (2025) and spot GPUs (2026).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def read_alibaba2020(
 ) -> JobColumns:
     """Read the job table and the task table of PAI; each task becomes a job.
 
-    A task has `inst_num` pods with `plan_cpu`/100 cores, `plan_mem` GiB and `plan_gpu`/100 GPUs each.
+    A task has `inst_num` pods. Each pod requests `plan_cpu`/100 cores, `plan_mem` GiB and `plan_gpu`/100 GPUs.
 
     Args:
-        source: The job table, with the header `job_name`, `inst_id`, `user`, `status`, `start_time`, `end_time`.
+        source: The job table, with a header: `job_name`, `inst_id`, `user`, `status`, `start_time`, `end_time`.
         tasks: The task table, with a header; by default, `pai_task_table.csv` in the directory of the job table.
-        share: Whether to keep fractions of GPUs, as the resource `alibaba.com/gpu-percent`. By default, GPUs are
-            rounded up.
-        queue: The column with the queue: `group` (the default) if the job table has it, otherwise `user`.
+        share: Whether to keep fractional GPUs, as the resource `alibaba.com/gpu-percent`. By default, fractional GPUs
+            are rounded up.
+        queue: The column to use as the queue: `group` (the default) if the job table has this column, otherwise `user`.
 
     Raises:
         InvalidSpecError: A file cannot be read, or is invalid.
@@ -72,18 +72,18 @@ def read_alibaba2020(
 def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "drop") -> JobColumns:
     """Read a pod list of openb; each pod becomes a job.
 
-    A pod requests `cpu_milli`, `memory_mib` and `num_gpu` GPUs. It runs from `scheduled_time` to `deletion_time`. The
-    column `qos` determines the queue and the priority: LS 100, Guaranteed 80, Burstable 50, BE 0.
+    A pod requests `cpu_milli`, `memory_mib` and `num_gpu` GPUs. The pod runs from `scheduled_time` to `deletion_time`.
+    The column `qos` determines the queue and the priority: LS 100, Guaranteed 80, Burstable 50, BE 0.
 
     Args:
         source: The file `openb_pod_list_*.csv`.
-        share: Whether to keep fractions of GPUs, in thousandths, as the resource `alibaba.com/gpu-milli`; `False` by
-            default.
-        pending: How to treat pods that were never scheduled: `drop` (the default) leaves them out, and `keep` lets them
-            run from their creation.
+        share: Whether to keep fractional GPUs, in thousandths of a GPU, as the resource `alibaba.com/gpu-milli`;
+            `False` by default.
+        pending: How to treat pods that were never scheduled: `drop` (the default) leaves them out, and `keep` starts
+            them at their creation.
 
     Raises:
-        InvalidSpecError: `pending` has another value, or the file is invalid.
+        InvalidSpecError: `pending` has an unknown value, or the file is invalid.
     """
     if pending not in _PENDING:
         raise InvalidSpecError(f"pending: {pending!r}; it must be one of {', '.join(_PENDING)}")
@@ -110,9 +110,9 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
 def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     """Read instances of recommendation models (DLRM); each instance becomes a job with one pod.
 
-    The queue is the `app_name`. An instance requests `cpu_request` cores, `memory_request` and `disk_request` GiB and
-    `gpu_request` GPUs. It runs from `scheduled_time` to `deletion_time`. The column `kind` is the `role`: CN for a node
-    with GPUs, HN for a node without.
+    The queue is the value of `app_name`. An instance requests `cpu_request` cores, `memory_request` and `disk_request`
+    GiB and `gpu_request` GPUs. The instance runs from `scheduled_time` to `deletion_time`. The column `kind` contains
+    the value of `role`: CN for a node with GPUs, HN for a node without GPUs.
 
     Args:
         source: The file `disaggregated_DLRM.csv`.
@@ -121,7 +121,7 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
             instances deleted later run indefinitely.
 
     Raises:
-        InvalidSpecError: `unfinished` has another value, or the file is invalid.
+        InvalidSpecError: `unfinished` has an unknown value, or the file is invalid.
     """
     if unfinished not in _PENDING:
         raise InvalidSpecError(f"unfinished: {unfinished!r}; it must be one of {', '.join(_PENDING)}")
@@ -147,10 +147,11 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
 
 
 def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
-    """Read the log of jobs on spot GPUs.
+    """Read the trace of jobs on spot GPUs.
 
-    A job has `worker_num` pods with `gpu_request` GPUs and `cpu_request` cpus each. The queue of a job is the
-    `organization`, and its flavor the `gpu_model`. Jobs of type HP have priority 100, jobs of type Spot 0.
+    A job has `worker_num` pods, each with `gpu_request` GPUs and `cpu_request` CPUs. The column `organization` contains
+    the queue of a job, and the column `gpu_model` contains its flavor. Jobs of type HP have priority 100, and jobs of
+    type Spot have priority 0.
 
     Args:
         source: The file `job_info_df.csv`.
@@ -176,9 +177,10 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
 
 
 def _lives(table: Table, *, endless: bool = False) -> tuple[Table, NDArray[np.int64]]:
-    """Return the pods that were not deleted before they started, and their times, of shape (4, pods).
+    """Return the pods that were not deleted before they started, and an array of their times with shape (4, pods).
 
-    The times are those of creation, scheduling, start and deletion. `endless` keeps pods that were not deleted.
+    The rows of the array are the times of creation, scheduling, start and deletion. `endless` keeps pods that were not
+    deleted.
     """
     created, scheduled, deleted = (table.column(f"{of}_time").times() for of in ("creation", "scheduled", "deletion"))
     start = np.maximum(np.where(scheduled < 0, created, scheduled), 0)
@@ -192,5 +194,5 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
 
 
 def _flavors(values: Any) -> Categorical | list[str | None]:
-    """Return the first GPU model of each value, as a valid name of a ResourceFlavor."""
+    """Return the first GPU model in each value, converted to a valid name of a ResourceFlavor."""
     return [str(value).partition("|")[0].lower().replace("_", "-") or None for value in values.tolist()]

@@ -35,8 +35,8 @@ class _Workload(msgspec.Struct):
 def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
     """Read a Batsim workload.
 
-    A job has `res` pods with one cpu each. The job is submitted at `subtime` and runs for the delay of its profile. Its
-    maximum execution time is `walltime`.
+    A job has `res` pods with one CPU each. The job is submitted at `subtime` and runs for the delay of its profile. The
+    maximum execution time of the job is `walltime`.
 
     Args:
         source: The file.

@@ -1,4 +1,4 @@
-"""Reader of Google's cluster log of 2019 (google/cluster-data): collection events and instance events."""
+"""Reader of Google's cluster trace of 2019 (google/cluster-data): collection events and instance events."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def read_borg2019(
 
     A job is submitted at its SUBMIT event. The job runs from the first SCHEDULE event of an instance to the last
     FINISH, FAIL, KILL, EVICT or LOST event. The job has one pod per instance. Requests are fractions of a machine. The
-    queue is the tier: `free` up to priority 99, `best-effort-batch` up to 115, `mid` up to 119, otherwise `production`.
-    Alloc sets are left out.
+    queue is the tier: `free` up to priority 99, `best-effort-batch` up to priority 115, `mid` up to priority 119, and
+    `production` above. Alloc sets are left out.
 
     Args:
         source: The collection events, with a header: `time` (microseconds), `type`, `collection_id`, `priority`,
@@ -39,7 +39,7 @@ def read_borg2019(
         instances: The instance events, with a header: `time`, `type`, `collection_id`, `instance_index`,
             `resource_request.cpus`, `resource_request.memory`. By default, `instance_events.csv` in the directory of
             the collection events.
-        machine: Cores and bytes of memory of a whole machine; 64 and 256 GiB by default.
+        machine: The number of cores and the bytes of memory of a whole machine; 64 cores and 256 GiB by default.
 
     Raises:
         InvalidSpecError: A file cannot be read, or is invalid.

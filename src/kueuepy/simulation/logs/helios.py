@@ -1,4 +1,4 @@
-"""Reader of SenseTime's Helios log of 2020 (S-Lab-System-Group/HeliosData, CC BY 4.0)."""
+"""Reader of SenseTime's Helios trace of 2020 (S-Lab-System-Group/HeliosData, CC BY 4.0)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def read_helios(
 ) -> JobColumns:
     """Read `cluster_log.csv`.
 
-    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. The job is submitted at `submit_time`, and
-    its queue is `vc`.
+    A job has `node_num` pods, among which `gpu_num` GPUs (rounded up per pod) and `cpu_num` CPUs are divided equally.
+    The job is submitted at `submit_time`, and the column `vc` contains its queue.
 
     Args:
         source: The file.
@@ -57,7 +57,7 @@ def read_helios(
 
 
 def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:
-    """Return the changes of the number of GPUs of each queue from one day to the next."""
+    """Return the changes to each queue's number of GPUs from one day to the next."""
     table = Table(source, source.csv())
     days = table.column("date").times()
     known: dict[str, int] = {}

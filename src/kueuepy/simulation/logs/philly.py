@@ -1,4 +1,4 @@
-"""Readers of Microsoft's Philly log of 2017 (msr-fiddle/philly-traces, CC BY 4.0): Jeon et al., ATC 2019."""
+"""Readers of Microsoft's Philly trace of 2017 (msr-fiddle/philly-traces, CC BY 4.0): Jeon et al., ATC 2019."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
-    """Read the CSV extract.
+    """Read the extract of the trace in CSV form.
 
-    A job is submitted at `timestamp`, runs for `duration` and needs `num_gpus` GPUs. The queue of a job is `cluster`.
-    Jobs that ran for less than one second are left out.
+    A job is submitted at `timestamp`, runs for `duration` and needs `num_gpus` GPUs. The column `cluster` contains the
+    queue of a job. Jobs that ran for less than one second are left out.
 
     Args:
         source: The file.
-        per_pod: The largest number of GPUs of a pod; 8 by default. Jobs with more GPUs have several pods. With 0, every
+        per_pod: The largest number of GPUs in a pod; 8 by default. Jobs with more GPUs have several pods. With 0, every
             job has one pod.
 
     Raises:
@@ -71,8 +71,8 @@ class _Job(msgspec.Struct):
 def read_philly_json(source: Source) -> JobColumns:
     """Read the original `cluster_job_log`.
 
-    The runtime of a job is the sum of its attempts. The servers and GPUs of its first attempt determine its pods. The
-    queue of a job is `vc`.
+    The runtime of a job is the sum of the durations of its attempts. The servers and GPUs of the first attempt
+    determine the pods. The field `vc` contains the queue of a job.
 
     Args:
         source: The file.

@@ -29,7 +29,7 @@ def read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns
     | column | field |
     | --- | --- |
     | `submit`, `runtime` | 2, 4; a runtime of 0 s becomes 1 s |
-    | `pods` | 5, the allocated processors; 8 if 5 is unknown. Each pod requests one cpu |
+    | `pods` | 5 (allocated processors), or 8 if 5 is unknown; each pod requests one CPU |
     | `memory` | 10 (requested), or 7 (used) if 10 is unknown, in KB per processor |
     | `limit` | 9 |
     | `queue` | 15; if it is unknown for all jobs, their queue is `jobs` |
@@ -115,6 +115,6 @@ def _states(values: Any) -> Categorical:
 
 
 def _whole(values: Any) -> NDArray[np.int64]:
-    """Return identifiers as integers; values that are not finite or too large become -1 (unknown)."""
+    """Return identifiers as integers; a value that is not finite or is too large becomes -1 (unknown)."""
     known = np.isfinite(values) & (np.abs(values) < _MOST_ID)
     return np.where(known, values, -1).astype(np.int64)

@@ -1,1 +1,1 @@
-"""The parts of a report: headlines in words (`words`), effects of a policy (`effects`), tables and charts as HTML."""
+"""The sections of a report: headlines (`words`), effects of a policy (`effects`), and tables and charts as HTML."""

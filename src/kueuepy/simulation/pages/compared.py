@@ -1,4 +1,4 @@
-"""The report of several policies for the same jobs."""
+"""The report that compares several policies for the same jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIDE_BY_SIDE = (
 
 
 def body(found: Comparison, command: str) -> str:
-    """Return the body of the report: the result in words first, details and settings last."""
+    """Return the body of the report: first the result in sentences, last the details and the settings."""
     results = found.results
     drawn = "".join(charts(results, name) for name in pictures_in("comparison"))
     return "".join(
@@ -53,7 +53,7 @@ def body(found: Comparison, command: str) -> str:
 
 
 def _head(found: Comparison) -> list[str]:
-    """Return the headline, the largest problem and the cards."""
+    """Return the headline, the largest problem, and the cards with the main metrics."""
     first, last = found.before, found.after
     ends = found.names[0], found.names[-1]
     problem = words.problem(last)
@@ -72,7 +72,7 @@ def _head(found: Comparison) -> list[str]:
 
 
 def _cards(found: Comparison) -> list[tuple[str, str, str]]:
-    """Return the five metrics that matter most: the value under the last policy, and the change from the first."""
+    """Return the five most important metrics: the values under the last policy, and the differences from the first."""
     first, last = found.before.kpis, found.after.kpis
     cell = words.busiest(last)
     names = ["wait_mean", "wait_p95", *([f"submission_utilisation {cell}", f"lost_hours {cell}"] if cell else [])]
@@ -87,7 +87,7 @@ def _cards(found: Comparison) -> list[tuple[str, str, str]]:
 
 
 def _side_by_side(found: Comparison) -> str:
-    """Return the main metrics of all policies, with the paired differences from the first."""
+    """Return the main metrics of all policies, with the paired differences from the first policy."""
     values = {name: dict(kpis.rows()) for name, kpis in found.kpis.items()}
     names = dict.fromkeys(name for one in values.values() for name in one)
     rows = []
@@ -123,7 +123,7 @@ def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> Cell:
-    """Return a cell with a difference, its interval, and whether it is better."""
+    """Return a cell that shows a difference, its confidence interval, and whether the difference is an improvement."""
     change = value - base
     text = words.change_text(name, base, value)
     note = ""
@@ -149,7 +149,7 @@ def _signed(name: str, value: float) -> str:
 
 
 def _gains(found: Comparison) -> list[str]:
-    """Return the ClusterQueues that each policy helps or hurts, and the jobs whose wait changes most."""
+    """Return the ClusterQueues whose waits each policy shortens or lengthens, and the jobs whose waits change most."""
     first, *others = found.names
     parts = []
     for other in others:

@@ -1,4 +1,4 @@
-"""The effect of a policy on the waits of single jobs and of ClusterQueues, without a Python object for each job."""
+"""The effect of a policy on the waits of jobs and ClusterQueues, computed without a Python object for each job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Effect(NamedTuple):
-    """The paired difference of the mean wait of some jobs between two policies, in seconds.
+    """The paired difference between the mean waits of the same jobs under two policies, in seconds.
 
     Attributes:
         name: The ClusterQueue; empty for all jobs.
@@ -40,7 +40,7 @@ class Effect(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The mean wait under the second policy minus that under the first."""
+        """The mean wait under the second policy minus the mean wait under the first policy."""
         return self.second - self.first
 
     @property
@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 
 
 class Effects:
-    """The effects of a policy in comparison with another, for the same jobs."""
+    """The effects of one policy compared with another policy, for the same jobs."""
 
     def __init__(self, first: Result, second: Result) -> None:
         """Pair the jobs of two results.
@@ -97,11 +97,11 @@ class Effects:
         return found, len(known)
 
     def rows(self, most: int, *, longer: bool) -> list[int]:
-        """Return the rows of the jobs whose wait changes most, the largest change first.
+        """Return the rows of the jobs whose waits change most, starting with the largest change.
 
         Args:
             most: The largest number of jobs to return.
-            longer: Whether to return jobs that wait longer; otherwise those that wait less.
+            longer: Whether to return jobs that wait longer instead of jobs that wait less.
         """
         change = self.difference if longer else -self.difference
         rows = np.flatnonzero(change > 0)
@@ -109,7 +109,7 @@ class Effects:
         return found
 
     def numbers(self) -> tuple[int, int]:
-        """Return the number of jobs that wait less, and of those that wait longer."""
+        """Return the number of jobs that wait less, and the number of jobs that wait longer."""
         change = self.difference[self._counted]
         return int((change < 0).sum()), int((change > 0).sum())
 
@@ -125,15 +125,15 @@ class Effects:
 
 
 def different_decisions(first: Result, second: Result, most: int) -> tuple[int, float]:
-    """Count the quota reservations and evictions that only one of two results has.
+    """Count the quota reservations and evictions that occur in only one of two results.
 
     Args:
         first: A result.
         second: Another result of the same jobs.
-        most: The number of decisions that determines the returned time.
+        most: The number of differing decisions after which the returned time is taken.
 
     Returns:
-        The number of differing decisions, and the time by which `most` of them have been made.
+        The number of differing decisions, and the time at which `most` of them (or all, if fewer) have been made.
     """
     keys = [_keys(run) for run in (first, second)]
     apart = np.setxor1d(keys[0], keys[1])

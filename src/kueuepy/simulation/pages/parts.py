@@ -1,4 +1,4 @@
-"""Parts of a report that a report of one simulation and a comparison share."""
+"""Sections that the report of one simulation and the report of a comparison share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TOP = 10
 
 
 def charts(results: Mapping[str, Result], name: PictureName) -> str:
-    """Return a chart for each result, with equal axes, in a wide and a narrow layout; empty if not recorded."""
+    """Return a chart for each result, with equal axes, in a wide and a narrow layout; empty without recorded data."""
     try:
         shown = data_alike(list(results.values()), name)
     except StateError:  # one of them has not recorded it
@@ -45,12 +45,12 @@ def charts(results: Mapping[str, Result], name: PictureName) -> str:
 
 
 def group_class(result: Result, queue: str) -> str:
-    """Return the CSS class of the color of a ClusterQueue, which is the same in all charts and tables."""
+    """Return the CSS class for the color of a ClusterQueue; the color is the same in all charts and tables."""
     return class_of(colours(result).get(queue, OTHERS))
 
 
 def queues(result: Result) -> str:
-    """Return the table of ClusterQueues; those with the longest total wait come first."""
+    """Return the table of ClusterQueues, starting with the ClusterQueue with the longest total wait."""
     found = result.queues
     names = columns_shown("report queues", found.names)
     waits = np.nan_to_num(found["wait_mean"]) * found["jobs"]
@@ -71,7 +71,7 @@ def _value(name: str, value: Any) -> Cell:
 
 
 def evictions(result: Result) -> str:
-    """Return the evictions by victim and preemptor, and the jobs with most evictions."""
+    """Return the evictions by victim and preemptor, and the jobs with the most evictions."""
     if not result.kpis.evictions:
         return paragraph("No jobs were evicted.")
     found, jobs = result.preemptions, result.jobs
@@ -104,7 +104,7 @@ def evictions(result: Result) -> str:
 
 
 def pending(result: Result) -> str:
-    """Return the jobs that wait at the end, with the reason and, on a click, the explanation."""
+    """Return the jobs that wait at the end, with the reason and an explanation that opens on a click."""
     waiting = result.waiting
     if not waiting:
         return paragraph("No jobs are pending at the end.")
@@ -118,7 +118,7 @@ def pending(result: Result) -> str:
 
 
 def settings(results: Mapping[str, Result], command: str) -> str:
-    """Return the settings, and the versions, hashes and command that are needed to repeat the simulations."""
+    """Return the settings, and the versions, hashes and the command that are needed to repeat the simulations."""
     from kueuepy.simulation.result import plain  # noqa: PLC0415 - of the same component
 
     given = {name: plain(result.settings) for name, result in results.items()}

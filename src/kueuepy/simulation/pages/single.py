@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def body(result: Result, command: str) -> str:
-    """Return the body of the report: the result in words first, details and settings last."""
+    """Return the body of the report: first the result in sentences, last the details and the settings."""
     problem = words.problem(result)
     drawn = "".join(charts({"": result}, name) for name in pictures_in("report"))
     return "".join(
@@ -37,7 +37,7 @@ def body(result: Result, command: str) -> str:
 
 
 def _cards(kpis: Kpis) -> list[tuple[str, str, str]]:
-    """Return the five metrics that matter most: the name, the value, and the interval or a remark."""
+    """Return the five most important metrics: the name, the value, and the confidence interval or a remark."""
 
     def between(name: str) -> str:
         found = words.interval(kpis, name)

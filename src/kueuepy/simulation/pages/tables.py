@@ -1,4 +1,4 @@
-"""HTML of the tables, sections and cards of a report."""
+"""HTML for the tables, sections and cards of a report."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Cell(NamedTuple):
 
     Attributes:
         text: The text.
-        value: The exact number, by which the table is sorted; `None` for a text.
-        note: A second line in small letters.
-        mood: `good` or `bad` for a value that is better or worse; otherwise empty.
-        group: The CSS class of the colour of a queue; otherwise empty.
+        value: The exact number, by which the table is sorted; `None` for a string.
+        note: A second line in a smaller font.
+        mood: `good` for a better value, `bad` for a worse value; otherwise empty.
+        group: The CSS class for the colour of a queue; empty for no colour.
     """
 
     text: str
@@ -66,13 +66,13 @@ class Cell(NamedTuple):
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", *, total: int | None = None) -> str:
-    """Return a table that the script can sort; columns of numbers are aligned to the right.
+    """Return a table that the page's script can sort; columns of numbers are right-aligned.
 
     Args:
         header: The names of the columns; the first column names the row.
-        rows: The rows, of `Cell` or texts; the table shows the first 50.
-        caption: What the table shows.
-        total: The number of rows, if `rows` contains only those that the table shows.
+        rows: The rows, whose items are `Cell` objects or strings; the table shows the first 50 rows.
+        caption: The caption, which describes what the table shows.
+        total: The total number of rows, if `rows` contains only the rows to show.
     """
     kept = [[cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row] for row in rows]
     hidden = (len(kept) if total is None else total) - min(len(kept), MOST_ROWS)
@@ -121,5 +121,5 @@ def cards(items: Iterable[tuple[str, str, str]]) -> str:
 
 
 def warnings(texts: Iterable[str]) -> str:
-    """Return warnings, each in a box."""
+    """Return the warnings, each in a box."""
     return "".join(f'<p class="kq-warning" role="note">Warning: {escape(text)}</p>\n' for text in texts)

@@ -1,4 +1,4 @@
-"""Headlines of reports: the results in sentences, each with its uncertainty, the largest problem and the next step."""
+"""Headlines of reports: the results in sentences with their uncertainty, the largest problem, and the next step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 
     Attributes:
         text: The problem, as a sentence.
-        step: The next step, as a sentence.
+        step: The next step towards a solution, as a sentence.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Problem(NamedTuple):
 
 
 def busiest(kpis: Kpis) -> str:
-    """Return the flavor and resource with the highest utilisation; an empty text if there is no quota."""
+    """Return the flavor and resource with the highest utilisation; an empty string if there is no quota."""
     return max(kpis.utilisation, key=lambda cell: kpis.utilisation[cell], default="")
 
 
@@ -66,7 +66,7 @@ def of_run(result: Result) -> str:
 
 
 def of_policies(results: Mapping[str, Result]) -> str:
-    """Return the headline of a comparison of several policies: the best by mean wait, and its certainty."""
+    """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
     order = sorted(results, key=lambda name: results[name].kpis.wait_mean)
     best, after = order[0], order[1]
     text = f"Of {len(order)} policies, “{best}” has the shortest mean wait: "
@@ -108,7 +108,7 @@ def of_pair(names: tuple[str, str], results: tuple[Result, Result], queues: Sequ
 
 
 def signed(effect: Effect) -> str:
-    """Return a difference with its sign."""
+    """Format a difference with its sign."""
     return f"{'+' if effect.difference > 0 else ''}{round_duration(effect.difference)}"
 
 
@@ -124,7 +124,7 @@ def _certainty(effect: Effect) -> str:
 
 
 def _costs(results: tuple[Result, Result]) -> str:
-    """Return the difference of the lost work as the end of a sentence; empty if it is small."""
+    """Return the difference in lost work as the end of a sentence; empty if the difference is small."""
     first, second = (result.kpis for result in results)
     cell = busiest(second)
     used = second.used_hours.get(cell, 0.0)
@@ -137,7 +137,7 @@ def _costs(results: tuple[Result, Result]) -> str:
 
 
 def _affected(queues: Sequence[Effect]) -> str:
-    """Return the queues that gain and lose most as a sentence."""
+    """Return a sentence about the queue that gains most and the queue that loses most."""
     if len(queues) < _TWO:
         return ""
     gains, loses = min(queues, key=lambda one: one.difference), max(queues, key=lambda one: one.difference)
@@ -150,7 +150,7 @@ def _affected(queues: Sequence[Effect]) -> str:
 
 
 def interval(kpis: Kpis, name: str) -> str:
-    """Return the 95 % confidence interval of a metric as text; empty if it has none."""
+    """Return the 95 % confidence interval of a metric as text; empty if the metric has no interval."""
     try:
         low, high, _ = kpis._interval(name)  # noqa: SLF001 - without the warning, which a report prints itself
     except KueueError:
@@ -180,7 +180,7 @@ def problem(result: Result) -> Problem:
 
 
 def _slowest(result: Result, cell: str) -> Problem:
-    """Return the ClusterQueue whose jobs wait longest in total as the problem."""
+    """Return, as the problem, the ClusterQueue whose jobs have the longest total wait."""
     jobs = result.jobs
     counted = np.asarray(jobs["counted"])
     codes, names = jobs["cluster_queue"].codes, jobs["cluster_queue"].names
@@ -198,7 +198,7 @@ def _slowest(result: Result, cell: str) -> Problem:
 
 
 def change_text(name: str, first: float | None, second: float | None) -> str:
-    """Return the difference of a metric with its sign and unit; empty if a value is missing."""
+    """Format the difference of a metric with its sign and unit; empty if a value is missing."""
     if first is None or second is None:
         return ""
     change = second - first

@@ -1,1 +1,1 @@
-"""Pictures of a run: their data (`data`, `jobs`), and two ways to draw them: matplotlib (`plot`) and SVG (`svg`)."""
+"""Pictures of a run: their data (`data`, `jobs`), and drawing with matplotlib (`plot`) or as SVG (`svg`)."""

@@ -40,9 +40,9 @@ class Kind(NamedTuple):
 
     Attributes:
         data: The function that returns the data of the picture.
-        caption: What the picture shows, in a report.
-        places: Where it appears without being asked for: in a notebook, in the report of a run, and with the same axes
-            for each policy in the report of a comparison.
+        caption: The caption in a report, which describes what the picture shows.
+        places: Where the picture appears by default: in notebooks, in the report of a run, or in the report of a
+            comparison (there with the same axes for each policy).
     """
 
     data: Callable[..., Shown]
@@ -87,16 +87,16 @@ _PIECES = 240
 
 
 class PictureOptions(TypedDict, total=False):
-    """Options of pictures; each picture has those that its method of `result.plot` has.
+    """Options of pictures; each picture accepts the options of the `result.plot` method with the same name.
 
     Attributes:
-        flavor_resource: The flavor and resource of `usage` and `clusters`, such as `h100/nvidia.com/gpu`.
-        by: The column of jobs that makes the groups of `waits`.
-        flavor: The flavor of `gantt`.
-        jobs: The largest number of jobs of `gantt` and `dispatch`.
+        flavor_resource: The flavor and resource that `usage` and `clusters` show, such as `h100/nvidia.com/gpu`.
+        by: The column of the table of jobs by which `waits` groups the jobs.
+        flavor: The flavor whose runs `gantt` shows.
+        jobs: The largest number of jobs that `gantt` and `dispatch` show.
         start: The time at which `gantt` and `dispatch` begin, in seconds.
-        resource: The resource of `consumed` and `slowdown_by_size`.
-        pieces: The number of steps of `usage`, `queue`, `shares`, `consumed` and `clusters`.
+        resource: The resource that `consumed` and `slowdown_by_size` use.
+        pieces: The number of time intervals of `usage`, `queue`, `shares`, `consumed` and `clusters`.
     """
 
     flavor_resource: str | None
@@ -131,27 +131,27 @@ def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
         options: Options of the picture, such as `flavor_resource` of `usage`.
 
     Raises:
-        InvalidSpecError: There is no picture of this name.
+        InvalidSpecError: There is no picture with this name.
         StateError: The picture needs a table that was not recorded.
     """
     return svg(_data(run, name, options))
 
 
 def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:
-    """Return the data of the same picture of several runs, with the same units and ranges of the axes.
+    """Return the data for one picture of each of several runs, with the same units and axis ranges.
 
     Raises:
-        InvalidSpecError: There is no picture of this name.
+        InvalidSpecError: There is no picture with this name.
         StateError: The picture needs a table that was not recorded.
     """
     return _alike(runs, name, options)
 
 
 def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
-    """Draw the same picture of several runs beside each other, with the same units and ranges of the axes.
+    """Draw one picture of each of several runs side by side, with the same units and axis ranges.
 
     Raises:
-        InvalidSpecError: There is no picture of this name.
+        InvalidSpecError: There is no picture with this name.
         StateError: The picture needs a table that was not recorded.
     """
     return side_by_side(dict(zip(runs, _alike(list(runs.values()), name, options), strict=True)))

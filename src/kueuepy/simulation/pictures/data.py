@@ -1,4 +1,4 @@
-"""Data of the charts over time: usage, waiting jobs, shares and decayed usage."""
+"""Data for the charts over time: usage, waiting jobs, shares and decayed usage."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
 
 
 def shares(run: Recorded, pieces: int = PIECES) -> Lines:
-    """Return the weighted share of each ClusterQueue with a colour, and the times of admissions and evictions."""
+    """Return the weighted share of each ClusterQueue with its own colour, and the times of admissions and evictions."""
     rows = _first_series(run)
     edges = _edges(run.seconds, run.usage, rows, pieces)
     names = colours(run)
@@ -139,7 +139,7 @@ def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -
 def _lines(
     table: Columns, fact: str, rows: dict[str, Any], names: dict[str, int], *, edges: NDArray[Any], second: float
 ) -> tuple[Line, ...]:
-    """Return the line of each name that has a colour: the means of a value in each interval."""
+    """Return a line for each name that has its own colour: the mean of a value in each interval."""
     found = []
     for name in _ordered({name: own for name, own in rows.items() if name in names}, names):
         means = _means(table, rows[name], fact, edges)
@@ -148,7 +148,7 @@ def _lines(
 
 
 def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the midpoints of intervals with decisions of a kind, and their counts relative to the maximum."""
+    """Return the midpoints of the intervals that contain decisions of a kind, and the counts, scaled to at most 1."""
     kinds = run.decisions["kind"] if len(run.decisions) else None
     if kinds is None or kind not in kinds.names:
         return np.zeros(0), np.zeros(0)
@@ -173,7 +173,7 @@ def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
 
 
 def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
-    """Return the rows of the first cell of each ClusterQueue, for values that are equal in all its cells."""
+    """Return each ClusterQueue's rows for its first `flavor/resource`, for values that are equal for all of them."""
     rows: dict[str, NDArray[np.int64]] = {}
     for name, _, places in _series(run):
         rows.setdefault(name, places)
@@ -181,7 +181,7 @@ def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
 
 
 def _edges(seconds: float, table: Columns, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
-    """Return the times of all changes if they are few, otherwise the limits of intervals of equal length."""
+    """Return the times of all changes if there are few changes, otherwise the limits of intervals of equal length."""
     end = seconds or 1.0
     places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
     if len(places) <= PIECES * max(1, len(rows)):
@@ -192,7 +192,7 @@ def _edges(seconds: float, table: Columns, rows: dict[str, Any], pieces: int) ->
 
 
 def _means(table: Columns, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of a value in each interval; infinite values lie slightly above the largest finite one."""
+    """Return the mean of a value in each interval; infinite values are placed slightly above the largest finite one."""
     found = exact(table)
     begin, values = found["seconds"][rows], found[fact][rows].astype(np.float64)
     finite = np.isfinite(values)

@@ -1,4 +1,4 @@
-"""Data of the charts of jobs: waiting times, runs, evictions and slowdowns."""
+"""Data for the charts of jobs: waiting times, runs, evictions and slowdowns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PERCENTILES = ((50, "median", 0), (95, "95th percentile", 1))
 
 
 def waits(run: Recorded, by: str = "queue") -> Lines:
-    """Return the cumulative distribution of waiting times, in total and by group; waits below 1 s count as 1 s."""
+    """Return the cumulative distribution of waiting times, in total and by group; waits below 1 s are shown as 1 s."""
     values, names = groups(run, by)
     counts = np.asarray(run.jobs["counted"])
     waited = run.jobs["waited"]
@@ -89,7 +89,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
 
 
 def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
-    """Return the runs of the first jobs of a fleet after a time, in lanes grouped and coloured by worker."""
+    """Return the runs of the first jobs of a fleet after a time, in lanes that are grouped and coloured by worker."""
     workers = workers_of(run)
     if not len(run.runs):
         raise StateError("picture: needs the runs; record them with Recording(runs=True)")
@@ -146,7 +146,7 @@ def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
 
 
 def preemptions(run: Recorded) -> Matrix:
-    """Return the number of evictions by ClusterQueue of victim and preemptor, and the resource-hours lost."""
+    """Return the number of evictions and the lost resource-hours by ClusterQueue of victim and preemptor."""
     table = evictions_of(run)
     cells = [name for name in table.names if name.startswith("lost_hours ")]
     totals: dict[tuple[str, str], list[float]] = {}
@@ -169,7 +169,7 @@ def _place(name: str, names: list[str]) -> int:
 
 
 def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
-    """Return the names with most evictions, sorted, and `others` for the rest."""
+    """Return the names with the most evictions, sorted, followed by `others` for the remaining names."""
     sums: dict[str, float] = dict.fromkeys(names, 0.0)
     for pair, (count, _) in totals.items():
         sums[pair[side]] += count
@@ -219,6 +219,6 @@ def _size_unit(resource: str | None) -> str:
 
 
 def _size_text(resource: str | None, power: int, jobs: int) -> str:
-    """Return a label with a size and, below it, the number of jobs of this size."""
+    """Return a label with a job size and, on a second line, the number of jobs of this size."""
     size = amount(resource, 2**power) if resource in ("memory", "ephemeral-storage") else f"{2**power:,}"
     return f"{size}\n{counted(jobs, 'job')}"

@@ -21,7 +21,7 @@ _GIB = 2**30
 
 
 def colours(run: Recorded) -> dict[str, int]:
-    """Return the numbers of the colours of the ClusterQueues whose jobs request most.
+    """Return the colour numbers of the ClusterQueues whose jobs request most.
 
     Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
@@ -29,10 +29,10 @@ def colours(run: Recorded) -> dict[str, int]:
 
 
 def workers_of(run: Recorded) -> dict[str, int]:
-    """Return the numbers of the colours of the workers of a fleet that have a colour of their own, in their order.
+    """Return the colour numbers of the workers of a fleet that have their own colour, in the order of the workers.
 
     Raises:
-        StateError: The run is not one of a fleet.
+        StateError: The run is not the simulation of a fleet.
     """
     workers = getattr(run, "clusters", None)
     if workers is None:
@@ -42,7 +42,7 @@ def workers_of(run: Recorded) -> dict[str, int]:
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
-    """Return a column of jobs as names, and the numbers of the colours of the names that the chart shows."""
+    """Return a column of the table of jobs as names, and the colour numbers of the names that the chart shows."""
     if by in ("queue", "cluster_queue"):
         return run.jobs["cluster_queue"], colours(run)
     values = run.jobs[by]
@@ -65,18 +65,18 @@ def work(run: Recorded) -> Any:
 
 
 def largest(names: Categorical, weight: Any) -> dict[str, int]:
-    """Return the names with the largest total weight, which have a colour of their own, and the places of colours."""
+    """Return the colour numbers of the names with the largest total weight; each of these names has its own colour."""
     totals = np.bincount(names.codes[names.codes >= 0], weights=weight[names.codes >= 0], minlength=len(names.names))
     return places(dict(zip(names.names, totals.tolist(), strict=True)))
 
 
 def shown_as(name: str, numbers: dict[str, int]) -> tuple[str, int]:
-    """Return the legend name of a group and the number of its colour."""
+    """Return the name of a group in the legend, and its colour number."""
     return (name, numbers[name]) if name in numbers else ("others", OTHERS)
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """Return the unit in which to show a time span, and the length of the unit in seconds."""
+    """Return the unit in which to show a time span, and the length of this unit in seconds."""
     return next((name, size) for name, size, most in _UNITS if seconds <= most)
 
 
@@ -85,11 +85,11 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
 
     Args:
         run: The run.
-        flavor_resource: `flavor/resource`, or a flavor or resource that occurs once. `None` selects the pair with the
-            highest utilisation.
+        flavor_resource: `flavor/resource`, or a flavor or a resource that occurs in only one pair. `None` selects the
+            pair with the highest utilisation.
 
     Raises:
-        InvalidSpecError: The name matches no flavor and resource, or several.
+        InvalidSpecError: The name matches no pair of flavor and resource, or several pairs.
     """
     used = _used(run)
     if flavor_resource is None:
@@ -116,7 +116,7 @@ def _used(run: Recorded) -> dict[str, float]:
 
 
 def amounts_of(flavor_resource: str) -> tuple[str, float]:
-    """Return the display unit of a resource, and the number of internal units in one."""
+    """Return the display unit of a resource, and the number of internal units per display unit."""
     resource = flavor_resource.partition("/")[2]
     if resource == "cpu":
         return "cores", 1000.0

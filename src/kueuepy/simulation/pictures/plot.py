@@ -45,9 +45,9 @@ class Plots:
         Hatched areas are borrowed quota, and the line is the nominal quota.
 
         Args:
-            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default, the pair with the
                 highest utilisation.
-            ax: Axes to draw on; by default the Axes of a new figure.
+            ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
             StateError: The usage was not recorded.
@@ -64,11 +64,11 @@ class Plots:
         return draw(data.shares(self._run), ax)
 
     def consumed(self, resource: str | None = None, *, ax: Any = None) -> Any:
-        """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing counts it.
+        """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing computes it.
 
         Args:
-            resource: The resource; by default the first in alphabetical order.
-            ax: Axes to draw on; by default those of a new figure.
+            resource: The resource; by default, the first resource in alphabetical order.
+            ax: Axes to draw on; by default, the Axes of a new figure.
         """
         return draw(data.consumed(self._run, resource), ax)
 
@@ -81,7 +81,7 @@ class Plots:
         return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
 
     def preemptions(self, *, ax: Any = None) -> Any:
-        """Draw the number of evictions by ClusterQueue of victim and preemptor."""
+        """Draw the number of evictions by ClusterQueue of the victim and the preemptor."""
         return draw(jobs.preemptions(self._run), ax)
 
     def slowdown_by_size(self, resource: str | None = None, *, ax: Any = None) -> Any:
@@ -92,25 +92,25 @@ class Plots:
         """Draw the usage of a flavor and resource, stacked by worker of a fleet; the line is the nominal quota.
 
         Args:
-            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default the pair with the
+            flavor_resource: `flavor/resource`, or a resource that only one flavor has; by default, the pair with the
                 highest utilisation.
-            ax: Axes to draw on; by default the Axes of a new figure.
+            ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            StateError: The simulation is not one of a Fleet, or the usage was not recorded.
+            StateError: The result is not a result of a Fleet, or the usage was not recorded.
         """
         return draw(data.clusters(self._run, flavor_resource), ax)
 
     def dispatch(self, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
-        """Draw on which worker of a fleet the first `jobs_` jobs after `start` (seconds) ran, with lanes by worker.
+        """Draw the runs of the first `jobs_` jobs after `start` (seconds), in lanes that are grouped by worker.
 
         Args:
             jobs_: The maximum number of jobs to draw; 200 by default.
             start: The time at which the chart begins, in seconds.
-            ax: Axes to draw on; by default the Axes of a new figure.
+            ax: Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            StateError: The simulation is not one of a Fleet, or the runs were not recorded.
+            StateError: The result is not a result of a Fleet, or the runs were not recorded.
         """
         return draw(jobs.dispatch(self._run, jobs_, start), ax)
 
@@ -188,7 +188,7 @@ def _stack(shown: Stack, ax: Any) -> None:
 
 
 def _held(values: Any) -> Any:
-    """Return the value of each interval at its start, and the last value again at the end."""
+    """Return the value of each interval at its start, and repeat the last value at the end."""
     return np.append(values, values[-1:])
 
 
@@ -257,12 +257,12 @@ def _scale(shown: Lines, ax: Any) -> None:
 
 
 def _between(value: float, _: int) -> str:
-    """Label 2 and 5 times a power of ten on a logarithmic axis."""
+    """Return the label of a minor tick on a logarithmic axis: only 2 and 5 times a power of ten are labelled."""
     return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
 def _draw_evicted(bars: list[Bar], ax: Any) -> None:
-    """Hatch the lost parts of evicted runs, and mark their ends."""
+    """Hatch the lost progress of evicted runs, and mark the ends of these runs."""
     if not bars:
         return
     paper = ax.get_facecolor()

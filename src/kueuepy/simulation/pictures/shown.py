@@ -14,7 +14,7 @@ Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """A layer of a stacked chart: own and, above it, borrowed quota in each time interval."""
+    """A layer of a stacked chart: a queue's own quota and, above it, its borrowed quota, in each time interval."""
 
     name: str
     colour: int
@@ -23,14 +23,14 @@ class Layer(msgspec.Struct, frozen=True):
 
 
 class Stack(msgspec.Struct, frozen=True):
-    """Data of a stacked chart over time with an optional limit line.
+    """Data for a stacked chart over time with an optional limit line.
 
     Attributes:
         title: Title of the chart.
         x: Label of the time axis.
-        y: Label of the other axis.
-        edges: Limits of the time intervals; one more than there are intervals.
-        layers: The layers from bottom to top.
+        y: Label of the y axis.
+        edges: Limits of the time intervals; there is one more limit than there are intervals.
+        layers: The layers, from bottom to top.
         limit: The limit in each interval; empty for no limit line.
     """
 
@@ -66,10 +66,10 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """Data of a line chart.
+    """Data for a line chart.
 
-    With `steps`, a value holds until the next. With `shares`, the y axis has percentages. `ticks` are labelled values
-    of the x axis; a label may have two lines.
+    With `steps`, a value applies until the next value. With `shares`, the y axis shows percentages. `ticks` are
+    labelled values of the x axis; a label can have two lines.
     """
 
     title: str
@@ -87,7 +87,10 @@ class Lines(msgspec.Struct, frozen=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A run of a job in a lane. `cut` means that an eviction ended the run and lost its progress after `lost_from`."""
+    """A run of a job, drawn in a lane.
+
+    `cut` means that an eviction ended the run and lost its progress after `lost_from`.
+    """
 
     lane: int
     begin: float
@@ -100,7 +103,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Bars(msgspec.Struct, frozen=True):
-    """Data of a Gantt chart: runs of jobs in lanes."""
+    """Data for a Gantt chart: runs of jobs in lanes."""
 
     title: str
     x: str
@@ -108,7 +111,7 @@ class Bars(msgspec.Struct, frozen=True):
 
     @property
     def queues(self) -> dict[str, int]:
-        """The colour place of each queue in the chart."""
+        """The colour number of each queue in the chart."""
         found = {bar.queue: bar.colour for bar in self.bars}
         return dict(sorted(found.items(), key=lambda pair: (pair[1] < 0, pair[1])))
 
@@ -119,7 +122,7 @@ class Bars(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Data of a matrix: counts by row and column, and the resource-hours lost."""
+    """Data for a matrix: the counts and the lost resource-hours by row and column."""
 
     title: str
     rows: tuple[str, ...]
@@ -128,7 +131,7 @@ class Matrix(msgspec.Struct, frozen=True):
     hours: Any
 
     def text(self, row: int, column: int) -> str:
-        """Format a count for display; an empty text for 0."""
+        """Format a count for display; an empty string for 0."""
         count = int(self.counts[row, column])
         return f"{count:,}" if count else ""
 
@@ -137,7 +140,7 @@ Shown = Stack | Lines | Bars | Matrix
 
 
 def corners(line: Line) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the corner points of a step function, in which each value holds until the next x."""
+    """Return the corner points of a step function, in which each value applies until the next x."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     return np.repeat(line.x, 2)[1:], np.repeat(line.y, 2)[:-1]

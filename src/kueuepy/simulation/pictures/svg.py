@@ -1,4 +1,4 @@
-"""Charts as plain SVG, drawn without a library, for HTML and files; text takes the colour of the page."""
+"""Charts as plain SVG, drawn without a library, for HTML pages and files; text has the colour of the page."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
     Attributes:
         width: Width of the frame.
         height: Height of the frame.
-        legend: Width of the legend at the right of the frame; 0 for a legend below the frame.
+        legend: Width of the legend to the right of the frame; 0 for a legend below the frame.
         left: Space for the labels of the y axis.
         top: Space for the title.
         below: Space for the labels of the x axis.
@@ -149,7 +149,7 @@ class _Frame:
         return "".join(body)
 
     def _apart(self, ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
-        """Leave out labels that would overlap the previous label."""
+        """Remove labels that would overlap the previous label."""
         kept: list[tuple[float, str]] = []
         end = -math.inf
         for place, text in ticks:
@@ -171,7 +171,7 @@ class _Frame:
 
 
 def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return powers of ten between two powers and, if they are too few, 2 and 5 times these."""
+    """Return the powers of ten in a range and, if there are too few, also 2 and 5 times these powers."""
     factors = (1,) if high - low > _FEW_DECADES else (1, 2, 5)
     powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
     found = [factor * 10.0**power for power in powers for factor in factors]
@@ -179,12 +179,12 @@ def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def _fitted(text: str, width: float) -> str:
-    """Shorten a text in the middle so that it fits into a width in pixels."""
+    """Shorten a string in the middle so that it fits into a width in pixels."""
     return _short(text, int(width / _WIDE_DIGIT))
 
 
 def _short(text: str, most: int) -> str:
-    """Shorten a text in the middle, because the names of queues often have the same beginning."""
+    """Shorten a string in the middle, because the names of queues often have the same beginning."""
     most = max(most, 3)
     if len(text) <= most:
         return text
@@ -193,7 +193,7 @@ def _short(text: str, most: int) -> str:
 
 
 def _step(wanted: float) -> float:
-    """Return the smallest of 1, 2 or 5 times a power of ten that is at least as large."""
+    """Return the smallest number of the form 1, 2 or 5 times a power of ten that is at least `wanted`."""
     if wanted <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(wanted))
@@ -201,12 +201,12 @@ def _step(wanted: float) -> float:
 
 
 def svg(shown: Shown, layout: Layout = WIDE) -> Picture:
-    """Draw data as SVG; text takes the colour of the surrounding page."""
+    """Draw data as SVG; text has the colour of the surrounding page."""
     return _document(shown.title, *_panel(shown, shown.title, layout))
 
 
 def side_by_side(panels: Mapping[str, Shown], layout: Layout = WIDE) -> Picture:
-    """Draw several data of one kind beside each other, each with its name above it."""
+    """Draw several charts of one kind side by side, each with its name above it."""
     drawn = [_panel(shown, name, layout) for name, shown in panels.items()]
     step = layout.full + _GAP
     places = [f'<g transform="translate({i * step},0)">{inside}</g>' for i, (inside, *_) in enumerate(drawn)]
@@ -225,7 +225,7 @@ def _document(title: str, inside: str, width: int, height: int) -> Picture:
 
 
 def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
-    """Draw data with its legend; return the SVG, its width and its height."""
+    """Draw a chart with its legend; return the SVG, its width and its height."""
     body, legend = _draw(shown, layout)
     legend = legend[:_MOST_LABELS]
     bottom = layout.top + layout.height + layout.below
@@ -247,8 +247,8 @@ class Key(NamedTuple):
 
     Attributes:
         name: The text.
-        colour: The CSS class of the colour; empty for the colour of the text.
-        look: `box`, `hatch` or `line`.
+        colour: The CSS class for the colour; empty for the colour of the text.
+        look: How the entry is drawn: `box`, `hatch` or `line`.
     """
 
     name: str
@@ -306,12 +306,12 @@ def _hatched(name: str, colour: str) -> str:
 
 
 def _unique(shown: Any, layout: Layout) -> str:
-    """Return a prefix for identifiers that differs between the pictures of a page."""
+    """Return a prefix for identifiers that is unique for each picture on a page."""
     return f"kq{crc32(repr((shown.title, layout, shown.ends if hasattr(shown, 'ends') else None)).encode()):x}"
 
 
 def ranges(shown: Stack | Lines) -> Ends:
-    """Return the range of both axes that one picture needs."""
+    """Return the ranges of both axes that a picture needs."""
     if isinstance(shown, Stack):
         empty = [np.zeros(len(shown.edges) - 1)]
         sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or empty, axis=0)
@@ -361,7 +361,7 @@ def _stack(shown: Stack, layout: Layout) -> tuple[str, _Legend]:
 
 
 def _points(x: Any, y: Any) -> str:
-    """Format points for SVG, without those in the middle of a straight line."""
+    """Format points for SVG, without the points in the middle of a horizontal or vertical line."""
     kept = np.ones(len(x), bool)
     if len(x) > 2:  # noqa: PLR2004 - both ends stay
         flat = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
@@ -425,7 +425,7 @@ def _bars(shown: Bars, layout: Layout) -> tuple[str, _Legend]:
 
 
 def _bar(bar: Bar, frame: _Frame, height: float, prefix: str) -> str:
-    """Draw a run in its lane; if it was evicted, hatch the lost part and mark the end."""
+    """Draw a run in its lane; if the job was evicted, hatch the lost progress and mark the end."""
     x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
     y, colour = frame.layout.top + bar.lane * height, class_of(bar.colour)
     size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
@@ -462,7 +462,7 @@ def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
 
 
 def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
-    """Draw the number of evictions of one pair; a darker field means more evictions."""
+    """Draw the number of evictions of one pair of queues; a darker field means more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
     ink = ' class="kq-on" fill="#fff"' if part > _DARK else ""
