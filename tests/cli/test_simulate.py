@@ -100,7 +100,7 @@ def test_jobs_are_converted(kueuepy, tmp_path):
 class _Page(HTMLParser):
     """Return the references of a page, and whether its elements are closed."""
 
-    VOID = ("meta", "br", "link", "img")
+    VOID = ("meta", "br", "link", "img", "wbr")
 
     def __init__(self):
         super().__init__()

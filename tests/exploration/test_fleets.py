@@ -138,6 +138,6 @@ def test_a_report_of_a_fleet_has_intervals_and_pictures_by_cluster(result, tmp_p
     kq.report(result, tmp_path / "fleet.html")
     text = (tmp_path / "fleet.html").read_text()
     assert "Usage of any/cpu by cluster" in text
-    assert "Clusters of the first 6 jobs" in text
+    assert "Runs on each worker of the first 6 jobs" in text
     with pytest.raises(InvalidSpecError, match="6 jobs count"):
         result.kpis.interval("wait_mean")

@@ -1,6 +1,7 @@
-// Conversion of records to Python. A record is a plain struct with one list of its fields (KUEUE_WIRE). Python
-// has a NamedTuple of the same name and with the same fields in kueuepy.engine.records, which the conversion
-// fills directly. A bound function returns a record, or a container of records, without further code.
+// Conversion of records to Python. A record is a plain struct with one list of its fields (KUEUE_WIRE).
+// Python has a NamedTuple of the same name and with the same fields in kueuepy.engine.records, which the
+// conversion fills directly. A bound function returns a record, or a container of records, without further
+// code.
 #ifndef KUEUE_BINDINGS_WIRE_H_
 #define KUEUE_BINDINGS_WIRE_H_
 

@@ -31,12 +31,12 @@ class Tournament {
   // must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return remaining_ > 0; }
-  // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller may
-  // only add usage to the queue of the head returned last, and at most the usage of that head. Cohort trees,
-  // and ClusterQueues without a cohort, share no quota with one another. Kueue processes them in the random
-  // iteration order of a Go map. This order matters only if trees share nodes of a topology. Here, the next
-  // tree is the tree of the first remaining head. For this purpose, heads that fit come first, and heads are
-  // then ordered by queue time and by queue name.
+  // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller
+  // may only add usage to the queue of the head returned last, and at most the usage of that head. Cohort
+  // trees, and ClusterQueues without a cohort, share no quota with one another. Kueue processes them in the
+  // random iteration order of a Go map. This order matters only if trees share nodes of a topology. Here, the
+  // next tree is the tree of the first remaining head. For this purpose, heads that fit come first, and heads
+  // are then ordered by queue time and by queue name.
   size_t Pop();
 
  private:

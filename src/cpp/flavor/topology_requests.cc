@@ -40,6 +40,14 @@ bool SameToleration(const Toleration& a, const Toleration& b) {
          a.is_temporary == b.is_temporary;
 }
 
+// Elastic jobs cannot request a level of the topology.
+std::optional<RefusalKind> ElasticError(const PodSetSpec& spec) {
+  if (!spec.topology) return std::nullopt;
+  if (spec.topology->required) return RefusalKind::kElasticRequiredTopology;
+  if (spec.topology->preferred) return RefusalKind::kElasticPreferredTopology;
+  return std::nullopt;
+}
+
 }  // namespace
 
 // Finds the single flavor with a topology among the flavors of the pod set, or returns an error.
@@ -82,17 +90,11 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
     const auto fail = [assigned](RefusalKind kind, RefusalDetail detail = {}) {
       assigned->refusals.push_back({kind, kNoId, kNoId, std::move(detail)});
     };
-    if (elastic && spec.topology && spec.topology->required) {
-      fail(RefusalKind::kElasticRequiredTopology);
-      continue;
-    }
-    if (elastic && spec.topology && spec.topology->preferred) {
-      fail(RefusalKind::kElasticPreferredTopology);
-      continue;
-    }
     FlavorId flavor = kNoId;
     std::string names;
-    if (!known) {
+    if (const auto error = elastic ? ElasticError(spec) : std::nullopt) {
+      fail(*error);
+    } else if (!known) {
       fail(RefusalKind::kNoTopologyInformation);
     } else if (const auto error = FlavorError(*assigned, flavor, names)) {
       fail(*error, names.empty() ? RefusalDetail() : std::move(names));
