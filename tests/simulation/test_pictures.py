@@ -9,6 +9,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import kueuepy as kq
+from kueuepy.errors import StateError
 from kueuepy.look.colours import MOST_NAMES, colour_of
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.catalogue import PICTURES, PictureName
@@ -241,3 +242,13 @@ def test_a_notebook_shows_usage_waits_and_metrics(two):
     html = two._repr_html_()
     assert html.count("<svg") == 2
     assert "wait_p95" in html
+
+
+def test_a_result_without_jobs_is_shown_without_the_pictures_of_jobs(tmp_path):
+    queue = kq.ClusterQueue.of("team-a", {"default": {"cpu": 8}})
+    result = kq.simulate(kq.Cluster(kq.ResourceFlavor("default"), queue), [])
+    with pytest.raises(StateError, match="at least one job"):
+        result.picture("waits")
+    kq.report(result, tmp_path / "empty.html")
+    assert "Distribution of waiting times" not in (tmp_path / "empty.html").read_text()
+    assert "Distribution of waiting times" not in result._repr_html_()

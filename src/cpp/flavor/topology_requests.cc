@@ -92,8 +92,8 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
     };
     FlavorId flavor = kNoId;
     std::string names;
-    if (const auto error = elastic ? ElasticError(spec) : std::nullopt) {
-      fail(*error);
+    if (const auto kind = elastic ? ElasticError(spec) : std::nullopt) {
+      fail(*kind);
     } else if (!known) {
       fail(RefusalKind::kNoTopologyInformation);
     } else if (const auto error = FlavorError(*assigned, flavor, names)) {

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _COUNTS = ("heads", "evaluations", "candidates")
 _PERCENTS = (50, 95, 100)
 _OUTSIDE = (
-    "how early a search ends: at the first flavor that will do, and a head that fits seeks nobody; counts are bounds",
-    "jobs of several pod sets, for each of which flavors are looked at",
-    "seconds, and what a cycle does beside: the snapshot, writing to the API server, topologies",
+    "the end of a search at the first flavor that fits, and that heads that fit need no candidates; counts are bounds",
+    "jobs with several pod sets, for each of which Kueue searches a flavor",
+    "seconds, and the other work of a cycle: the snapshot, writes to the API server, topologies",
 )
 
 

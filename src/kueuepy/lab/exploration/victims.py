@@ -155,7 +155,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
         (key,) = keys
     decision = trial.try_admit(key)
     if not isinstance(decision, Preempting):
-        raise StateError(f'Workload "{key}": is {type(decision).__name__}: nobody is preempted for it')
+        raise StateError(f'Workload "{key}": is {type(decision).__name__}; no workload is preempted for it')
     facts = session_of(trial).engine.explain(session_of(trial).state.id_of(key))
     eligible = {one["workload"]: one for one in facts["candidates"] if one["verdict"] in _ELIGIBLE}
     number = sum(facts["counts"].get(verdict, 0) for verdict in _ELIGIBLE)

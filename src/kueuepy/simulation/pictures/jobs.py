@@ -33,8 +33,10 @@ _PERCENTILES = ((50, "median", 0), (95, "95th percentile", 1))
 
 def waits(run: Recorded, by: str = "queue") -> Lines:
     """Return the cumulative distribution of waiting times, in total and by group; waits below 1 s are shown as 1 s."""
-    values, names = groups(run, by)
     counts = np.asarray(run.jobs["counted"])
+    if not counts.any():
+        raise StateError("picture: needs at least one job that counts")
+    values, names = groups(run, by)
     waited = run.jobs["waited"]
     longest = float(waited[counts].max(initial=0.0))
     lines = [_distribution("all jobs", ALL, waited[counts])]

@@ -74,7 +74,11 @@ class Plots:
         return draw(data.consumed(self._run, resource), ax)
 
     def waits(self, by: str = "queue", *, ax: Any = None) -> Any:
-        """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs."""
+        """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs.
+
+        Raises:
+            StateError: No job counts.
+        """
         return draw(jobs.waits(self._run, by), ax)
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
