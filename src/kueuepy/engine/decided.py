@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
@@ -46,32 +47,33 @@ def _place(place: PlaceView) -> TopologyAssignment:
 
 def from_record(record: DecisionView, not_modelled: tuple[str, ...] = ()) -> Decision:
     """Return the decision of the engine's record, with the parts of the input that kueuepy does not model."""
-    tried = tuple(FlavorAttempt(*attempt) for attempt in record.attempts)
-    if record.verdict == "Admitted":
+    verdict, workload, cluster_queue, reason, message, admitted, borrowing_level, pod_sets, targets, attempts = record
+    tried = tuple(starmap(FlavorAttempt, attempts))
+    if verdict == "Admitted":
         return Admitted(
-            workload=record.workload,
-            cluster_queue=record.cluster_queue,
-            pod_sets=assignments(record.pod_sets or ()),
-            borrowing_level=record.borrowing_level,
-            admitted=record.admitted,
+            workload=workload,
+            cluster_queue=cluster_queue,
+            pod_sets=assignments(pod_sets or ()),
+            borrowing_level=borrowing_level,
+            admitted=admitted,
             attempts=tried,
             not_modelled=not_modelled,
         )
-    if record.verdict == "Preempting":
+    if verdict == "Preempting":
         return Preempting(
-            workload=record.workload,
-            cluster_queue=record.cluster_queue,
-            targets=tuple(Target(*target) for target in record.targets),
-            reason=record.reason,
-            message=record.message,
+            workload=workload,
+            cluster_queue=cluster_queue,
+            targets=tuple(starmap(Target, targets)),
+            reason=reason,
+            message=message,
             attempts=tried,
             not_modelled=not_modelled,
         )
     return Pending(
-        workload=record.workload,
-        cluster_queue=record.cluster_queue,
-        reason=record.reason,
-        message=record.message,
+        workload=workload,
+        cluster_queue=cluster_queue,
+        reason=reason,
+        message=message,
         attempts=tried,
         not_modelled=not_modelled,
     )

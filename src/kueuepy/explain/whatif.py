@@ -102,7 +102,8 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
     """Return the decision that a cycle would make about one item alone."""
-    return from_record(state.engine.ask_one(one(_subjects(state, item))), state.not_modelled)
+    subject = item if type(item) is Question else one(_subjects(state, item))
+    return from_record(state.engine.ask_one(subject), state.not_modelled)
 
 
 def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload | int]:

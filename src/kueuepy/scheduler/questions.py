@@ -176,8 +176,9 @@ class SchedulerQuestions:
             >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 9}).reason
             'ExceedsMaxQuota'
         """
-        with self._lock:
-            return _ask_one()(self._state, item)
+        session = self._session
+        with session.lock:
+            return _ask_one()(session.state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """Return the decision of `try_admit` for each of several workloads, each considered alone.

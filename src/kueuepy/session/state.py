@@ -54,11 +54,18 @@ class SchedulerState:
     count: int = 0
     checks: Mapping[str, Check] = field(default_factory=dict)
     _searched: tuple[tuple[Any, ...], tuple[str, ...]] = ((), ())
+    _found_in: object = None
 
     def fork(self) -> SchedulerState:
         """Return an independent copy, which shares data with this state until one of them changes."""
         return SchedulerState(
-            self.engine.fork(), self.configuration, self.related, self.store.fork(), self.count, self.checks
+            self.engine.fork(),
+            self.configuration,
+            self.related,
+            self.store.fork(),
+            self.count,
+            self.checks,
+            self._searched,
         )
 
     def id_of(self, key: str) -> int:
@@ -130,9 +137,12 @@ class SchedulerState:
         The search is repeated only after an object has changed.
         """
         objects = self.store.objects
-        given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
-        if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
-            self._searched = (given, tuple(map(str, unmodelled(*given))))
+        version = objects.version
+        if self._found_in is not version or self._searched[0][0] is not self.configuration:
+            given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
+            if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
+                self._searched = (given, tuple(map(str, unmodelled(*given))))
+            self._found_in = version
         return self._searched[1]
 
     def find(self, obj: Object) -> Object | None:

@@ -144,6 +144,11 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         super().drop(key)
         self._by_kind = {}
 
+    @property
+    def version(self) -> object:
+        """An object that is replaced by another one whenever an object is stored or removed, for `is` comparisons."""
+        return self._by_kind
+
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Return the objects of a kind in insertion order. The result is cached until an object changes."""
         known = self._by_kind  # read before the search, so that a concurrent change discards this cache entry
