@@ -38,7 +38,7 @@ class LiveSource:
 
 
 class RecordedJobs(Protocol):
-    """The Workloads of a whole recording."""
+    """All Workloads of a recording."""
 
     @property
     def end(self) -> int:
@@ -52,9 +52,9 @@ class Readers(NamedTuple):
     """The functions that open sources.
 
     Attributes:
-        cluster: Open the running cluster of a kubeconfig context.
-        state: Open the state at a moment of a recording, given as `FILE.db` or `FILE.db@TIME`.
-        recording: Open a whole recording.
+        cluster: Function that opens the running cluster of a kubeconfig context.
+        state: Function that opens the state of a recording at its end (`FILE.db`) or at a given time (`FILE.db@TIME`).
+        recording: Function that opens a recording with its full history.
     """
 
     cluster: Callable[[str], LiveSource]

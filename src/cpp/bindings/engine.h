@@ -116,12 +116,13 @@ class SharedEngine {
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
-  // Returns the legend that defines the ids in the current results of calls.
+  // Returns the Legend for results that are computed now. Pass it to ReadWith() to interpret their ids later.
   std::shared_ptr<const Legend> legend() {
     const Lock lock(*this);
     return legend_;
   }
-  // Calls `use` with the state that defines the ids of the legend.
+  // Calls `use` with the state in which the ids from earlier results are valid. `legend` is the Legend that
+  // belongs to these results.
   template <typename Use>
   auto ReadWith(const Legend& legend, Use use) {
     return Read([&](const Engine& engine) { return use(legend.kept ? *legend.kept : engine.state()); });

@@ -214,7 +214,7 @@ struct TreeUse {
   int32_t leaf;
   std::string workload;
   int32_t pods;
-  py::dict requests;  // Of one pod, by resource.
+  py::dict requests;  // Requests of one pod, by resource.
 };
 KUEUE_WIRE(TreeUse, leaf, workload, pods, requests);
 

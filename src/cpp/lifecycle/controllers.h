@@ -29,15 +29,16 @@ void ReleaseWaitingCycle(State& state);
 
 // Completes an eviction whose job has stopped: releases the quota and requeues the workload.
 void ReleaseEvicted(State& state, WorkloadId id);
-// Makes a workload that held quota pending again: removes its charge and, unless a backoff is running,
-// enqueues it.
+// Makes a workload that held quota pending again: subtracts its usage from its queue and, unless a
+// backoff is running, enqueues it.
 void ReturnToPending(State& state, WorkloadId id);
-// Handles a workload that is finished, deactivated or deleted: removes it from its queue, removes its
-// charges, and schedules a retry of inadmissible workloads.
+// Handles a workload that is finished, deactivated or deleted: removes it from its queue, subtracts
+// its usage, and schedules a retry of inadmissible workloads.
 void LeaveEverything(State& state, WorkloadId id);
 // Handles a write of the workload's status or metadata. If the workload is finished, removes it from its
-// queue, removes its charges, and triggers retries. If it holds quota, charges it again. If it is pending and
-// not in its queue, enqueues it. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
+// queue, subtracts its usage, and triggers retries. If it holds quota, updates its usage. If it is pending
+// and not in its queue, enqueues it. Mirrors the Update handler of
+// pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
 // Handles the admission of a workload with a quota reservation: settles its pending penalty.
 void AfterAdmission(State& state, WorkloadId id);

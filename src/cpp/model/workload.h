@@ -164,7 +164,7 @@ struct StatusDetails {
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
-  // Whether the job's pods are ready. Reported at the next settle.
+  // Whether the job's pods are ready. Reported in the next Settle().
   bool pods_ready = false;
   std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
   // Time at which the job of an evicted workload stops. If absent, the job stops when State::stop_delay has

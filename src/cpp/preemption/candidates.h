@@ -90,7 +90,7 @@ class TreeCandidates {
   // Lists the workloads on the first call, and does nothing on later calls. The list contains their current
   // state, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
-  // Finds the exceeding queues, unless `epoch` equals the epoch of the last call.
+  // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call.
   void Update(const State& state, int64_t epoch);
 
   // A queue that uses more than its own quota, and whose Cohorts below the root do so too.
@@ -100,7 +100,7 @@ class TreeCandidates {
   };
   const std::vector<Exceeding>& exceeding() const { return exceeding_; }
   bool has_evicted() const { return has_evicted_; }
-  // Returns the i-th candidate of the exceeding queues in candidate order, or nullptr if there are fewer.
+  // Returns the i-th candidate of the queues in exceeding(), in candidate order, or nullptr if there is none.
   // Call Fill() and Update() first. The result is valid until the next Update().
   const Candidate* At(size_t i, const CandidateOrder& order);
 
@@ -125,7 +125,7 @@ class TreeCandidates {
   std::vector<Exceeding> exceeding_;
   int64_t epoch_ = -1;
   bool has_begun_ = false;
-  std::vector<const Candidate*> merged_;  // The first candidates of the exceeding queues, in order.
+  std::vector<const Candidate*> merged_;  // The first candidates of `exceeding_`, in order.
   std::vector<Cursor> cursors_;           // The others: a heap with the next candidate on top.
 };
 

@@ -140,7 +140,8 @@ struct Facts {
 inline constexpr size_t kMostCandidates = 100;
 
 // Explains a pending workload: the decision that a cycle would make, and its reasons. Leaves no visible
-// changes. If the workload was never queued, a TemporaryClass must exist as long as the facts are read.
+// changes. If the workload was never queued, the caller must keep a TemporaryClass alive until it has
+// read the returned facts.
 Facts ExplainWaiting(State& state, WorkloadId id);
 // Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id);

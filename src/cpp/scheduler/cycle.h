@@ -139,7 +139,7 @@ class Cycle {
   // The second passes of this cycle, in the order of the first entries.
   std::vector<SecondPass> second_passes_;
   // Current failed nodes and admissions of the workloads in `second_passes_`. They are saved here while the
-  // workloads temporarily have the values recorded in their passes.
+  // cycle temporarily replaces them with the values recorded in `second_passes_`.
   std::vector<SecondPass> as_is_;
   Victims victims_;
   std::vector<size_t> admitted_;  // Indexes of admitted entries.

@@ -35,7 +35,9 @@ class Victims {
     std::vector<WorkloadId> workloads;
     std::vector<QueueUsage> usage;
     absl::flat_hash_map<std::pair<NodeId, FlavorResourceId>, size_t> place;  // In `usage`.
-    bool overflows = false;  // A sum is out of range, so it differs from the total of its amounts.
+    // Whether a sum in `usage` has overflowed. Discharge() then subtracts the usage of each victim
+    // separately.
+    bool overflows = false;
   };
   absl::flat_hash_map<NodeId, Tree> trees_;  // By root.
   absl::flat_hash_set<WorkloadId> is_victim_;

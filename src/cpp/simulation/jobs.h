@@ -100,7 +100,7 @@ struct Job {
   FlavorId flavor = kNoId;  // Flavor of the first resource in the last admission.
   int32_t assigned = -1;    // Code of the last admission; see Recorder::AssignedOf().
   int32_t preemptor = -1;   // Last preemptor.
-  // Reason for the last eviction; `rule` is the reason for the preemption if it was one.
+  // Reason for the last eviction. If the eviction was a preemption, `rule` is the reason for the preemption.
   int32_t outcome_reason = 0, rule = 0;
   JobState state = JobState::kToCome;
   bool borrowed = false;  // The last admission borrowed quota.

@@ -156,7 +156,7 @@ class Simulation {
   void TakeUntil(Happening last);
   void TakeArrivals();
   void Settle();
-  // Runs a cycle after a settle. Returns whether another cycle is needed.
+  // Runs a cycle. Call Settle() first. Returns whether another cycle is needed.
   bool DecideSettled();
   // Settles and runs a cycle. Returns whether another cycle is needed.
   bool Decide();

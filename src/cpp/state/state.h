@@ -267,7 +267,7 @@ struct State {
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
   std::shared_ptr<const DeviceObjects> devices;      // Null if there are no device objects.
-  bool devices_changed = false;                      // Whether `devices` has changed since the last settle.
+  bool devices_changed = false;                      // Whether `devices` has changed since the last Settle().
   Paged<LedgerEntry, 32, /*kDirect=*/false> ledger;  // By LocalQueue.
   // By LocalQueue: cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
   Shared<std::vector<double>> ledger_usage;
@@ -302,7 +302,7 @@ struct State {
   std::vector<SecondPass> second_passes;  // In the order of the requests.
   Followed followed;
 
-  // Workloads that the controllers must reconcile at the next settle, in arbitrary order.
+  // Workloads that the controllers must reconcile in the next Settle(), in arbitrary order.
   std::vector<WorkloadId> dirty;
 
   Forest& forest() { return quota.forest(); }
@@ -359,7 +359,7 @@ struct State {
   void NotifyRetryFor(const Workload& workload) {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
-  // MarkDirty() adds a workload to the workloads that the controllers reconcile at the next settle.
+  // MarkDirty() adds a workload to the workloads that the controllers reconcile in the next Settle().
   // UnmarkDirty() removes it again.
   void MarkDirty(WorkloadId id) {
     Workload& workload = At(id);

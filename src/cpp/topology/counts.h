@@ -33,7 +33,7 @@ struct CountQuery {
   bool by_affinity = false;  // Whether to sum up the weights of preferred node affinity terms.
   int32_t slice_size = 1;
   int slice_level = 0;
-  // By level: the number of pods in a domain is rounded down to a multiple of this number; 0 means no
+  // For each level, the number of pods in a domain is rounded down to a multiple of this number; 0 means no
   // rounding. Empty if there is at most one slice layer.
   std::vector<int32_t> inner_sizes;
 
@@ -94,9 +94,9 @@ class CountTable {
   const TopologyTree* tree_ = nullptr;  // Tree of the last refresh.
   std::vector<Ask> asks_, leader_asks_;
   std::vector<Counts> counts_;
-  // By leaf: the resource that is insufficient for a single pod, or kNoId.
+  // For each leaf, the resource that is insufficient for a single pod, or kNoId.
   std::vector<ResourceId> limiting_;
-  // By leaf: whether the leaf is not in the counted part of the tree. Empty if all leaves count.
+  // For each leaf, whether it lies outside the counted part of the tree. Empty if all leaves are counted.
   std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };

@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_version(command: argparse.ArgumentParser, otherwise: str) -> None:
-    text = f"release of Kueue to imitate, e.g. v0.18 ({otherwise})"
+    text = f"release of Kueue to emulate, e.g. v0.18 ({otherwise})"
     command.add_argument("--kueue-version", metavar="VERSION", help=text)
 
 

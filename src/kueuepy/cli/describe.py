@@ -62,7 +62,7 @@ def start(
         lenient: Whether to correct input that an API server would reject.
         namespace: Namespace of objects and rows that do not specify one.
         settle: Whether to run cycles.
-        version: Release of Kueue to imitate; `None` for the default.
+        version: Release of Kueue to emulate; `None` for the default.
 
     Raises:
         KueueError: The files cannot be read, or are not valid.

@@ -53,7 +53,7 @@ _Number: TypeAlias = Annotated[
     int, typer.Option("-N", "--futures", min=1, metavar="N", help="Number of simulated futures.")
 ]
 _Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the first future simulation.")
+    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the first simulated future.")
 ]
 
 

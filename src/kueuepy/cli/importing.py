@@ -70,7 +70,7 @@ def import_(
     )
     if found.kueue_version and kueue_version is None and not any(map(is_live, files)):
         say(
-            f"note: the cluster runs Kueue {found.kueue_version}; pass it as --kueue-version to imitate that release",
+            f"note: the cluster runs Kueue {found.kueue_version}; pass it as --kueue-version to emulate that release",
             stderr=True,
         )
     if save is not None:

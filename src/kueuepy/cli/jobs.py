@@ -60,7 +60,7 @@ def describe(
     map: _Map = None,  # noqa: A002
     on: Annotated[
         list[str] | None,
-        typer.Option("--on", metavar="FILE", help="Cluster configuration to compare the jobs with; repeatable."),
+        typer.Option("--on", metavar="FILE", help="Cluster configuration to check the jobs against; repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -44,7 +44,9 @@ Lenient = Annotated[
 KueueVersion = Annotated[
     str | None,
     typer.Option(
-        "--kueue-version", metavar="VERSION", help="Release of Kueue to imitate, from v0.15 on.  [default: v0.20-devel]"
+        "--kueue-version",
+        metavar="VERSION",
+        help="Release of Kueue to emulate, v0.15 or later.  [default: v0.20-devel]",
     ),
 ]
 Latency = Annotated[

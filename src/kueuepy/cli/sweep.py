@@ -311,7 +311,7 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="YAML file for the objects, including the value that was found."
+            "-o", "--output", metavar="FILE", help="Write the objects with the value that was found to a YAML file."
         ),
     ] = None,
     picture: Annotated[

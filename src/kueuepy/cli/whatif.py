@@ -49,7 +49,7 @@ def whatif(
         bool,
         typer.Option(
             "--largest",
-            help="With --job, print the largest pod count of the first pod set with which the job would be admitted.",
+            help="With --job, print the largest pod count that the first pod set may have for the job to be admitted.",
         ),
     ] = False,
     preempting: Annotated[

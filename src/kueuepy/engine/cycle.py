@@ -223,7 +223,7 @@ class Settled(Sequence[Cycle]):
         return len(self._cycles)
 
     def __repr__(self) -> str:
-        """Return the number of cycles, admissions and preemptions, and the loops."""
+        """Return a summary: the numbers of cycles, admissions and preemptions, and each preemption loop."""
         admitted = sum(cycle.admitted_count for cycle in self._cycles)
         evicted = sum(cycle.evicted_count for cycle in self._cycles)
         state = "".join(f"; {loop}" for loop in self.loops) or ("" if self.finished else "; not finished")

@@ -25,7 +25,7 @@ class DomainView(TypedDict):
 
 
 class PlaceFailureView(TypedDict):
-    """The reason why pods cannot be placed: its kind in Kueue, and the numbers and names in its message."""
+    """The reason why pods cannot be placed: its category in Kueue, and the numbers and names in its message."""
 
     kind: str
     fit: int

@@ -151,7 +151,7 @@ def _not_modelled(engine: Engine, written: ConditionView) -> RootCause | None:
 
 
 def _unfit(pod_set: PodSetView) -> list[RootCause]:
-    """Return a root cause for each part of a pod set that fits in no flavor: why the best flavor does not fit."""
+    """Return, for each resource group in which a pod set fits in no flavor, why the best flavor does not fit."""
     if pod_set["undeclared"]:
         return [_unmatched(pod_set, pod_set["undeclared"], [])]
     groups: dict[int, list[FlavorView]] = {}

@@ -121,8 +121,8 @@ def why_unmanaged(
 ) -> Unmanaged | None:
     """Return the reason why a job gets no Workload of its own; `None` if it gets one.
 
-    Arguments and errors are the same as for `is_managed`. For a Deployment, the result states whether Kueue marks its
-    pods.
+    Arguments and errors are the same as for `is_managed`. A Deployment never gets a Workload of its own. For a
+    Deployment, return the reason why Kueue does not label its pods as managed; `None` if it labels them.
     """
     kind = manifest.get("kind")
     if not is_enabled(manifest, config):
@@ -299,7 +299,8 @@ def selects(config: Configuration, manifest: Document, namespaces: Iterable[Name
 def is_enabled(manifest: Document, config: Configuration, *, implied: bool = True) -> bool:
     """Return whether a kind is managed. Custom kinds are always managed.
 
-    If a kind that creates pods is managed, its pods are managed too, provided that the kind marks them (`implied`).
+    With `implied`, pods also count as managed if any kind that creates pods is managed, because Kueue then enables its
+    pod integration implicitly.
 
     Source: `pkg/controller/jobframework/setup.go:setupControllers`, `collectImplicitlyEnabledIntegrations`.
     """

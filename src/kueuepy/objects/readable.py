@@ -43,7 +43,7 @@ _packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 
 
 def fault_of(value: Any) -> Fault | None:
-    """Return the reason why a struct or mapping would have another value after encoding and decoding.
+    """Return the reason why encoding and then decoding a struct or mapping would change its value.
 
     JSON has fewer types than MessagePack. If both encodings yield the same value, the value contains only plain data.
 

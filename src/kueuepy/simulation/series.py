@@ -41,8 +41,8 @@ class Series:
         table: The table, in chronological order.
         groups: The rows of each series; every series has at least one row.
         keys: The two names of each series.
-        first: The code of the first name of each series.
-        second: The code of the second name of each series.
+        first: For each series, the code of its name in the first column.
+        second: For each series, the code of its name in the second column.
         at: The time of each row.
     """
 
@@ -103,7 +103,7 @@ class Series:
         return found
 
     def of_queues(self) -> NDArray[np.bool_]:
-        """Return a mask of the first series of each first name, for values that are equal in all series of the name."""
+        """Return a mask of one series per name in the first column, for values that all series of the name share."""
         found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
         return found
 

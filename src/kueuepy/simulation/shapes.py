@@ -53,7 +53,7 @@ class KnownShapes:
     """The shapes of a simulation, indexed by their content, so that equal shapes share an index."""
 
     def __init__(self, shapes: Sequence[Workload]) -> None:
-        """Add the shapes; the index of each shape is its position."""
+        """Add the shapes; the index of each shape is its position in the list."""
         self._places: dict[bytes, int] = {}
         self._size = 0
         self.add(shapes)

@@ -30,7 +30,7 @@ class Source:
         Args:
             files: Names of files or directories, `cluster:CONTEXT`, or a recording.
             jobs: A log of jobs for simulations. Default: the history in the cluster or recording.
-            version: Release of Kueue to imitate; `None` for the default.
+            version: Release of Kueue to emulate; `None` for the default.
             max_age: Time after which a running cluster is read again, in seconds.
         """
         self.files = files

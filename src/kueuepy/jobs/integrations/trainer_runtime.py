@@ -1,4 +1,4 @@
-"""The JobSet that a TrainJob's runtime creates from the TrainJob.
+"""The JobSet that Kubeflow Trainer creates for a TrainJob from its runtime.
 
 Source: Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRuntimeInfo,mergeRuntimePatches`,
 `pkg/runtime/framework/plugins/jobset/builder.go`, and the `EnforceMLPolicy` of its plugins as far as they affect the

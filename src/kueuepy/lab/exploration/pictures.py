@@ -370,7 +370,7 @@ def _in_words(name: str) -> str:
 
 
 def _value_text(name: str, value: float) -> str:
-    """Format a value by the unit of its metric; values of fields have no unit."""
+    """Format a value in the unit of its metric. Values of object fields have no unit."""
     return figure_text(_known(name), value) if _known(name) else number(value)
 
 

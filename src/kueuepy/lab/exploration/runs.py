@@ -86,10 +86,10 @@ def cores() -> int:
 
 
 def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
-    """Run work on threads, and yield each task with its result as soon as it is finished.
+    """Call a function for each task on threads, and yield each task with its result as soon as it is finished.
 
     The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, it sets the event that is passed
-    to the work.
+    to the function.
 
     Args:
         work: A function of a task and an event that requests it to stop.
@@ -117,7 +117,7 @@ def in_order(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[R]:
-    """Run work on threads, and return the results in the order of the tasks.
+    """Call a function for each task on threads, and return the results in the order of the tasks.
 
     Args:
         work: A function of a task and an event that requests it to stop.

@@ -57,8 +57,8 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         p50: The median.
         p90: The 90th percentile.
         seconds: The time in each future; infinite if usage is above quota at the horizon.
-        curve: The excess over time, with the columns `flavor_resource`, `seconds`, and the `mean` and `p90` over the
-            futures.
+        curve: The usage above quota over time, with the columns `flavor_resource`, `seconds`, and the `mean` and `p90`
+            over the futures.
         horizon: The simulated time span.
         not_modelled: Effects that the result does not consider.
 
@@ -109,7 +109,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     _repr_html_ = repr_html
 
     def plot(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
-        """Plot the excess of a flavor and resource over time.
+        """Plot the amount of a resource in a flavor that is used above its quota, over time.
 
         Args:
             flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first flavor and resource above
@@ -228,7 +228,7 @@ def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
 
 
 def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float) -> Columns:
-    """Return the excess at equally spaced times, as mean and 90th percentile over the futures."""
+    """Return the usage above quota at equally spaced times, as mean and 90th percentile over the futures."""
     times = np.linspace(0.0, last, _POINTS) if found else np.zeros(0)
     names = list(above)
     levels = [_levels(found, cell, times) for cell in names]
@@ -245,7 +245,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
 
 
 def _levels(found: list[list[tuple[float, Amounts]]], cell: str, times: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the excess of a flavor and resource as an array of futures by times, with each column sorted."""
+    """Return the excess usage of a resource in a flavor as an array of futures by times, with each column sorted."""
     rows = []
     for points in found:
         at = np.searchsorted([second for second, _ in points], times, side="right") - 1

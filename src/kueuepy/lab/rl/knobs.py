@@ -20,15 +20,16 @@ _CORNERS = 256
 
 
 class Knobs:
-    """Settings of a cluster by path: numbers first, then choices.
+    """Settings of a cluster by path: numeric fields first, then choices.
 
     Attributes:
         paths: The paths of the numeric fields.
-        choices: The values of each choice, by path.
-        start: Initial values: the numbers in the cluster, and the index of the cluster's value for each choice.
-        low: Minimum of each number.
-        high: Maximum of each number.
-        sums: Index of the sum to which each number belongs; empty if sums are not conserved.
+        choices: The allowed values of each choice, by path.
+        start: Initial values, read from the cluster: the value of each numeric field and, for each choice, the index of
+            the cluster's value among the allowed values.
+        low: Minimum of each numeric field.
+        high: Maximum of each numeric field.
+        sums: Index of the sum to which each numeric field belongs; empty if sums are not conserved.
         places: For each object, the indices of its settings.
     """
 

@@ -205,7 +205,7 @@ class Stage:
         fleet.start(seats)
 
     def go(self) -> None:
-        """Run all seats that started or acted to the end of their interval, and update their rows."""
+        """Continue each seat that has started or acted until its interval ends, and update its row."""
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._fleet.go(self._threads, observations, facts):
             pass

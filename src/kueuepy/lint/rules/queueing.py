@@ -39,7 +39,7 @@ def hold_while_borrowing(context: LintContext) -> Iterator[Hit]:
             )
 
 
-@rule("L19", "error", "A ClusterQueue must not require more than eight admission checks of a workload.")
+@rule("L19", "error", "A ClusterQueue must not require more than eight admission checks for a workload.")
 def too_many_checks(context: LintContext) -> Iterator[Hit]:
     """An API server rejects the status of a Workload with more than eight admission checks."""
     for queue in context.queues:

@@ -159,7 +159,7 @@ def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
                     )
 
 
-@rule("L27", "note", "Pods without a topology request use no flavor with a topology if the queue has others as well.")
+@rule("L27", "note", "Pods without a topology request use only flavors without a topology, if the queue has any.")
 def with_and_without(context: LintContext) -> Iterator[Hit]:
     """Kueue adds an implicit topology request only if all flavors of the queue have a topology."""
     for queue in context.queues:

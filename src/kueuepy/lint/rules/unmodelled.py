@@ -7,7 +7,7 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 
 
-@rule("L20", "warning", "kueuepy does not model a feature gate or a field, so that its decisions may differ.")
+@rule("L20", "warning", "Decisions may differ because kueuepy does not model a feature gate or field of the input.")
 def not_modelled(context: LintContext) -> Iterator[Hit]:
     """Find feature gates and fields that kueuepy does not model and that could change a decision."""
     manifest = context.manifest

@@ -175,10 +175,10 @@ class Connection:
                 raise _TornError(f"{self.name}: GET {path}: the answer ends within a line")
 
     def pages(self, path: str, selector: str = "") -> Iterator[ListedPage]:
-        """Yield all objects of a list, in pages of one consistent version.
+        """Yield all objects of a list in pages, all from the same resource version.
 
-        If the version expires between two pages, the list starts again. No page is yielded before the last page has
-        been received; until then, the pages are stored as compact JSON.
+        If the resource version expires between two pages, the list is requested again from the first page. No page is
+        yielded before the last page has been received; until then, the pages are stored as compact JSON.
 
         Args:
             path: The URL path of the list.

@@ -32,7 +32,7 @@ class Answer(msgspec.Struct, eq=False):
 
 
 class Run(msgspec.Struct, eq=False):
-    """A reservation of quota and what followed. All times are in nanoseconds.
+    """A quota reservation and the events that followed it. All times are in nanoseconds.
 
     Attributes:
         decision: The recorded decision; `None` if the workload had quota when the recording began.

@@ -29,15 +29,15 @@ _HOLD = 3 * SECOND // 2
 class Shadow:
     """A Scheduler that follows a running cluster and compares its own decisions with the cluster's decisions.
 
-    As with `verify`, each decision is compared in the state of the cluster, about 3 seconds after it was made. The
-    cluster is only read.
+    As with `verify`, each decision of Kueue is compared with kueuepy's decision for the same state of the cluster. The
+    comparison takes place about 3 seconds after Kueue's decision. The shadow never writes to the cluster.
 
     Attributes:
         counts: The number of decisions by kind and outcome, as in `Agreement`.
     """
 
     def __init__(self, reader: ClusterReader, *, latency: Duration = "1.2s") -> None:
-        """Create a shadow; nothing is read yet.
+        """Create a shadow without reading the cluster yet.
 
         Args:
             reader: The cluster.

@@ -66,7 +66,7 @@ def verify(
         progress: A function that is called with the number of applied changes and the total number of changes.
 
     Returns:
-        The agreement: numbers, a table of all decisions, and the differences with their likely causes.
+        The agreement: the counts, a table of all decisions, and the differences with their likely causes.
 
     Raises:
         NotFoundError: The recording cannot be read.

@@ -36,7 +36,7 @@ class Feed(Protocol):
     """A source of pages."""
 
     def stamp(self) -> Hashable:
-        """Return a value that differs if the source has changed; `None` if only a new reading shows a change."""
+        """Return a value that changes whenever the source changes; `None` if only reading the source shows changes."""
 
     def read(self) -> PageData:
         """Read the source."""
@@ -60,8 +60,8 @@ class SchedulerFeed:
 
         Args:
             read: A function that returns the Scheduler, and notes for the reader.
-            stamp: A function that returns a value that differs if the source has changed; `None` if only a new reading
-                shows a change.
+            stamp: A function whose return value changes whenever the source changes. It returns `None` if the source
+                must be read again to detect a change.
             about: The `title` and `source` of the page.
         """
         self._read, self._about, self.stamp = read, about, stamp

@@ -314,7 +314,7 @@ def _unique(shown: Any, layout: Layout) -> str:
 
 
 def ranges(shown: Stack | Lines) -> Ends:
-    """Return the ranges of both axes that a picture needs."""
+    """Return the ranges of the x and y axes that a chart needs."""
     if isinstance(shown, Stack):
         empty = [np.zeros(len(shown.edges) - 1)]
         sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or empty, axis=0)
