@@ -72,6 +72,18 @@ StopAfter = Annotated[
 AsIs = Annotated[bool, typer.Option("--as-is", help="Use the state in the files; do not run scheduling cycles first.")]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if any decision differs.")]
 Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows printed per table.")]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="TIME", help="Stop the simulation at this time; by default, when no event is left."
+    ),
+]
+Warmup = Annotated[
+    str,
+    typer.Option(
+        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
+    ),
+]
 
 
 def context_of(cluster: str) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read_cluster
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Until, Warmup, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
@@ -121,18 +121,6 @@ _Grace: TypeAlias = Annotated[
 _Cycle: TypeAlias = Annotated[
     str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
 ]
-_Until: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--until", metavar="TIME", help="Stop the simulation at this time; by default, when no event is left."
-    ),
-]
-_Warmup: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
-    ),
-]
 _Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random number generator.")
 ]
@@ -165,8 +153,8 @@ def simulate(
     restore: _Restore = "0",
     grace: _Grace = "0",
     cycle: _Cycle = "0",
-    until: _Until = None,
-    warmup: _Warmup = "0",
+    until: Until = None,
+    warmup: Warmup = "0",
     seed: _Seed = 0,
     at: _At = None,
     edit: _Edit = None,

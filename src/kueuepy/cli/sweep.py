@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read_cluster
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, Until, Warmup, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
@@ -99,18 +99,6 @@ _Dask: TypeAlias = Annotated[
     str | None,
     typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler whose workers run the simulations."),
 ]
-_Until: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--until", metavar="TIME", help="Stop each simulation at this time; by default, when no event is left."
-    ),
-]
-_Warmup: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
-    ),
-]
 _Out: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -141,8 +129,8 @@ def sweep(
     threads: _Threads = None,
     dask: _Dask = None,
     storage: _Storage = None,
-    until: _Until = None,
-    warmup: _Warmup = "0",
+    until: Until = None,
+    warmup: Warmup = "0",
     out: _Out = None,
     picture: _Picture = None,
     rows: Rows = 20,
