@@ -33,6 +33,8 @@ GRACE = 30.0
 """Time for which an evicted job keeps its quota, in seconds."""
 HOST, RACK = 8, 4
 """GPUs of a host, and hosts of a rack."""
+_AMPLE = 2**50
+"""The capacity of a host for resources other than GPUs, which no job exceeds."""
 
 _RESTART = kq.sim.RunModel(grace=GRACE)
 _CHECKPOINT = kq.sim.RunModel("checkpoint", every="30m", cost="10s", restore="2m", grace=GRACE)
@@ -128,7 +130,8 @@ def cluster(policy: Policy, jobs: kq.Jobs, nominal: Mapping[str, int] | None = N
         racks = kq.Topology("hosts", levels=["rack", "kubernetes.io/hostname"])
         flavor = kq.ResourceFlavor("default", node_labels={"pool": "gpu"}, topology_name="hosts")
         shape = (math.ceil(sum(quotas(found).values()) / HOST / RACK), RACK)
-        hosts = kq.objects.nodes(racks, shape, labels={"pool": "gpu"}, capacity={GPU: HOST})
+        capacity = dict.fromkeys(jobs.resources, _AMPLE) | {GPU: HOST}
+        hosts = kq.objects.nodes(racks, shape, labels={"pool": "gpu"}, capacity=capacity)
         found = found.replace(flavor, racks, *hosts)
     return found
 
