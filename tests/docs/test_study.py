@@ -141,6 +141,21 @@ def test_entitled_jobs_do_not_wait_behind_jobs_of_their_team(scripts):
     assert study.entitled(result).tolist() == [True, False, False, False, False, True]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_wide_jobs_explain_the_largest_wait_with_private_quotas(scripts, stored):
+    study = scripts["study"]
+    waits = stored[0]["results"]["private"]["1"]["wait_mean"]
+    jobs = kq.Jobs.read(ROOT / "examples" / "logs" / "philly.csv.gz").clean()
+    week, cluster = study.Days(jobs).draw(waits.index(max(waits))), study.cluster(study.POLICIES[0], jobs)
+    for load, in_the_week in ((1.0, True), (1.1, False)):
+        found = kq.simulate(cluster, week.scale_load(load), model=study.POLICIES[0].model).jobs
+        days = found["submit"] * load / study.DAY
+        wide = (found[study.GPU] == 8) & (found["runtime"] > study.DAY) & (days > 5) & (days < 7.1)
+        wide &= np.asarray(list(found["cluster_queue"])) == "6214e9"
+        assert wide.sum() == 4
+        assert ((found["first_start"][wide] * load < 14 * study.DAY) == in_the_week).all()
+
+
 def test_given_quotas_replace_the_estimated_quotas(scripts, tmp_path):
     study = scripts["study"]
     jobs = kq.Jobs({"queue": ["a", "b"], "submit": [0, 1], "runtime": ["1h", "1h"], "gpu": [1, 1], "cpu": [2, 2]})
