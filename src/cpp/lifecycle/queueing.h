@@ -19,7 +19,8 @@ enum class RequeueReason : uint8_t {
 
 // Sets the workload's priority and its equivalence class, which includes its total requests.
 void Classify(State& state, WorkloadId id);
-// Classifies a hypothetical workload. A new class is added at the end and is not shared with other workloads.
+// Classifies a hypothetical workload. If the workload needs a new class, the class is added at the end and is
+// not shared with other workloads.
 void ClassifyHypothetical(State& state, WorkloadId id);
 // Assigns an equivalence class to a workload that was never queued. The destructor removes the class and
 // leaves no other changes.
@@ -40,12 +41,12 @@ class TemporaryClass {
 // Like Classify(), but the workload may be in a queue and keeps its position there.
 void Reclassify(State& state, WorkloadId id);
 
-// Adds the workload to its queue or updates it there. Does nothing if it may not be queued or its queue is
-// unknown. `changed` is true if its spec, its reclaimable pods, or its Evicted or Requeued condition has
-// changed.
+// Adds the workload to its queue or updates it there. Does nothing if the workload may not be queued or its
+// queue is unknown. `changed` is true if its spec, its reclaimable pods, or its Evicted or Requeued condition
+// has changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
-// computed. Returns whether there is a queue for the workload.
+// computed. Returns whether a queue exists for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
 // Same as AddOrUpdateCounted(), without a charge for devices.
 void AddOrUpdateUncounted(State& state, WorkloadId id);

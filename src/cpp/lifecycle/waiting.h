@@ -34,7 +34,7 @@ bool ReconcileGate(State& state, WorkloadId id);
 // Writes the reason why the workload is pending to the QuotaReserved condition, unless the scheduler writes
 // it. Returns whether anything changed.
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
-// Returns whether a reason was written without a scheduling attempt, so that it may be overwritten when the
+// Returns whether a reason was written without a scheduling attempt and may therefore be overwritten when the
 // workload is bypassed (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason);
 
