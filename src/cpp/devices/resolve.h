@@ -43,6 +43,7 @@ std::vector<ClassSource> CapacitiesOf(const Config& config, const std::string& d
 bool IsChargedBySource(const Config& config, absl::string_view resource);
 
 // Returns whether `name` is the name of an extended resource
+// (pkg/util/resource/resource.go:IsExtendedResourceName).
 bool IsExtendedResource(absl::string_view name);
 // Returns whether a device class declares this name as its extended resource.
 bool IsBackedByDevices(const DeviceObjects& objects, absl::string_view resource);

@@ -35,8 +35,8 @@ class Tournament {
   // may only add usage to the queue of the head returned last, and at most the usage of that head. Cohort
   // trees, and ClusterQueues without a cohort, share no quota with one another. Kueue processes the trees in
   // the random iteration order of a Go map. The order of the trees matters only if trees share nodes of a
-  // topology. The tournament instead continues with the tree of the first remaining head. Heads that fit come
-  // first in this order; further criteria are the queue time and then the queue name.
+  // topology. The tournament continues with the tree of the first remaining head. Heads are ordered by
+  // whether they fit, by queue time, and by queue name; heads that fit come first.
   size_t Pop();
 
  private:

@@ -20,7 +20,7 @@ void RemovePodsOf(State& state, const Workload& workload);
 
 // Updates the list of failed nodes of each workload that has pods on the node.
 void ReconcileNode(State& state, const std::string& name);
-// Reconciles the nodes that, at State::now, have not been ready for longer than the allowed time.
+// Reconciles the nodes that, at State::now, have been unready for longer than the allowed time.
 void ReconcileWaitingNodes(State& state);
 // Schedules retries for capacity released by pods without a topology assignment. The retries take effect at
 // multiples of 10 s.

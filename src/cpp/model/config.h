@@ -133,7 +133,7 @@ struct WaitForPodsReady {
 struct Config {
   FeatureGates gates;
   ReleaseRules rules;
-  // Fair sharing is enabled if and only if this has a value.
+  // Fair sharing is enabled if and only if `fair_sharing` has a value.
   std::optional<std::vector<FairSharingStrategy>> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;

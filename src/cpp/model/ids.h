@@ -28,8 +28,8 @@ using DomainId = int32_t;    // A leaf of a topology: a hostname, or all level v
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;
 
-// Maps names to dense ids, in the order in which the names were first interned. Copies share the names until
-// one of them adds a name. References returned by Name() are invalidated by Intern().
+// Maps names to dense ids, in the order in which the names were first interned. Copies of an Interner share
+// the names until one copy adds a name. References returned by Name() are invalidated by Intern().
 class Interner {
  public:
   int32_t Intern(absl::string_view name) {
@@ -53,7 +53,7 @@ class Interner {
   Shared<Table> table_;
 };
 
-// Maps strings to ids. Copies share the map in parts until one of them changes a part.
+// Maps strings to ids. The map is stored in parts; copies of the map share a part until one copy changes it.
 class IdsByText {
  public:
   size_t size() const { return size_; }
@@ -81,7 +81,7 @@ class IdsByText {
  private:
   using Part = absl::flat_hash_map<std::string, int32_t>;
   static constexpr size_t kParts = 256;
-  // Most of the strings differ only near the end.
+  // Returns the part for a string. Most strings differ only near the end.
   static size_t PartOf(absl::string_view text) {
     size_t hash = text.size();
     for (size_t i = text.size() > 6 ? text.size() - 6 : 0; i < text.size(); ++i)

@@ -50,13 +50,14 @@ struct CapacityExcess {
 struct QuotaShortage {
   Amount missing, requested, available;
 };
-// Details of a refusal. The taint is the one of kUntoleratedTaint, the failure that of kPlacement. The text
-// is the name of the other flavor (kReplacedSliceFlavor) or the names of the flavors (kManyTopologyFlavors).
+// Details of a refusal. The taint belongs to kUntoleratedTaint, and the placement failure belongs to
+// kPlacement. The text is the name of the other flavor (kReplacedSliceFlavor) or the names of the flavors
+// (kManyTopologyFlavors).
 using RefusalDetail =
     std::variant<std::monostate, CapacityExcess, QuotaShortage, std::shared_ptr<const Taint>, std::string,
                  std::shared_ptr<const PlacementFailure>>;
 
-// One reason why a flavor was not assigned. The kind determines the alternative of `detail`.
+// One reason why a flavor was not assigned. The kind of the refusal determines the alternative of `detail`.
 struct Refusal {
   RefusalKind kind;
   FlavorId flavor = kNoId;
@@ -66,7 +67,7 @@ struct Refusal {
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
   // Returns whether `detail` is of the type that belongs to the kind, and no pointer in it is null.
   bool HasItsDetail() const;
-  // Each accessor is valid only for the kinds to which its detail belongs.
+  // Each accessor may be called only for the kinds of refusal that have the corresponding detail.
   const CapacityExcess& excess() const { return std::get<CapacityExcess>(detail); }
   const QuotaShortage& shortage() const { return std::get<QuotaShortage>(detail); }
   const Taint& taint() const { return *std::get<std::shared_ptr<const Taint>>(detail); }
@@ -161,7 +162,7 @@ enum class Sentence : uint8_t {
 inline constexpr size_t kSentences = CountOf<Sentence>();
 struct Said {
   Sentence sentence;
-  std::vector<std::string> names;  // Values inserted into the sentence.
+  std::vector<std::string> names;  // Values that are inserted into the sentence.
 };
 // The reasons why a workload was not admitted, by pod set, and the number of pending preemptions that the
 // workload waits for.
@@ -194,7 +195,7 @@ struct DeactivatedDueTo {
 using NodePath = absl::InlinedVector<NodeId, 4>;
 
 struct PreemptedBy {
-  Serial preemptor;  // May no longer exist.
+  Serial preemptor;  // Serial number of the preemptor, which may no longer exist.
   std::string preemptor_uid, preemptor_job_uid;
   PreemptionReason reason;
   NodePath preemptor_path, preemptee_path;

@@ -30,7 +30,7 @@ struct ReleaseRules {
   bool devices_by_count_only = false;
   bool device_admin_access_refused = false;
 
-  // Enables the rule with this name. Returns false if there is no such rule.
+  // Enables or disables the rule with this name. Returns false if there is no such rule.
   bool Set(const std::string& name, bool value);
 };
 

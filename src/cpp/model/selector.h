@@ -14,7 +14,7 @@ bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, cons
                           const std::string& op, const std::vector<std::string>& values);
 
 // Returns whether `left` is greater (or, if `greater` is false, less) than `right` as integers. Returns false
-// if either is not an integer.
+// if one of the strings is not an integer.
 bool CompareIntegers(const std::string& left, const std::string& right, bool greater);
 
 struct LabelSelectorRequirement {

@@ -28,7 +28,8 @@ struct PodSetSpec {
   std::shared_ptr<const PodTemplate> pod_template;
   std::string group;  // topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
   std::shared_ptr<const TopologyRequest> topology;  // Null: none.
-  std::string topology_request;  // Canonical string form of the request; part of the equivalence class.
+  // Canonical string form of the topology request; part of the equivalence class.
+  std::string topology_request;
 };
 
 // Spec of a workload. Workloads with equal specs may share one object.
@@ -61,7 +62,8 @@ struct WorkloadObject {
 struct Condition {
   ConditionType type;
   bool status;
-  int32_t reason;  // Id in State::reasons. Known reasons have the value of the enum Reason.
+  // Id in State::reasons. For a known reason, the id equals the value of the enumerator of Reason.
+  int32_t reason;
   Message message;
   Time transition;
 };
@@ -83,11 +85,12 @@ struct PodSetAdmission {
   int64_t count = 0;
   struct Resource {
     ResourceId resource;
-    FlavorId flavor;  // kNoId if it was recorded without a flavor.
-    int64_t usage;    // Total of all pods.
+    FlavorId flavor;  // Flavor of the resource; kNoId if the resource was recorded without a flavor.
+    int64_t usage;    // Total usage of all pods.
   };
   std::vector<Resource> resources;
-  std::shared_ptr<const TopologyAssignment> topology;  // Null if there is none or it is not assigned yet.
+  // The topology assignment; null if there is none or it has not been computed yet.
+  std::shared_ptr<const TopologyAssignment> topology;
   DelayedTopology delayed = DelayedTopology::kNone;
 };
 
@@ -97,8 +100,8 @@ struct Admission {
   std::vector<PodSetAdmission> pod_sets;
 };
 
-// Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps it in the queue's
-// internal state, not in the API object.
+// Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps the scan progress
+// in the queue's internal state, not in the API object.
 struct ScanProgress {
   // By pod set. The position -1 means that all flavors were tried.
   std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;
@@ -109,7 +112,7 @@ struct ScanProgress {
 
 enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
 
-// Changes to a pod set that an admission check makes when it is ready.
+// Changes to a pod set that an admission check makes when the check becomes Ready.
 struct PodSetUpdate {
   std::string name;
   std::map<std::string, std::string> labels, annotations, node_selector;
@@ -146,12 +149,13 @@ struct OpenGate {
   Time since = 0;
 };
 
-// MultiKueue state of a manager's workload or of its copy on a worker. Clusters are numbered by the
-// dispatcher.
+// MultiKueue state of a manager's workload or of its copy on a worker. The numbers of clusters are those of
+// the dispatcher.
 struct Dispatched {
   JobPlace job = JobPlace::kHere;
   bool suspended = true;  // The job is suspended.
-  bool active = false;    // The job has active pods. On the manager: the value last copied from the worker.
+  // The job has active pods. On the manager, this is the value last copied from the worker.
+  bool active = false;
   std::vector<int32_t> nominated;
   int32_t cluster = kNoId;  // status.clusterName
   std::vector<OpenGate> open_gates;
@@ -164,7 +168,7 @@ struct StatusDetails {
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
-  // Whether the job's pods are ready. Reported in the next Settle().
+  // Whether the job's pods are ready. The next Settle() reports the readiness.
   bool pods_ready = false;
   std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
   // Time at which the job of an evicted workload stops. If absent, the job stops when State::stop_delay has
@@ -204,7 +208,7 @@ struct Workload {
   absl::InlinedVector<Condition, 3> conditions;
   std::shared_ptr<const Admission> admission;
   NodeId charged = kNoId;      // Queue whose quota is charged.
-  int32_t charged_place = -1;  // Index in that queue's list of workloads.
+  int32_t charged_place = -1;  // Index of the workload in the list of workloads of the queue `charged`.
   absl::InlinedVector<std::pair<FlavorResourceId, Amount>, 2> usage;  // Charged usage.
   NodeId queued = kNoId;  // Queue in which the workload is pending.
   QueuePlace place = QueuePlace::kNowhere;
@@ -214,9 +218,9 @@ struct Workload {
   int32_t dirty_place = -1;  // Index in State::dirty; -1 if it is not in this list.
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
-  // Charged in addition to `usage`; null if there is none.
+  // Topology usage, which is charged in addition to `usage`; null if there is none.
   std::shared_ptr<const TopologyCharge> topology_usage;
-  // Null if no devices were counted since the workload became pending.
+  // Data about the devices; null if no devices were counted since the workload became pending.
   std::shared_ptr<const DeviceQueueing> devices;
 
   std::string Key() const { return absl::StrCat(spec->ns, "/", name); }

@@ -72,7 +72,7 @@ template <>
 struct Ids<Amount> : NoIds {};
 template <>
 struct Ids<Quantity> : NoIds {};
-// These specs refer to other objects by name.
+// Specs refer to other objects by name, so they contain no ids.
 template <>
 struct Ids<WorkloadSpec> : NoIds {};
 template <>

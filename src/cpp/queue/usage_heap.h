@@ -21,7 +21,7 @@ class UsageHeap {
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
   WorkloadId Front() const { return items_.front(); }
-  // Returns the workloads in heap order. The first item is the front.
+  // Returns the workloads in heap order. The first workload is the front of the heap.
   const std::vector<WorkloadId>& items() const { return items_; }
 
   template <typename Less>
