@@ -21,7 +21,8 @@ struct KnownRefusal {
   // For each flavor resource in `read`, the usage from the queue up to the root.
   absl::InlinedVector<Amount, 4> seen;
 
-  // True if the mode was Preempt but there were no candidates; false if the mode was NoFit.
+  // True if the assignment mode was Preempt but there were no preemption candidates; false if the mode was
+  // NoFit.
   bool has_no_candidates = false;
   Reason no_fit_reason = Reason::kEmpty;
   int borrowing = 0;
@@ -34,7 +35,7 @@ struct KnownRefusal {
 class KnownRefusals {
  public:
   KnownRefusals() = default;
-  // Copies start empty: states are copied often, and few copies are used for long.
+  // A copy of the cache starts empty, because states are copied often and few copies are used for long.
   KnownRefusals(const KnownRefusals&) {}
   KnownRefusals(KnownRefusals&&) = default;
   KnownRefusals& operator=(const KnownRefusals&) {
@@ -43,7 +44,7 @@ class KnownRefusals {
   }
   KnownRefusals& operator=(KnownRefusals&&) = default;
 
-  // Drops all entries. Must be called when an object changes or classes are renumbered.
+  // Drops all entries. Call this function when an object changes or classes are renumbered.
   void Forget() { known_.clear(); }
 
   // Returns the refusal that a new evaluation would produce, or nullptr if it is unknown. The pointer is
@@ -72,8 +73,8 @@ class KnownRefusals {
     return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);
   }
 
-  // Calls `use` with each usage that the result depends on, in a fixed order, until `use` returns false.
-  // Returns whether all calls returned true.
+  // Calls `use` with each usage that the refusal depends on, in a fixed order, until `use` returns false.
+  // Returns whether all calls of `use` returned true.
   template <typename Use>
   static bool ForEachUsage(const Quota& quota, NodeId queue, const KnownRefusal& refusal, Use use) {
     for (FlavorResourceId fr : refusal.read) {

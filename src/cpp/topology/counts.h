@@ -29,12 +29,12 @@ struct CountQuery {
   std::optional<PodAmounts> leader;
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;        // Id of the NodeDemand from which `eligible` was computed.
-  bool as_if_empty = false;  // Ignore the usage of pods placed by topology assignments.
+  bool as_if_empty = false;  // Whether to ignore the usage of pods placed by topology assignments.
   bool by_affinity = false;  // Whether to sum up the weights of preferred node affinity terms.
   int32_t slice_size = 1;
   int slice_level = 0;
   // For each level, the number of pods in a domain is rounded down to a multiple of this number; 0 means no
-  // rounding. Empty if there is at most one slice layer.
+  // rounding. The list is empty if there is at most one slice layer.
   std::vector<int32_t> inner_sizes;
 
   // Returns a cache key. Queries with equal keys have equal results.
@@ -67,7 +67,7 @@ class CountTable {
 
  private:
   struct Ask {
-    int slot;  // kNoId: no node has the resource.
+    int slot;  // Slot of the resource; kNoId if no node has the resource.
     ResourceId resource;
     int64_t amount;
   };
@@ -96,7 +96,8 @@ class CountTable {
   std::vector<Counts> counts_;
   // For each leaf, the resource that is insufficient for a single pod, or kNoId.
   std::vector<ResourceId> limiting_;
-  // For each leaf, whether it lies outside the counted part of the tree. Empty if all leaves are counted.
+  // For each leaf, whether it lies outside the counted part of the tree. The list is empty if all leaves are
+  // counted.
   std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };

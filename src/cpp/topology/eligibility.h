@@ -23,7 +23,7 @@ struct NodeDemand {
   // Used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 
-  // Returns a string. Strings are equal only if the demands are equal.
+  // Returns a string. Two such strings are equal only if the demands are equal.
   std::string Key() const;
 };
 

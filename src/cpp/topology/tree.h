@@ -31,7 +31,7 @@ std::vector<std::string> SplitValues(const std::string& joined);
 class TopologyTree {
  public:
   struct Domain {
-    int32_t parent;  // kNoId at the highest level.
+    int32_t parent;  // Parent of the domain; kNoId at the highest level.
     int32_t children_begin, children_end;
   };
   struct Range {
@@ -46,7 +46,7 @@ class TopologyTree {
 
   const std::vector<std::string>& levels() const { return levels_; }
   int lowest() const { return static_cast<int>(levels_.size()) - 1; }
-  // Returns whether leaves are nodes. This is the case if the lowest level is kubernetes.io/hostname.
+  // Returns whether leaves are nodes. Leaves are nodes if the lowest level is kubernetes.io/hostname.
   bool is_by_node() const { return by_node_; }
   // Returns the index of the level, or kNoId if the topology does not have it.
   int LevelOf(const std::string& level) const;
@@ -71,13 +71,13 @@ class TopologyTree {
     const auto it = leaf_of_node_.find(node);
     return it == leaf_of_node_.end() ? kNoId : it->second;
   }
-  // Returns the node whose labels and taints apply to a leaf. If several nodes have the same hostname, this
-  // is the first node by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree
-  // exists.
+  // Returns the node whose labels and taints apply to a leaf. If several nodes have the same hostname, the
+  // first node by name is returned. Returns null if leaves are not nodes. The pointer is valid as long as the
+  // tree exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
-  // Number of different resources that the nodes have. Each of these resources has a slot, which is a column
-  // in the capacity tables.
+  // Number of different resources that the nodes have. Each resource of the nodes has a slot, which is a
+  // column in the capacity tables.
   int slots() const { return slots_; }
   // Returns kNoId if no node has the resource.
   int SlotOf(ResourceId resource) const {
