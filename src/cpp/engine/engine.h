@@ -50,8 +50,8 @@ struct WorkloadStatus {
   std::vector<std::string> unhealthy_nodes;
 };
 
-// Not thread-safe: use one engine from one thread at a time. Times are nanoseconds since the Unix epoch; the
-// engine's clock never moves backwards.
+// The class is not thread-safe: use an engine from one thread at a time. Times are nanoseconds since the Unix
+// epoch; the engine's clock never moves backwards.
 class Engine {
  public:
   Engine(Config config, RequestsConfig requests);

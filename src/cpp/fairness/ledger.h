@@ -23,8 +23,8 @@ void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 // Returns whether the LocalQueue has a pending entry penalty. Returns false if the LocalQueue is stopped.
 bool HasPendingPenalty(const State& state, LocalQueueId queue);
 
-// AddPenalty() records an entry penalty when quota is reserved for the workload; it stays pending until the
-// workload is admitted. DropPenalty() removes the pending penalty.
+// AddPenalty() records an entry penalty when quota is reserved for the workload; the penalty stays pending
+// until the workload is admitted. DropPenalty() removes the pending penalty.
 void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);
 // Adds the pending penalty to the consumed usage when the workload is admitted.

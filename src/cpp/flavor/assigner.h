@@ -90,7 +90,7 @@ class FlavorAssigner {
   bool IsBetter(GranularMode a, GranularMode b) const;
   std::optional<Refusal> WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
                                        const LabelKeys* group_keys);
-  // Returns whether a pod set without requests inherits the choice from its group. Only flavors with a
+  // Returns whether a pod set without requests inherits the flavor choice of its group. Only flavors with a
   // topology are inherited.
   bool Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const;
   void TakeAdmitted(PodSetAssignment& result) const;

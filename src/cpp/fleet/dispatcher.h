@@ -141,7 +141,7 @@ class Dispatcher {
     WorkloadId id;  // kNoId: deleted.
   };
 
-  // dispatcher.cc: order of the reconciliations, and nominations.
+  // Functions for the order of the reconciliations and for nominations (dispatcher.cc).
   std::vector<Turn> Turns() const;
   Local& Of(WorkloadId id);
   int32_t ConfigOf(const WorkloadCheck& check) const;
@@ -153,7 +153,7 @@ class Dispatcher {
   bool NominateAndSync(const Group& group);
   bool AreOthersReady(const Local& local) const;
 
-  // look.cc: the MultiKueue controller.
+  // Functions of the MultiKueue controller (look.cc).
   bool Reconcile(Local& local);
   bool ReconcileGroup(Group& group);
   bool FinishAs(const Group& group, const Copy& copy);
@@ -168,7 +168,7 @@ class Dispatcher {
   int32_t Best(const Group& group, ConditionType type) const;
   void SetCheck(const Group& group, CheckState state, std::string message);
 
-  // copies.cc: copies on the workers.
+  // Functions for the copies on the workers (copies.cc).
   void ForgetMissing(Local& local);
   void FindByName(Group& group);
   void See(Group& group);

@@ -9,7 +9,7 @@
 namespace kueue {
 
 // Runs both controllers on every workload that may need them, in the order of `namespace/name`, and repeats
-// this until nothing changes. Handles timeouts, backoffs and limits that have expired at State::now. If
+// these runs until nothing changes. Handles timeouts, backoffs and limits that have expired at State::now. If
 // `all_devices` is true, reconciles every pending workload with devices, even if nothing changed for that
 // workload.
 void Settle(State& state, bool all_devices = false);

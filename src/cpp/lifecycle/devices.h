@@ -41,7 +41,7 @@ bool IsDeviceRefusal(const Message& message);
 // other workloads may share it, or adds an entry if there is none. The next call of EditDevices() for the
 // same workload invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
-// Records an event that would requeue or move a workload without devices.
+// Records an event that would requeue or move the workload if the workload had no devices.
 void NoteChange(Workload& workload);
 // Removes the recorded devices of a workload that is neither in its queue nor in the list of its LocalQueue.
 void ForgetDevices(Workload& workload);

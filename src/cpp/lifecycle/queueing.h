@@ -41,9 +41,9 @@ class TemporaryClass {
 // Like Classify(), but the workload may be in a queue and keeps its position there.
 void Reclassify(State& state, WorkloadId id);
 
-// Adds the workload to its queue or updates it there. Does nothing if the workload may not be queued or its
-// queue is unknown. `changed` is true if its spec, its reclaimable pods, or its Evicted or Requeued condition
-// has changed.
+// Adds the workload to its queue, or updates the workload if it is already there. Does nothing if the
+// workload may not be queued or its queue is unknown. `changed` is true if its spec, its reclaimable pods, or
+// its Evicted or Requeued condition has changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
 // computed. Returns whether a queue exists for the workload.
@@ -57,7 +57,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
 // Adds every admissible workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to
-// another ClusterQueue; its workloads then keep their scan progress.
+// another ClusterQueue; the workloads of the LocalQueue then keep their scan progress.
 enum class Progress : uint8_t { kForgotten, kKept };
 void RemoveFromLocalQueue(State& state, LocalQueueId queue, Progress progress);
 // Requeues the inadmissible workloads of all trees that were notified since the last call.

@@ -31,8 +31,8 @@ enum class RefusalKind : uint8_t {
   kTopologyUnknown,       // The flavor's topology has no tree.
   kTopologyLevelMissing,  // The topology lacks a requested level.
   kPlacement,             // The pods fit in no domain, whatever the quota.
-  // This kind and all later kinds are errors, which end the search. kNoTopologyFlavor: none of the assigned
-  // flavors has a topology. kManyTopologyFlavors: several assigned flavors have a topology.
+  // This kind and all later kinds are errors, which end the search. With kNoTopologyFlavor, none of the
+  // assigned flavors has a topology. With kManyTopologyFlavors, several assigned flavors have a topology.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
   // No flavor of the queue has a topology.
@@ -65,7 +65,7 @@ struct Refusal {
   RefusalDetail detail = {};
 
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
-  // Returns whether `detail` is of the type that belongs to the kind, and no pointer in it is null.
+  // Returns whether `detail` has the type that belongs to the kind and contains no null pointer.
   bool HasItsDetail() const;
   // Each accessor may be called only for the kinds of refusal that have the corresponding detail.
   const CapacityExcess& excess() const { return std::get<CapacityExcess>(detail); }
@@ -92,8 +92,8 @@ using Message = std::shared_ptr<const MessageBody>;
 struct Literal {
   std::string text;
 };
-// Fixed sentences of Kueue, grouped by condition; their wording is in text/sentences.cc. A saved state stores
-// a sentence by its number, so append new sentences at the end.
+// Fixed sentences of Kueue, grouped by condition; text/sentences.cc contains the wording of these sentences.
+// A saved state stores a sentence by its number, so append new sentences at the end.
 enum class Sentence : uint8_t {
   // Condition QuotaReserved
   kDeactivated,

@@ -197,8 +197,8 @@ class Paged {
     for (size_t index = size_; kDirect && index < size; ++index) items_.push_back(InPage(index));
     size_ = size;
   }
-  // Copies the page of an element if another sequence shares it. After many calls, Own() copies all shared
-  // pages, so that later accesses need no check.
+  // Copies the page of an element if another sequence shares the page. After many calls, Own() copies all
+  // shared pages, so that later accesses need no check.
   ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD void Own(size_t index) {
     if (++checks_ < kManyChecks * size_) return OwnPage(index / kPerPage);
     checks_ = 0;

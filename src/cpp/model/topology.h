@@ -79,8 +79,8 @@ inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b)
   return a.levels == b.levels && a.domains == b.domains;
 }
 
-// The reason why a pod set could not be placed, in structured form. text/text.h renders it as a message. The
-// comment of each kind lists the fields that the kind uses.
+// The reason why a pod set could not be placed, in structured form; text/text.h renders the reason as a
+// message. The comment of each kind lists the fields that the kind uses.
 struct PlacementFailure {
   enum class Kind : uint8_t {
     kSliceSizeMissing,

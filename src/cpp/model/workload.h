@@ -26,7 +26,7 @@ struct PodSetSpec {
   int64_t count = 1;
   std::optional<int64_t> min_count;
   std::shared_ptr<const PodTemplate> pod_template;
-  std::string group;  // topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
+  std::string group;  // The field topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
   std::shared_ptr<const TopologyRequest> topology;  // Null: none.
   // Canonical string form of the topology request; part of the equivalence class.
   std::string topology_request;
@@ -40,9 +40,9 @@ struct WorkloadSpec {
   std::string admission_gate;  // Annotation kueue.x-k8s.io/admission-gated-by.
   // Annotation on a slice of an elastic job: `namespace/name` of the slice that it replaces.
   std::string replaces;
-  int64_t priority = 0;        // spec.priority
+  int64_t priority = 0;        // The field spec.priority.
   int64_t priority_boost = 0;  // Annotation that is read only if the feature gate PriorityBoost is on.
-  std::string priority_class;  // `group/kind/name` of the reference.
+  std::string priority_class;  // `group/kind/name` of the reference to a priority class.
   std::vector<std::string> preemption_gates;
   bool active = true;
   std::optional<int64_t> maximum_execution_time_seconds;
@@ -94,7 +94,7 @@ struct PodSetAdmission {
   DelayedTopology delayed = DelayedTopology::kNone;
 };
 
-// status.admission and the usage charged for it.
+// The field status.admission, and the usage charged for the admission.
 struct Admission {
   NodeId cluster_queue = kNoId;
   std::vector<PodSetAdmission> pod_sets;
@@ -207,7 +207,7 @@ struct Workload {
   Time queue_time = 0;  // Timestamp used for queue ordering.
   absl::InlinedVector<Condition, 3> conditions;
   std::shared_ptr<const Admission> admission;
-  NodeId charged = kNoId;      // Queue whose quota is charged.
+  NodeId charged = kNoId;      // Queue whose quota is charged for the workload.
   int32_t charged_place = -1;  // Index of the workload in the list of workloads of the queue `charged`.
   absl::InlinedVector<std::pair<FlavorResourceId, Amount>, 2> usage;  // Charged usage.
   NodeId queued = kNoId;  // Queue in which the workload is pending.

@@ -56,7 +56,8 @@ class WorkloadTable {
   void FreePlace(WorkloadId id);
 
   Paged<Workload, 32> places_;
-  std::vector<WorkloadId> free_;  // Used as a stack: the slot that was freed last is reused first.
+  // Free slots, used as a stack: the slot that was freed last is reused first.
+  std::vector<WorkloadId> free_;
   Paged<Listed, 256, /*kDirect=*/false>
       roll_;  // Workloads sorted by serial number. Entries of removed workloads may remain.
   Serial next_ = 0;

@@ -75,8 +75,8 @@ class ArchiveWriter {
   }
 
   // Writes the target of a pointer into the pool. The index of the pool entry is written in place of the
-  // pointer. Targets with equal content share one entry of the pool. Objects that a pool entry refers to
-  // precede it in the pool.
+  // pointer. Targets with equal content share one entry of the pool. The objects to which a pool entry refers
+  // precede the entry in the pool.
   template <typename T>
   void WriteShared(const std::shared_ptr<const T>& pointer) {
     if (!pointer) return out_.Nil();

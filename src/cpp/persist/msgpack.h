@@ -35,7 +35,7 @@ class MsgpackWriter {
 
 // Reads values from the front of a buffer. The reader fails at the first value that is missing or has an
 // unexpected type; it then keeps its position and returns zeros. The buffer must outlive the reader and the
-// views it returns.
+// views that the reader returns.
 class MsgpackReader {
  public:
   explicit MsgpackReader(absl::string_view text) : text_(text) {}
@@ -45,7 +45,7 @@ class MsgpackReader {
   bool AtEnd() const { return at_ == text_.size(); }
   absl::string_view Rest() const { return text_.substr(at_); }
 
-  // Consumes a nil if it is the next value. Returns whether the next value was nil.
+  // Consumes the next value if the value is nil. Returns whether the next value was nil.
   bool TakeNil() { return TakeByte(0xc0); }
   bool Bool();
   int64_t Int();

@@ -18,7 +18,7 @@ inline constexpr size_t kMostAlternatives = 6;
 // A domain, and the number of pods of a pod set that fit in it. Only pods in whole slices are counted. If the
 // pod set has a leader, the leader must fit as well.
 struct DomainFacts {
-  int32_t domain;  // Index in the flavor's tree.
+  int32_t domain;  // Index of the domain in the flavor's tree.
   int level;
   int32_t pods, pods_if_empty;  // `pods_if_empty` ignores the usage of pods placed by topology assignments.
   std::vector<PlacementFailure::Excluded>

@@ -99,7 +99,7 @@ class WorkloadRun {
     return workloads[static_cast<size_t>(a.workload)].serial <
            workloads[static_cast<size_t>(b.workload)].serial;
   }
-  // Frees the unused space before the front once it is large.
+  // Frees the unused space before the front once this space is large.
   void Trim() {
     if (empty()) {
       items_.clear();

@@ -22,8 +22,7 @@ struct Entry {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
   bool is_preemptor = false;
-  // For a workload with a quota reservation: the iteration of its second pass. 0 if this is not a second
-  // pass.
+  // Iteration of the workload's second pass; 0 if the entry is not a second pass.
   int second_pass = 0;
   // Whether the entry has an assignment. If the entry has no assignment, `inadmissibility` contains the
   // reason.
@@ -131,7 +130,7 @@ class Cycle {
   State& state_;  // State from which decisions are computed.
   // State to which decisions are applied. This state differs from `state_` only in a resumed cycle.
   State& live_;
-  WaitingCycle waiting_;                // In a resumed cycle: the point at which it was blocked.
+  WaitingCycle waiting_;                // In a resumed cycle, the point at which the cycle was blocked.
   std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
   const int passed_ = 0;                // Number of workloads admitted before the cycle was blocked.
   bool waits_ = false;

@@ -19,9 +19,9 @@ using Times = absl::Span<const int64_t>;
 // Value in the column `created` if the creationTimestamp equals the submission time.
 constexpr Time kAtSubmission = INT64_MIN;
 
-// Columns of jobs in the order of submission. The caller owns the arrays, and they must outlive the
-// simulation. Once jobs have been appended, this object owns the arrays. Optional columns may be empty. Times
-// are nanoseconds.
+// Columns of jobs in the order of submission. The caller owns the arrays, which must outlive the simulation.
+// Once jobs have been appended, this object owns the arrays. Optional columns may be empty. Times are
+// nanoseconds.
 struct JobColumns {
   JobColumns() = default;
   // Copies owned columns. Columns that are not owned are shared with the copy.
@@ -39,7 +39,7 @@ struct JobColumns {
   // the job.
   absl::Span<const int32_t> row;
   Times created;  // Optional: creationTimestamp. The default is the submission time.
-  // Optional: run model of the job. -1 means the value of SimulationOptions::model.
+  // Optional: run model of the job, where -1 means the value of SimulationOptions::model.
   Times every, cost, restore, grace;
   absl::Span<const uint8_t> elastic;  // Optional: whether the runtime is extended if fewer pods are admitted.
   absl::Span<const uint8_t> known;    // Optional: whether the engine already has the workload.

@@ -48,8 +48,9 @@ struct SimulationOptions {
   Time warmup = 0;                   // Period after the start during which no metrics are collected.
   OnLoop on_loop = OnLoop::kHold;
   Recording record;
-  std::optional<Time> start;  // Default: the time of the first submission or change.
-  int32_t site = kNoId;       // In a fleet: number of this cluster; kManager is the manager.
+  // Start of the simulation; the default is the time of the first submission or change.
+  std::optional<Time> start;
+  int32_t site = kNoId;  // In a fleet: number of this cluster; kManager is the manager.
   // If true, behaves like Kueue's scheduler performance test: no controllers run, and the processing of the
   // current time ends after a cycle that admits and evicts no workload. If false, the processing ends after a
   // cycle that changes nothing.
@@ -146,7 +147,8 @@ class Simulation {
     return options_.site == kNoId || columns_->cluster[static_cast<size_t>(job)] == options_.site;
   }
 
-  // site.cc: a simulation as one cluster of a fleet. The fleet controls when the simulation advances.
+  // Functions for a simulation that is one cluster of a fleet (site.cc). The fleet controls when the
+  // simulation advances.
   Engine& engine() { return engine_; }
   void Follow(RunListener* listener) { listener_ = listener; }
   // Returns the time of the next scheduled event.
@@ -173,7 +175,7 @@ class Simulation {
   void Forget(int32_t job);
 
  private:
-  // moment.cc: processing of the events at one time.
+  // Functions that process the events at one time (moment.cc).
   bool Begin(Time until);
   Went GoOn(Time until);
   bool Counts(int32_t job) const;
@@ -196,7 +198,7 @@ class Simulation {
   void LowerAgain(const std::vector<std::string>& queues);
   std::optional<Time> NextSample() const;
 
-  // simulation.cc: cycles and their effects on jobs.
+  // Functions for cycles and the effects of cycles on jobs (simulation.cc).
   bool FollowsCycle(const CycleResult& result);
   void Listen();
   void Reserve(int32_t job);

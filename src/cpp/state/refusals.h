@@ -66,7 +66,7 @@ class KnownRefusals {
   }
 
  private:
-  // Maximum number of entries; they need about one megabyte in an ordinary cluster.
+  // Maximum number of entries, which need about one megabyte in an ordinary cluster.
   static constexpr size_t kMost = 4096;
 
   static uint64_t Key(NodeId queue, ClassId cls) {

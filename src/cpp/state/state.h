@@ -60,7 +60,7 @@ struct ResourceGroupIds {
 
 struct CheckIds {
   CheckId check;
-  // The flavors that the rule names, or all flavors of the queue if it names none.
+  // The flavors that the rule names, or all flavors of the queue if the rule names none.
   std::vector<FlavorId> flavors;
 };
 
@@ -265,15 +265,15 @@ struct State {
   std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
-  Paged<ClusterQueue, 8> queues;                     // By node; unused for a Cohort.
-  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // By node; unused for a ClusterQueue.
+  Paged<ClusterQueue, 8> queues;                     // Indexed by node; entries of Cohorts are unused.
+  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // Indexed by node; entries of ClusterQueues are unused.
   std::vector<ResourceFlavorState> flavors;
   Paged<LocalQueue, 32> local_queues;
   std::vector<Namespace> namespaces;
   std::vector<AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;      // Null if there are no device objects.
+  std::shared_ptr<const DeviceObjects> devices;      // Device objects; null if there are none.
   bool devices_changed = false;                      // Whether `devices` has changed since the last Settle().
   Paged<LedgerEntry, 32, /*kDirect=*/false> ledger;  // By LocalQueue.
   // By LocalQueue: cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.

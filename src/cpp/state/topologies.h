@@ -70,7 +70,7 @@ struct ClassDemands {
 struct TopologyCaches {
   TopologyCapacity capacity;
   Interner demands;  // NodeDemand values in string form.
-  // Topology requests and pod requests in string form. PodDemand contains their ids.
+  // Topology requests and pod requests in string form. A PodDemand contains the ids of these strings.
   Interner requests, pods;
   std::vector<NodeDemand> demand_of_id;  // NodeDemand values, by their ids in `demands`.
   std::vector<ClassDemands> of_class;    // By class.
@@ -103,7 +103,7 @@ int32_t DemandId(State& state, const NodeDemand& demand);
 std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& capacity, int32_t demand);
 
 // Add (`sign` is 1) or remove (`sign` is -1) the topology usage of a workload with a quota reservation.
-// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology is used for permanent changes; it also
+// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology is used for permanent changes and also
 // affects all flavors that share nodes with the flavors in `usage`.
 void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
 void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);

@@ -20,7 +20,7 @@ namespace kueue {
 // resources.
 using PodAmounts = Requests;
 
-// Log of changed leaves. Each reader remembers the position up to which it has read.
+// Log of changed leaves. Each reader of the log stores the position up to which it has read.
 class ChangeLog {
  public:
   void Push(int32_t leaf) { leaves_.push_back(leaf); }
@@ -102,7 +102,7 @@ class TopologyCapacity {
   // nothing if the flavor's tree does not contain the domain.
   void Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
 
-  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes them.
+  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes these pods.
   void Assume(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
   void ClearAssumed();
 

@@ -23,7 +23,8 @@ struct Counts {
   int64_t affinity = 0;  // Sum of the weights of matching preferred node affinity terms.
 };
 
-// A query for counts. Requests include the resource `pods` and are sorted by resource name.
+// A query for the counts of the domains of a tree. Requests include the resource `pods` and are sorted by
+// resource name.
 struct CountQuery {
   PodAmounts requests;
   std::optional<PodAmounts> leader;
@@ -96,8 +97,8 @@ class CountTable {
   std::vector<Counts> counts_;
   // For each leaf, the resource that is insufficient for a single pod, or kNoId.
   std::vector<ResourceId> limiting_;
-  // For each leaf, whether it lies outside the counted part of the tree. The list is empty if all leaves are
-  // counted.
+  // For each leaf, whether the leaf lies outside the counted part of the tree. The list is empty if all
+  // leaves are counted.
   std::vector<bool> outside_;
   size_t used_position_ = 0, free_position_ = 0;
 };

@@ -20,7 +20,7 @@ struct NodeDemand {
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;
   std::vector<NodeSelectorTerm> affinity_terms;  // At least one term must match.
-  // Used only with the feature gate TASRespectNodeAffinityPreferred.
+  // Preferred node affinity terms, used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 
   // Returns a string. Two such strings are equal only if the demands are equal.
