@@ -52,9 +52,9 @@ struct Legend {
 // An engine protected by a mutex. Calls on one engine are serialized; calls on different engines run in
 // parallel. Forks share one state until one of them changes it.
 //
-// A thread must not wait for the mutex while it holds the GIL. The thread that holds the mutex can therefore
-// always acquire the GIL. This thread may need the GIL to create Python objects, and Python may then run
-// other threads or finalizers.
+// A thread must not wait for the mutex while it holds the GIL. Under this rule, the thread that holds the
+// mutex can always acquire the GIL. This thread may need the GIL to create Python objects, and Python may
+// then run other threads or finalizers.
 class SharedEngine {
  public:
   // If the engine has a state, all names of the state are assumed to be in use.

@@ -21,7 +21,7 @@ class Forest {
   NodeId FindClusterQueue(absl::string_view name) const;
   NodeId FindCohort(absl::string_view name) const;
 
-  // Sets the declared parent; kNoId removes it. The change takes effect at the next Rebuild().
+  // Sets the declared parent; kNoId removes the parent. The change takes effect at the next Rebuild().
   void SetParent(NodeId node, NodeId parent) { Edit(node).parent = parent; }
   void SetDeclared(NodeId node, bool declared) { Edit(node).declared = declared; }
   // An inactive ClusterQueue stays in the forest, but scheduling cycles ignore it.

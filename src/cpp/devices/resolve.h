@@ -60,7 +60,7 @@ DeviceOutcome ResolveDevices(const DeviceContext& context, const std::string& ns
 // the configuration do not change.
 std::string CountingKey(const std::string& ns, const std::vector<DevicePodSet>& pod_sets);
 
-// Steps of ResolveDevices(). Each step adds to the charges or returns errors.
+// Steps of ResolveDevices(). Each step adds amounts to the charges or returns errors.
 FieldErrors CountClaims(const DeviceContext& context, const std::string& ns,
                         const std::vector<DevicePodSet>& pod_sets, DeviceCharges* charges);
 FieldErrors CountExtendedResources(const DeviceContext& context, const std::vector<DevicePodSet>& pod_sets,

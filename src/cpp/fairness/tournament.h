@@ -28,7 +28,7 @@ struct Head {
 class Tournament {
  public:
   // The tournament uses at most one head per queue: a later head of the same queue replaces an earlier head.
-  // The references must outlive the tournament.
+  // `state` and `heads` must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return remaining_ > 0; }
   // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller

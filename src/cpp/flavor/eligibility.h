@@ -22,7 +22,7 @@ struct TopologyMatch {
   bool implied = false;
   // Whether the pods request at least one resource of the flavor's resource group.
   bool asks_of_group = true;
-  // Levels of the flavor's topology; null if they are unknown.
+  // Levels of the flavor's topology; null if the levels are unknown.
   const std::vector<std::string>* levels = nullptr;
 };
 

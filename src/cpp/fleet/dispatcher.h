@@ -97,7 +97,7 @@ class Dispatcher {
   // Reconciles all workloads of the manager in the order of their keys, repeatedly until nothing changes.
   void LookAtAll();
   // Reconciles a workload once: runs the incremental dispatcher, if configured, and the MultiKueue
-  // controller. Returns whether anything changed.
+  // controller. Returns whether the call changed anything.
   bool Look(WorkloadId id);
   // Same as Look(), but for a deleted workload.
   bool LookAtDeleted(Serial serial);
@@ -120,7 +120,7 @@ class Dispatcher {
   const Local* looked() const { return looked_; }
   // Returns null if the workload was never reconciled.
   const Local* Find(Serial serial) const;
-  // Returns the MultiKueue check of a workload, or null if it has none.
+  // Returns the MultiKueue check of a workload, or null if the workload has none.
   const WorkloadCheck* CheckOf(const Workload& workload) const;
   const DispatcherOptions& options() const { return options_; }
   const std::vector<CheckClusters>& checks() const { return checks_; }

@@ -20,9 +20,11 @@ void RemoveCondition(Workload& workload, ConditionType type);
 // Stores the admission, sets the condition QuotaReserved to True, and resets the conditions Evicted and
 // Preempted.
 void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission);
-// Removes the admission and sets the condition QuotaReserved to False. Returns whether anything changed.
+// Removes the admission and sets the condition QuotaReserved to False. Returns whether the call changed
+// anything.
 bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Message& message);
-// Updates the Admitted condition from the reservation and the checks. Returns whether anything changed.
+// Updates the Admitted condition from the reservation and the checks. Returns whether the call changed
+// anything.
 bool SyncAdmitted(State& state, WorkloadId id);
 // Sets the condition Evicted and resets the admission checks. The workload keeps its quota until its job has
 // stopped.

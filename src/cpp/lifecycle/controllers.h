@@ -14,10 +14,10 @@ namespace kueue {
 // workload.
 void Settle(State& state, bool all_devices = false);
 
-// Runs the workload controller for one workload. Returns whether anything changed.
+// Runs the workload controller for one workload. Returns whether the call changed anything.
 bool ReconcileWorkload(State& state, WorkloadId id);
 // Runs the job controller for one workload: reports the readiness of its pods, and stops the job if the
-// workload was evicted. Returns whether anything changed.
+// workload was evicted. Returns whether the call changed anything.
 bool ReconcileJob(State& state, WorkloadId id);
 
 // Returns whether all workloads with a quota reservation, in any queue, have their pods ready. Mirrors

@@ -24,7 +24,7 @@ bool BlockOnPreemptionGates(State& state, WorkloadId id);
 void ForgetDispatch(State& state, Workload& workload, Reason reason, const Message& message);
 
 // Runs the job controller of a dispatched workload: suspends and unsuspends the job, and completes an
-// eviction once the job has no pods. Returns whether anything changed.
+// eviction once the job has no pods. Returns whether the call changed anything.
 bool ReconcileDispatchedJob(State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -42,13 +42,13 @@ class TemporaryClass {
 void Reclassify(State& state, WorkloadId id);
 
 // Adds the workload to its queue, or updates the workload if it is already there. Does nothing if the
-// workload may not be queued or its queue is unknown. `changed` is true if its spec, its reclaimable pods, or
-// its Evicted or Requeued condition has changed.
+// workload may not be queued or its queue is unknown. `changed` is true if the spec, the reclaimable pods, or
+// the condition Evicted or Requeued of the workload has changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
 // computed. Returns whether a queue exists for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
-// Same as AddOrUpdateCounted(), without a charge for devices.
+// Same as AddOrUpdateCounted(), but without a charge for devices.
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);
@@ -66,8 +66,8 @@ void RequeueNotified(State& state);
 // Returns whether the queue's selector matches the namespace, which must exist.
 bool MayUse(const State& state, NodeId queue, NamespaceId ns);
 
-// Returns the ClusterQueue with which the queue manager associates a workload, or kNoId. A stopped or missing
-// LocalQueue is not registered with any ClusterQueue. Mirrors
+// Returns the ClusterQueue with which the queue manager associates a workload, or kNoId if there is none. A
+// stopped or missing LocalQueue is not registered with any ClusterQueue. Mirrors
 // pkg/cache/queue/manager.go:ClusterQueueForWorkload.
 NodeId ManagedQueue(const State& state, const Workload& workload);
 

@@ -137,7 +137,7 @@ struct Config {
   std::optional<std::vector<FairSharingStrategy>> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;
-  bool ignore_undeclared_resources = false;  // True for `quotaCheckStrategy: IgnoreUndeclared`.
+  bool ignore_undeclared_resources = false;  // True if `quotaCheckStrategy` is IgnoreUndeclared.
   std::vector<DeviceClassMapping> device_class_mappings;
 };
 

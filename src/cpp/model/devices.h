@@ -71,7 +71,7 @@ struct DeviceCapacity {
 // Result of evaluating a selector expression on a device.
 struct SelectorAnswer {
   bool matches = false;
-  std::string error;  // Error of the evaluation; empty if it succeeded.
+  std::string error;  // Error of the evaluation; empty if the evaluation succeeded.
 };
 
 // Cached answers for one device, keyed by expression. An answer depends only on the expression and the

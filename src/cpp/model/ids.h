@@ -19,11 +19,12 @@ using ResourceId = int32_t;        // A resource name.
 using FlavorResourceId = int32_t;  // A (flavor, resource) pair: a column of the quota tables.
 using LocalQueueId = int32_t;      // A `namespace/name`.
 using NamespaceId = int32_t;
-using CheckId = int32_t;     // An AdmissionCheck name.
-using ClassId = int32_t;     // A scheduling equivalence class.
-using WorkloadId = int32_t;  // Index in the workload table; reused after the workload is removed.
-using Serial = int64_t;      // A workload's number in the order of submission; never reused.
-using DomainId = int32_t;    // A leaf of a topology: a hostname, or all level values joined.
+using CheckId = int32_t;  // An AdmissionCheck name.
+using ClassId = int32_t;  // A scheduling equivalence class.
+// Index of a workload in the workload table; reused after the workload is removed.
+using WorkloadId = int32_t;
+using Serial = int64_t;    // A workload's number in the order of submission; never reused.
+using DomainId = int32_t;  // A leaf of a topology: a hostname, or all level values joined.
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;

@@ -191,7 +191,7 @@ enum class PreemptionReason : uint8_t {
 struct DeactivatedDueTo {
   Message why;
 };
-// A queue and the Cohorts above it, up to the root.
+// A queue and its ancestor Cohorts, up to the root.
 using NodePath = absl::InlinedVector<NodeId, 4>;
 
 struct PreemptedBy {

@@ -29,7 +29,7 @@ struct NodeSelectorRequirement {
   std::string key, op;
   std::vector<std::string> values;
 };
-// A term of a node selector. `match_fields` applies to nodes only; it is ignored for flavors.
+// A term of a node selector. `match_fields` applies only to nodes and is ignored for flavors.
 struct NodeSelectorTerm {
   std::vector<NodeSelectorRequirement> match_expressions, match_fields;
 };

@@ -153,8 +153,8 @@ struct OpenGate {
 // the dispatcher.
 struct Dispatched {
   JobPlace job = JobPlace::kHere;
-  bool suspended = true;  // The job is suspended.
-  // The job has active pods. On the manager, this is the value last copied from the worker.
+  bool suspended = true;  // Whether the job is suspended.
+  // Whether the job has active pods. On the manager, this is the value last copied from the worker.
   bool active = false;
   std::vector<int32_t> nominated;
   int32_t cluster = kNoId;  // status.clusterName
@@ -171,8 +171,8 @@ struct StatusDetails {
   // Whether the job's pods are ready. The next Settle() reports the readiness.
   bool pods_ready = false;
   std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
-  // Time at which the job of an evicted workload stops. If absent, the job stops when State::stop_delay has
-  // elapsed since the eviction.
+  // Time at which the job of an evicted workload stops. If this time is absent, the job stops when
+  // State::stop_delay has elapsed since the eviction.
   std::optional<Time> job_stops_at;
   Dispatched dispatched;
 };
@@ -197,7 +197,7 @@ struct TopologyCharge {
 };
 
 struct Workload {
-  Serial serial = 0;  // Number in the order of submission.
+  Serial serial = 0;  // Number of the workload in the order of submission.
   std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;
@@ -213,9 +213,10 @@ struct Workload {
   NodeId queued = kNoId;  // Queue in which the workload is pending.
   QueuePlace place = QueuePlace::kNowhere;
   bool owned_by_single_pod = false;
-  bool deleted = false;      // The workload is deleted, but a blocked cycle may still refer to it.
-  bool evaluated = false;    // The workload has been the head of a cycle since its last change.
-  int32_t dirty_place = -1;  // Index in State::dirty; -1 if it is not in this list.
+  // Whether the workload is deleted; a blocked cycle may still refer to it.
+  bool deleted = false;
+  bool evaluated = false;    // Whether the workload has been the head of a cycle since its last change.
+  int32_t dirty_place = -1;  // Index in State::dirty; -1 if the workload is not in this list.
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
   // Topology usage, which is charged in addition to `usage`; null if there is none.

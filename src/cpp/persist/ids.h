@@ -253,7 +253,7 @@ KUEUE_IDS(Event, field::Plain, field::Plain, field::Plain, field::Plain, field::
           field::Plain, field::Plain, field::Plain);
 KUEUE_IDS(PendingQueue::Bucket, field::Class, field::LocalQueue, field::Plain, field::Plain, field::Plain,
           field::Number, field::Plain);
-// Buckets refer to each other by index; PendingQueue::Prune() renumbers them.
+// Buckets refer to each other by index; PendingQueue::Prune() renumbers these indexes.
 KUEUE_IDS(PendingQueue, field::Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
           field::Number, field::Number, field::Plain, field::Number, field::Workload, field::Class,
           field::Workload, field::Number, field::Number);

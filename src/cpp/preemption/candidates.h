@@ -18,7 +18,7 @@ struct Candidate {
   WorkloadId workload;
   Variant variant;
   bool evicted;
-  // Cohort under which the candidate was found; kNoId if it is in the preemptor's own queue.
+  // Cohort under which the candidate was found; kNoId if the candidate is in the preemptor's own queue.
   NodeId common_ancestor;
   int64_t priority;
   Time reserved;  // Time of the quota reservation; the current time if there is none.

@@ -62,7 +62,7 @@ struct FlavorResourceFacts {
   // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. The
   // list may be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
-  std::vector<QuotaUserFacts> quota_users;  // Nodes that use the flavor resource or lend it.
+  std::vector<QuotaUserFacts> quota_users;  // Nodes that use or lend quota of the flavor resource.
   // Some workloads; removing any one of them would make the request fit.
   std::vector<WorkloadId> sufficient_alone;
   bool IsShort() const { return asked > available; }
@@ -141,7 +141,7 @@ inline constexpr size_t kMostCandidates = 100;
 
 // Explains a pending workload: the decision that a cycle would make, and its reasons. The call leaves no
 // visible changes in the state. If the workload was never queued, the caller must keep a TemporaryClass alive
-// until it has read the returned facts.
+// while the returned facts are read.
 Facts ExplainWaiting(State& state, WorkloadId id);
 // Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id);
@@ -156,8 +156,8 @@ void ExplainPreemption(State& state, Facts& facts);
 // Cohorts.
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
-// Returns the workload that most recently preempted this workload, or kNoId if there is none or it is
-// unknown.
+// Returns the workload that most recently preempted this workload, or kNoId if there is no such workload or
+// the preemptor is unknown.
 WorkloadId PreemptorOf(const State& state, WorkloadId id);
 
 }  // namespace kueue

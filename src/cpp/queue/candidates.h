@@ -1,5 +1,5 @@
-// ClusterQueues that may have a head. Kueue instead polls every queue (pkg/cache/queue/manager.go:heads,
-// kueue ff69552e79).
+// ClusterQueues that may have a head. Kueue keeps no set of candidates and polls every queue
+// (pkg/cache/queue/manager.go:heads, kueue ff69552e79).
 #ifndef KUEUE_QUEUE_CANDIDATES_H_
 #define KUEUE_QUEUE_CANDIDATES_H_
 

@@ -13,9 +13,9 @@
 
 namespace kueue {
 
-// Usage changes continually, but the heap is reordered only occasionally. The next workload therefore depends
-// on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less` compares
-// two workloads by their current order.
+// Usage changes continually, but the heap is reordered only occasionally. The choice of the next workload
+// depends on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less`
+// compares two workloads by their current order.
 class UsageHeap {
  public:
   bool empty() const { return items_.empty(); }

@@ -28,7 +28,7 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 
 namespace kueue {
 
-// Rows are nodes of the forest, columns are (flavor, resource) pairs.
+// A table with one row for each node of the forest and one column for each (flavor, resource) pair.
 using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // An amount of one flavor resource.

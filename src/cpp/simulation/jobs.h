@@ -88,7 +88,8 @@ class RunColumns {
 
  private:
   std::shared_ptr<const JobColumns> read_;
-  std::shared_ptr<JobColumns> own_;  // Same object as `read_` once jobs have been added.
+  // The columns that the simulation owns; the same object as `read_` once jobs have been added.
+  std::shared_ptr<JobColumns> own_;
 };
 
 enum class JobState : uint8_t { kToCome, kWaiting, kRunning, kFinished, kDeactivated };

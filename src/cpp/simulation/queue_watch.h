@@ -28,11 +28,11 @@ struct QueueView {
 // jobs, not on the number of arrived jobs.
 class QueueWatch {
  public:
-  // `queues` are the names of the ClusterQueues. The view of a queue that does not exist is empty.
+  // `queues` contains the names of the ClusterQueues. The view of a queue that does not exist is empty.
   explicit QueueWatch(std::vector<std::string> queues);
 
   // Returns the views at `now`. `now` must not be before the simulation's current time or before the time of
-  // the previous call. The reference is invalidated by the next call.
+  // the previous call. The next call invalidates the returned reference.
   const std::vector<QueueView>& Look(const Simulation& run, Time now);
   const std::vector<QueueView>& views() const { return views_; }
 

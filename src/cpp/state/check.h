@@ -11,7 +11,7 @@
 namespace kueue {
 
 // Returns one description per violated invariant; the result is empty if all invariants hold. Call this
-// function only between two steps. The invariants cover:
+// function only between two steps of the engine. The invariants cover:
 // - the forest: children, roots, heights and order follow from the parents;
 // - the tables: quotas follow from the specs, usage follows from the admissions of the workloads, bottom up;
 // - the workloads: each has exactly one place in the queues, and its charges, conditions and class are

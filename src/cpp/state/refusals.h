@@ -26,7 +26,7 @@ struct KnownRefusal {
   bool has_no_candidates = false;
   Reason no_fit_reason = Reason::kEmpty;
   int borrowing = 0;
-  absl::InlinedVector<FlavorResourceAmount, 2> usage;  // Usage that an admission would charge.
+  absl::InlinedVector<FlavorResourceAmount, 2> usage;  // Usage that an admission of the class would charge.
   Message message;
 };
 
@@ -47,8 +47,8 @@ class KnownRefusals {
   // Drops all entries. Call this function when an object changes or classes are renumbered.
   void Forget() { known_.clear(); }
 
-  // Returns the refusal that a new evaluation would produce, or nullptr if it is unknown. The pointer is
-  // invalidated by Keep() and Forget().
+  // Returns the refusal that a new evaluation would produce, or nullptr if the refusal is unknown. The
+  // pointer is invalidated by Keep() and Forget().
   const KnownRefusal* Find(const Quota& quota, NodeId queue, ClassId cls) const {
     const auto known = known_.find(Key(queue, cls));
     return known != known_.end() && Holds(quota, queue, known->second) ? &known->second : nullptr;

@@ -387,7 +387,8 @@ struct State {
     if (record_events) AddEvent(kind, workload, cause);
   }
   // Replaces the status details of the workload by a copy, because other workloads or states may share them.
-  // Returns a reference to the copy. The next EditStatus() of the workload invalidates the reference.
+  // Returns a reference to the copied details. The next EditStatus() of the workload invalidates the
+  // reference.
   StatusDetails& EditStatus(Workload& workload);
 
  private:

@@ -30,7 +30,7 @@ struct ClusterPod {
   bool by_topology = false;
   bool is_over = false;     // Succeeded or failed.
   bool is_leaving = false;  // Being deleted.
-  PodAmounts requests;      // Without the resource `pods`; sorted by resource name.
+  PodAmounts requests;      // Requests of the pod without the resource `pods`, sorted by resource name.
   bool IsForeign() const { return !by_topology && !node.empty() && !is_over; }
   bool IsProgressing() const { return !is_over && !is_leaving; }
 };
@@ -39,7 +39,7 @@ struct ClusterPod {
 // workloads of an equivalence class.
 struct PodDemand {
   std::shared_ptr<const PodTemplate> of;  // Template of the pod.
-  PodAmounts requests;                    // Sorted by resource name.
+  PodAmounts requests;                    // Requests of the pod, sorted by resource name.
   PodAmounts with_pods;                   // `requests` plus one unit of the resource `pods`.
   // Requirements for the node, without the flavor's tolerations and the changes made by admission checks.
   NodeDemand node;

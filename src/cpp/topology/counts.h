@@ -19,7 +19,7 @@ namespace kueue {
 struct Counts {
   int32_t pods = 0, slices = 0;
   int32_t pods_with_leader = 0, slices_with_leader = 0;
-  int32_t leaders = 0;   // 1 if the leader of a group fits, otherwise 0.
+  int32_t leaders = 0;   // Number of leaders that fit: 1 if the leader of a group fits, otherwise 0.
   int64_t affinity = 0;  // Sum of the weights of matching preferred node affinity terms.
 };
 
@@ -92,7 +92,7 @@ class CountTable {
                   bool less_leader, ResourceId* limiting) const;
 
   CountQuery query_;
-  const TopologyTree* tree_ = nullptr;  // Tree of the last refresh.
+  const TopologyTree* tree_ = nullptr;  // Tree that the last Refresh() used.
   std::vector<Ask> asks_, leader_asks_;
   std::vector<Counts> counts_;
   // For each leaf, the resource that is insufficient for a single pod, or kNoId.

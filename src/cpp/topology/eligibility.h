@@ -19,7 +19,8 @@ struct NodeDemand {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;
-  std::vector<NodeSelectorTerm> affinity_terms;  // At least one term must match.
+  // Terms of the required node affinity, of which at least one must match.
+  std::vector<NodeSelectorTerm> affinity_terms;
   // Preferred node affinity terms, used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 

@@ -26,8 +26,8 @@ std::string JoinValues(const std::vector<std::string>& values);
 std::vector<std::string> SplitValues(const std::string& joined);
 
 // Immutable. Domains are numbered level by level and, within a level, by their values from the highest level
-// down. The children of a domain therefore have consecutive numbers, and numeric order equals the order in
-// which Kueue compares level values.
+// down. In this numbering, the children of a domain have consecutive numbers, and numeric order equals the
+// order in which Kueue compares level values.
 class TopologyTree {
  public:
   struct Domain {
@@ -48,7 +48,7 @@ class TopologyTree {
   int lowest() const { return static_cast<int>(levels_.size()) - 1; }
   // Returns whether leaves are nodes. Leaves are nodes if the lowest level is kubernetes.io/hostname.
   bool is_by_node() const { return by_node_; }
-  // Returns the index of the level, or kNoId if the topology does not have it.
+  // Returns the index of the level, or kNoId if the topology does not have the level.
   int LevelOf(const std::string& level) const;
 
   Range Level(int level) const { return ranges_[static_cast<size_t>(level)]; }
@@ -56,7 +56,7 @@ class TopologyTree {
   int32_t size() const { return static_cast<int32_t>(domains_.size()); }
   const Domain& At(int32_t domain) const { return domains_[static_cast<size_t>(domain)]; }
   int LevelOfDomain(int32_t domain) const;
-  // Returns the values from the highest level down to the domain's level.
+  // Returns the level values of a domain, from the highest level down to the level of the domain.
   std::vector<std::string> Values(int32_t domain) const;
 
   // Leaves are also numbered from 0, in domain order.
