@@ -132,15 +132,15 @@ struct AdmissionCheckState {
 };
 
 // An entry of the admission fair sharing ledger, for one LocalQueue (pkg/cache/queue/afs).
-using NanoAmounts = std::map<ResourceId, Int128>;  // In units of 10^-9 (cpu: nanocores).
+using NanoAmounts = std::map<ResourceId, Int128>;  // Amounts in units of 10^-9 (nanocores for cpu).
 struct LedgerEntry {
   bool exists = false;
   // Whether the entry was sampled at least once; the first sample includes `history`.
   bool is_sampled = false;
   NanoAmounts history;  // Consumption before this engine started, from the LocalQueue's status.
   NanoAmounts consumed;
-  // By workload. The key kNoId holds the sum of all workloads in releases that do not track penalties by
-  // workload.
+  // By workload. In releases that do not track penalties by workload, the key kNoId holds the sum for all
+  // workloads.
   std::map<WorkloadId, NanoAmounts> penalties;
   Time last_update = 0;
 };
@@ -258,10 +258,10 @@ struct State {
   RequestsConfig requests;
   Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
       reasons = KnownReasons();
-  // By resource: ResourceOrder() of its name. The requests of a pod set are ordered by this value.
+  // For each resource, ResourceOrder() of its name. The requests of a pod set are ordered by this value.
   std::vector<uint64_t> resource_order;
   ResourceId cpu = kNoId, pods = kNoId;
-  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // By flavor, then by resource.
+  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // Indexed by flavor, then by resource.
   std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
