@@ -204,7 +204,10 @@ class BaseJob:
         return {keys.JOB_UID: self.uid} if _LABEL_VALUE.fullmatch(self.uid) else {}
 
     def workload_annotations(self) -> dict[str, str]:
-        """Return the annotations for an elastic job. The first slice is named after the Workload."""
+        """Return the annotations for an elastic job.
+
+        The first workload slice has the same name as the job's Workload.
+        """
         if not self.is_elastic:
             return {}
         return {keys.ELASTIC_JOB: "true", keys.WORKLOAD_SLICE_NAME: self.workload_name()}
@@ -326,7 +329,7 @@ class BaseJob:
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """Return the changes to the manifest when the job stops, as a JSON merge patch.
 
-        The result is `None` if Kueue deletes the object instead.
+        The result is `None` if Kueue deletes the object to stop the job.
 
         Args:
             pod_sets: The pod sets of the job's Workload.
@@ -339,7 +342,7 @@ class BaseJob:
         return ()
 
     def finished(self) -> Finished | None:
-        """Return `None`: by default, jobs of a kind do not finish."""
+        """Return `None`: by default, a kind does not report whether a job has finished."""
         return None
 
     def pods_ready(self) -> bool:
@@ -353,14 +356,14 @@ class BaseJob:
     # Hooks for derived kinds.
 
     def on_suspended(self, root: Section) -> None:
-        """Modify a new job after it is suspended.
+        """Make changes of the kind to a new job, after it is suspended.
 
         Args:
             root: The manifest to modify.
         """
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
-        """Modify a job before its templates are changed when it starts.
+        """Make changes of the kind to a job that starts, before its templates are changed.
 
         Args:
             root: The manifest to modify.
@@ -377,7 +380,7 @@ class BaseJob:
         restore(slot.template, pod_set.template)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Modify a job after its templates are restored.
+        """Make changes of the kind to a job that stops, after its templates are restored.
 
         Args:
             root: The manifest to modify.

@@ -99,7 +99,7 @@ def _containers(containers: list[Document] | None) -> list[Document] | None:
 
 
 def _requests(resources: Document) -> Document:
-    """Return the requests of a container. As in an API server, they default to the limits."""
+    """Return the requests of a container. As in an API server, a missing request defaults to the limit."""
     return {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
 
 

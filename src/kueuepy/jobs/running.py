@@ -81,8 +81,8 @@ def start_patch(
     Raises:
         StateError: The Workload has no admission.
         NotFoundError: An assigned flavor is not in `flavors`.
-        InvalidSpecError: A change conflicts with a template. In this case, Kueue finishes the Workload with the reason
-            `FailedToStart`.
+        InvalidSpecError: A change conflicts with a template. For a Workload with such a conflict, Kueue sets the
+            condition `Finished` with the reason `FailedToStart`.
         UnsupportedError: Kueue does not support the kind.
     """
     infos = pod_set_infos(workload, flavors, config=config, marks=marks)
@@ -99,8 +99,8 @@ def stop_patch(
 ) -> Document | None:
     """Return the change with which Kueue stops a running job, as a JSON merge patch.
 
-    The patch suspends the job and restores its pod templates from the pod sets of its Workload. If the number of pod
-    sets differs, the patch only suspends the job.
+    The patch suspends the job and restores its pod templates from the pod sets of its Workload. If the Workload has a
+    different number of pod sets than the job, the patch only suspends the job.
 
     >>> from kueuepy.jobs import to_workload
     >>> spec = {"suspend": False, "template": {"spec": {"containers": []}}}

@@ -191,7 +191,7 @@ class JobColumns(Columns):
 
         Args:
             start: The beginning of the window, as the time since the first submission.
-            end: The end of the window (exclusive), in the same form; no limit by default.
+            end: The end of the window (exclusive), as the time since the first submission; no limit by default.
 
         Raises:
             InvalidSpecError: `start` or `end` is not a time.
@@ -314,8 +314,8 @@ class JobColumns(Columns):
         """Return the jobs that satisfy a condition.
 
         Args:
-            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Row numbers
-                are accepted as well.
+            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Instead of a
+                mask, row numbers are accepted.
 
         Raises:
             InvalidSpecError: The mask has the wrong length or type.
@@ -352,8 +352,8 @@ class JobColumns(Columns):
         """Return the jobs with unique names, and with names of jobs, queues and flavors that Kubernetes accepts.
 
         Letters become lower case, and characters other than letters, digits, `-` and `.` become `-`. A job name that
-        already exists in its namespace gets a suffix such as `-2`. Different queues or flavors always stay different.
-        The `notes` of the result contain the number of changed rows, and `cleaning()` lists every change.
+        already exists in its namespace gets a suffix such as `-2`. Different names of queues or flavors always remain
+        different. The `notes` of the result contain the number of changed rows, and `cleaning()` lists every change.
 
         >>> from kueuepy import Jobs
         >>> jobs = Jobs({"name": ["A_1", "a 1"], "queue": ["Team A"] * 2, "submit": [0, 0], "runtime": [1, 1]})

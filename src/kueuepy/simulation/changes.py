@@ -32,8 +32,8 @@ class JobOutcome(msgspec.Struct, frozen=True):
         reason: Kueue's reason why the job waits at the end or was deactivated; empty otherwise.
         arrived: The job's submission time, in seconds after the start.
         finished: The time at which the job finished, in seconds after the start; `None` if the job did not finish.
-        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The unit is the amount
-            of the resource (millicores for CPU) multiplied by seconds.
+        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The amount of the
+            resource (millicores for CPU) is multiplied by seconds.
     """
 
     cluster_queue: str

@@ -99,7 +99,7 @@ class Arrivals:
 
 
 def _complete(table: JobColumns) -> JobColumns:
-    """Return the jobs, with runtimes drawn for unfinished jobs, and without the columns about their past."""
+    """Return the jobs with drawn runtimes for unfinished jobs, without the columns that describe previous runs."""
     rows = np.flatnonzero(censored_rows(table))
     runtime = np.array(table["runtime"])
     if len(rows):

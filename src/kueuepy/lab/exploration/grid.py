@@ -274,7 +274,7 @@ class Sweep(Framed):
             largest: Whether to maximise the metric. Default: False.
 
         Returns:
-            The policy, the first one if several are equal; `None` if no policy satisfies the conditions.
+            The policy; the first of several equal policies; `None` if no policy satisfies the conditions.
 
         Raises:
             NotFoundError: There is no such metric.

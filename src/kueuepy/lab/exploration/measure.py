@@ -110,7 +110,7 @@ class Measure(msgspec.Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
-        """Return the text form."""
+        """Return the metric in text form, such as `wait_p95(team-a)[priority >= 100]`."""
         group = f"({', '.join(self.group)})" if self.group else ""
         inner = " and ".join(f"{c.column} {c.op} {c.value}" for c in self.conditions)
         return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
@@ -287,7 +287,7 @@ class _Written(NamedTuple):
 
 
 def _split(text: str) -> _Written | None:
-    """Return the parts of a string, or `None` if it is malformed."""
+    """Return the parts of a metric or target in text form, or `None` if the text is malformed."""
     rest = text.strip()
     word = _WORD.match(rest)
     if word is None:

@@ -161,7 +161,7 @@ class SweepPlots:
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a heat map of a metric against the values of two paths.
 
-        Each tile shows the mean over all policies that have both values.
+        Each tile shows the mean over all policies that combine the two values of the tile.
 
         Args:
             right: The path on the horizontal axis.

@@ -115,9 +115,9 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     """Compare the workloads that Kueue preempts for a workload with the best of all allowed sets.
 
     Kueue selects candidates in a fixed order until the workload fits, and then removes candidates that are not needed.
-    No member of the resulting set can be removed, but a different set can be smaller. This function simulates every set
-    of candidates on a fork: it removes the set and checks that the workload fits. The workload may borrow only as far
-    as Kueue's preemption rules allow.
+    No member of the set that Kueue selects can be removed, but a different set can be smaller. This function simulates
+    every set of candidates on a fork of the Scheduler: it removes the candidates and checks that the workload fits. The
+    workload may borrow only as far as Kueue's preemption rules allow.
 
     Source: `pkg/scheduler/preemption/preemption.go:classicalPreemptions`, `fillBackWorkloads`.
 
@@ -130,7 +130,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
         Kueue's set and the smallest sets.
 
     Raises:
-        StateError: No workload is preempted for this workload.
+        StateError: Kueue preempts no workload for this workload.
         NotFoundError: There is no such workload.
         InvalidSpecError: There are more candidates than `most`, or the item stands for several workloads.
 
