@@ -1,4 +1,4 @@
-"""Base class for most kinds of jobs: they have a field to suspend them, and pod templates in the manifest."""
+"""Base class for kinds of jobs whose manifests have a field that suspends the job, and pod templates."""
 
 import copy
 import re
@@ -57,7 +57,7 @@ _NATIVE = ("", "apps", "batch")
 
 
 class BaseJob:
-    """A job with a field that suspends it and with pod templates in its manifest.
+    """A job whose manifest has a field that suspends the job, and pod templates.
 
     A derived class sets `kind` and `api_versions`, and implements `slots`:
 
@@ -394,7 +394,7 @@ class BaseJob:
         return self.root.find("status") or Section(self.owner, "status", {})
 
     def condition(self, *types: str) -> Section | None:
-        """Return the first condition that is true and has one of these types; `None` if there is none."""
+        """Return the first condition that is true and has one of the given types; `None` if there is none."""
         return next((c for c in self.status().conditions() if c.text("type") in types), None)
 
     def require_length(self, expected: int, infos: Sequence[PodSetInfo]) -> None:
@@ -407,7 +407,7 @@ class BaseJob:
             raise InvalidSpecError(f"{self.owner}: has {expected} pod sets, but {len(infos)} are admitted")
 
     def name_workload(self, name: str, extra: str = "") -> str:
-        """Return the name that Kueue generates for the Workload of an object with this kind and UID."""
+        """Return the name that Kueue generates for the Workload of an object with the given kind and UID."""
         group = self.api_versions[0].rpartition("/")[0]
         return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 

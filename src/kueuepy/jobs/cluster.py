@@ -38,7 +38,7 @@ class JobCluster:
     Attributes:
         config: The Configuration.
         classes: WorkloadPriorityClasses and PriorityClasses.
-        related: Manifests of other objects.
+        related: Manifests of objects that the jobs refer to, or that own the jobs.
         namespaces: Namespaces with their labels.
         default_queues: Names of the namespaces with a LocalQueue named `default`.
         owners: Index of the manifests that may own jobs.

@@ -86,9 +86,10 @@ def to_workloads(
 ) -> tuple[Workload, ...]:
     """Return the Workloads of all jobs that Kueue manages, in the order of the jobs.
 
-    The pods of a group yield one Workload, a Deployment one per pod, and a LeaderWorkerSet one per replica. A job
-    yields no Workload in these cases: it has no queue name, unless `config` makes Kueue manage all jobs; its namespace
-    is not selected; or one of its owners has a Workload. For a job without a Workload, `unmanaged` returns the reason.
+    The pods of a group yield one Workload. A Deployment yields one Workload per pod, and a LeaderWorkerSet one per
+    replica. A job yields no Workload in these cases: it has no queue name, unless `config` makes Kueue manage all jobs;
+    its namespace is not selected; or one of its owners has a Workload. For a job without a Workload, `unmanaged`
+    returns the reason.
 
     >>> template = {"spec": {"containers": []}}
     >>> metadata = {"name": "a", "labels": {"kueue.x-k8s.io/queue-name": "training"}}

@@ -30,9 +30,9 @@ class Finished(NamedTuple):
 class Job(Protocol):
     """Protocol of jobs that run their pods only after Kueue has admitted them.
 
-    An instance represents the job in one manifest. To support a custom kind, implement these methods in a class and
-    pass it to `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds with a field that
-    suspends them and with pod templates that may change while they are suspended.
+    An instance represents the job in one manifest. To support a custom kind, implement the methods of this protocol in
+    a class, and pass the class to `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds
+    with a field that suspends them and with pod templates that may change while they are suspended.
 
     >>> from kueuepy.jobs import adapter_for
     >>> template = {"spec": {"containers": []}}
@@ -116,7 +116,7 @@ class Job(Protocol):
         """Return the pods that have finished and no longer need their quota."""
 
     def finished(self) -> Finished | None:
-        """Return the outcome of the job; `None` if it has not finished, and always for kinds that never finish."""
+        """Return the outcome of the job; `None` for a job that has not finished, or whose kind never finishes."""
 
     def pods_ready(self) -> bool:
         """Return whether all pods are ready or have succeeded."""

@@ -34,7 +34,7 @@ class Owners:
     """Index of manifests by the identity that owner references contain."""
 
     def __init__(self, manifests: Iterable[Document]) -> None:
-        """Index the manifests. If several manifests describe the same object, the last manifest is used."""
+        """Index the manifests. If several manifests describe the same object, the last manifest takes precedence."""
         self._by_key = {_key(manifest): manifest for manifest in manifests}
 
     def add(self, manifest: Document) -> None:
@@ -61,7 +61,7 @@ class Unmanaged(Enum):
             (`manageJobsWithoutQueueName`).
         MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.
         DELETED: The job is being deleted.
-        FRAMEWORK: The Configuration lists the managed kinds, and the kind of the job is not among them.
+        FRAMEWORK: The kind of the job is not one of the managed kinds in the Configuration.
         GATE: Kueue supports the kind only if a feature gate is on, and the gate is off
             (`pkg/controller/jobs/sparkapplication`).
     """

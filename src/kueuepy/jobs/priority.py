@@ -50,8 +50,8 @@ def resolve_priority(
 ) -> Priority:
     """Determine the priority of a job.
 
-    The priority comes from the first of these that exists: the job's WorkloadPriorityClass, the PriorityClass of its
-    pods, and the default PriorityClass of the cluster.
+    The first existing class determines the priority: the job's WorkloadPriorityClass, then the PriorityClass of its
+    pods, then the default PriorityClass of the cluster.
 
     >>> resolve_priority("high", (), [WorkloadPriorityClass("high", value=100)]).value
     100

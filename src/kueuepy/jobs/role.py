@@ -53,7 +53,7 @@ _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 
 
 def role_hash(spec: Document) -> str:
-    """Return the role of a pod with this spec, a string of 8 hexadecimal digits.
+    """Return the role of a pod with the given spec, a string of 8 hexadecimal digits.
 
     Empty lists and mappings count as absent. Default requests, which the API server sets from limits, are taken into
     account. In a cluster, the role also depends on the priority and on the tolerations that admission plugins add.

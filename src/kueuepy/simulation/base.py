@@ -141,7 +141,7 @@ class JobColumns(Columns):
             row: The row number of the job.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
         """
         if not 0 <= row < len(self):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
@@ -187,7 +187,7 @@ class JobColumns(Columns):
         return self.take(np.arange(min(n, len(self))))
 
     def window(self, start: Any, end: Any = None) -> Self:
-        """Return the jobs submitted in a time window; their submission times then start at 0.
+        """Return the jobs submitted in a time window, with submission times counted from the beginning of the window.
 
         Args:
             start: The beginning of the window, as the time since the first submission.
@@ -424,7 +424,7 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
     """Rename columns: with `{"queue": "team"}`, the column `team` becomes `queue`.
 
     Raises:
-        NotFoundError: There is no such column.
+        NotFoundError: The column does not exist.
     """
     found = dict(columns)
     for there in (names or {}).values():

@@ -38,7 +38,7 @@ Note = tuple[str, int]
 
 
 def is_resource(name: str) -> bool:
-    """Return whether a column with this name contains pod requests."""
+    """Return whether a column with the given name contains pod requests."""
     return name in NATIVE or "/" in name
 
 

@@ -236,7 +236,7 @@ class Comparison:
             options: Options of the picture, as for `Result.picture`.
 
         Raises:
-            InvalidSpecError: There is no such picture.
+            InvalidSpecError: The picture does not exist.
             StateError: The picture needs a table that was not recorded.
         """
         return drawn_beside(self.results, name, **options)

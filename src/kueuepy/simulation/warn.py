@@ -26,8 +26,10 @@ _TAIL, _APART = 0.1, 0.02
 """Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of
 the two metrics of utilisation."""
 AFTER_LAST = "after the last submission"
-"""Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
-it does not show the utilisation of the whole run."""
+"""Text that identifies the warning about the time after the last submission.
+
+A comparison omits this warning, because it does not show the utilisation of the whole run.
+"""
 _MEAN_WAIT = "the mean wait"
 _WAIT = 0.05
 """Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive."""
@@ -83,8 +85,8 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 def _loads(result: Recorded) -> list[str]:
     """Warn about cohort trees whose jobs request more than the nominal quota, so that waits grow with simulated time.
 
-    The check needs many jobs that arrive over a time much longer than their runtime; a batch of jobs submitted at once
-    has no load.
+    The load is meaningful only if many jobs arrive over a time much longer than their runtime; a batch of jobs
+    submitted at once has no load.
     """
     jobs = result.jobs
     if not _is_long(result):
@@ -142,7 +144,7 @@ def _is_long(result: Recorded) -> bool:
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
-    """Warn about a long time between the last submission and the end of the simulation, in which quota becomes idle."""
+    """Warn about a long time after the last submission, in which the unused quota lowers the utilisation."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:

@@ -117,7 +117,10 @@ class LeaderWorkerSet(ParentJob):
         return replica
 
     def _replicas(self) -> int:
-        """Return the number of replicas to admit. Source: `leaderworkerset_reconciler.go:filterWorkloads`."""
+        """Return the number of replicas that get a Workload.
+
+        Source: `leaderworkerset_reconciler.go:filterWorkloads`.
+        """
         spec, status = self.root.section("spec"), self.status()
         wanted = spec.count("replicas", 1)
         rolling = spec.find("rolloutStrategy")

@@ -147,7 +147,7 @@ class Pod(BaseJob):
         A running pod does not change.
 
         Raises:
-            InvalidSpecError: There is not exactly one PodSetInfo, or it conflicts with the pod.
+            InvalidSpecError: There is not exactly one PodSetInfo, or the PodSetInfo conflicts with the pod.
         """
         self.require_length(1, infos)
         return self.ungated(infos[0])

@@ -177,7 +177,7 @@ class PodGroup(BaseJob):
         return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """Return a List of the pods without the running ones, which are deleted; `None` if no pod remains."""
+        """Return a List of the pods that remain after Kueue deletes the running pods; `None` if no pod remains."""
         left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
         return self._list(left) if left else None
 

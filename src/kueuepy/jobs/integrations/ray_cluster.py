@@ -67,7 +67,7 @@ class RayKind(BaseJob):
             containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
 
     def workload_name_extra(self) -> str:
-        """Return the generation of the job, followed by the generation of its RayCluster if it exists.
+        """Return the generation of the job, followed by the generation of its RayCluster if there is one.
 
         Kueue writes the generation of the RayCluster to an annotation of the job before it generates the name of the
         Workload.

@@ -91,7 +91,7 @@ class RayJob(RayKind):
         return slots[:-1] if self.submission_mode == "K8sJobMode" else slots
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 required by the base class
-        """Write the submitter's default template to the job, so that it can be changed.
+        """Write the submitter's default template to the job, so that an admission can change the template.
 
         This template remains in the manifest after the job stops.
         """

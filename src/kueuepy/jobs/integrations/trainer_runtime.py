@@ -196,7 +196,7 @@ def _fill_initializer(container: Section, source: Section) -> None:
 
 
 def _set_env(container: Section, variables: Sequence[Section]) -> None:
-    """Set environment variables of a container. An existing variable keeps its position."""
+    """Set environment variables of a container. An existing environment variable keeps its position in the list."""
     if variables:
         present = {variable.text("name"): variable.data for variable in container.sections("env")}
         given = {variable.text("name"): copy.deepcopy(variable.data) for variable in variables}

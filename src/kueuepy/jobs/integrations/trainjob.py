@@ -59,7 +59,7 @@ class TrainJob(BaseJob):
         )
 
     def _is_named(self, manifest: Document, kind: str, name: str) -> bool:
-        """Return whether a manifest is the runtime with this kind and name."""
+        """Return whether a manifest is the runtime with the given kind and name."""
         metadata = manifest.get("metadata")
         if not isinstance(metadata, dict):
             return False

@@ -84,7 +84,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         """Estimate when a workload gets quota from the runtimes in the first half of the log, and widen the intervals.
 
         Args:
-            scheduler: The current state, which does not change.
+            scheduler: The Scheduler with the current state; the function does not modify it.
             workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
             options: Further arguments of `eta`.
 
@@ -146,8 +146,8 @@ def calibrate(
     """Measure how reliable the estimates of `eta` are with runtimes drawn from a log.
 
     All jobs are simulated once, which yields the true waiting times. The first half of the log determines how much the
-    intervals must be widened: the runtimes in the first quarter of the log are used to estimate the waiting times in
-    the second quarter, and the intervals are scaled until a fraction `level` of them contains the true value (split
+    intervals must be widened. The runtimes in the first quarter of the log are used to estimate the waiting times in
+    the second quarter. The intervals are scaled until a fraction `level` of them contains the true value (split
     conformal prediction). Finally, `calibrate` estimates the waiting times in the second half from the runtimes in the
     first half, and measures the coverage of the widened intervals. Jobs that wait for less than a minute are excluded,
     because their estimate is trivial. A job that has not finished at the end of the known part of the log is treated as

@@ -53,8 +53,8 @@ class DelayMatrix(Framed):
             is negative if the jobs of r shorten the waiting times of c. The values on the diagonal are NaN.
         alone: For each group, the mean waiting time with all jobs present, minus the mean waiting time with only its
             own jobs.
-        total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
-            matrix[r, c]` over the other groups c.
+        total_hours: For each group r, the waiting time that it adds for all other groups, in hours: the sum of `jobs[c]
+            * matrix[r, c]` over the other groups c.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
@@ -90,7 +90,8 @@ class DelayMatrix(Framed):
     def frame(self) -> Columns:
         """One row per group that is left out, with one column per delayed group and the column `total_hours`.
 
-        The last row, `all others`, compares with a simulation in which only the column's own jobs are present.
+        The values in the last row, `all others`, compare the simulation of all jobs with a simulation of the column's
+        own jobs alone.
         """
         names = [*self.groups, "all others"]
         columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
@@ -103,13 +104,13 @@ class DelayMatrix(Framed):
         return self.frame
 
     def __repr__(self) -> str:
-        """Return the group that delays the others most."""
+        """Return the group that delays the other groups most."""
         worst = int(self.total_hours.argmax())
         most = f"{self.groups[worst]} costs the others most, {number(float(self.total_hours[worst]))} hours of waiting"
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def __str__(self) -> str:
-        """Return the group that delays the others most, and the matrix with units."""
+        """Return the group that delays the other groups most, and the matrix with units."""
         return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
@@ -163,7 +164,7 @@ def delay_matrix(
         The matrix of delays between the groups.
 
     Raises:
-        NotFoundError: There is no such column.
+        NotFoundError: The column does not exist.
         InvalidSpecError: There are no jobs, or more than 1,000 groups.
 
     Example:

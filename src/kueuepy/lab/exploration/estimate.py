@@ -249,7 +249,7 @@ def eta(
     run) and the runtimes of pending workloads. Kueue's rules determine all other events.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
             all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
@@ -270,7 +270,7 @@ def eta(
         The percentiles of the time until the workload gets quota; 0 if it has quota already.
 
     Raises:
-        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        NotFoundError: The workload does not exist, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
         InvalidSpecError: An argument is not valid.
 
@@ -329,7 +329,7 @@ def risk(
     """Estimate the probability that a workload is evicted, and by which rule.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
         within: The time span to simulate. Default: 24 hours.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
@@ -345,7 +345,7 @@ def risk(
         The probability, its confidence interval, and the rules.
 
     Raises:
-        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        NotFoundError: The workload does not exist, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
         InvalidSpecError: An argument is not valid.
 

@@ -144,7 +144,7 @@ class Sweep(Framed):
         A per-resource metric can be named without its flavor and resource if there is only one.
 
         Raises:
-            NotFoundError: There is no such metric, or the flavor and resource are ambiguous.
+            NotFoundError: The metric does not exist, or its flavor and resource are ambiguous.
         """
         if figure in self.figures:
             return figure
@@ -214,7 +214,7 @@ class Sweep(Framed):
             figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or metric.
+            NotFoundError: The policy or the metric does not exist.
         """
         return estimate(self._values(figure)[self._place(policy)], drawn=self.is_drawn)
 
@@ -229,7 +229,7 @@ class Sweep(Framed):
             figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or metric.
+            NotFoundError: The policy or the metric does not exist.
         """
         values = self._values(figure)
         return paired(values[self._place(a)], values[self._place(b)])
@@ -250,7 +250,7 @@ class Sweep(Framed):
             maximise: The name of a metric to maximise, or a list of names.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: No metric is given.
         """
         down, up = ([names] if isinstance(names, str) else list(names) for names in (minimise, maximise))
@@ -277,7 +277,7 @@ class Sweep(Framed):
             The policy; the first of several equal policies; `None` if no policy satisfies the conditions.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: `where` is not a condition.
         """
         values = self._means(figure) * (-1 if largest else 1)
@@ -311,7 +311,7 @@ class Sweep(Framed):
             One row per path and value: `path`, `value`, the mean, and the number of `policies`.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
         """
         means = self._means(figure)
         found: dict[str, list[Any]] = {"path": [], "value": [], figure: [], "policies": []}
@@ -335,7 +335,7 @@ class Sweep(Framed):
             policy: The position of the policy, from 0.
 
         Raises:
-            NotFoundError: There is no such policy.
+            NotFoundError: The policy does not exist.
             InvalidSpecError: The policy is not valid.
         """
         return applied(self.setup, self.policies[self._place(policy)]).cluster
@@ -348,7 +348,7 @@ class Sweep(Framed):
             record: The tables to record. Default: all.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
             KueueError: The policy is not valid.
         """
         if not 0 <= row < len(self.rows):

@@ -52,8 +52,8 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         lending: The largest `lendingLimit` that guarantees the required amounts, for each ClusterQueue whose limit must
             change; `None` if no lending limits guarantee the required amounts.
         borrowing: The largest `borrowingLimit` for all ClusterQueues of the cohort trees that guarantees the required
-            amounts; a queue with a smaller limit keeps it. `None` if no borrowing limit guarantees the required
-            amounts; `"unlimited"` if no borrowing limit is needed.
+            amounts; a queue with a smaller limit keeps its own limit. `None` if no borrowing limit guarantees the
+            required amounts; `"unlimited"` if no borrowing limit is needed.
         cluster: The cluster.
         not_modelled: Effects that the result does not consider.
 

@@ -119,7 +119,7 @@ class Measure(msgspec.Struct, frozen=True):
         """Return the value of the metric for a simulation; `None` if it is undefined because no job is counted.
 
         Raises:
-            NotFoundError: There is no such metric, queue or resource.
+            NotFoundError: The metric, queue or resource does not exist.
             InvalidSpecError: The metric does not support the restrictions.
         """
         parts = _Parts.of(self, result)
@@ -348,7 +348,7 @@ def measure(text: str) -> Measure:
 
     Raises:
         InvalidSpecError: The string is malformed.
-        NotFoundError: There is no metric of this name.
+        NotFoundError: No metric has the given name.
 
     Example:
         >>> str(measure("wait_p95( team-a )[priority>=100]"))
@@ -368,7 +368,7 @@ def promise(text: str) -> Promise:
 
     Raises:
         InvalidSpecError: The string is malformed.
-        NotFoundError: There is no metric of this name.
+        NotFoundError: No metric has the given name.
 
     Example:
         >>> promise("utilisation(h100/nvidia.com/gpu) >= 80%").value

@@ -125,7 +125,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
     If there is no proof, the function simulates series of submissions. The first series fill the queue and then submit
     a workload to each queue that may preempt. All later series are random. If a series causes an eviction, the function
-    returns it.
+    returns the series.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
     evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that only such a Cohort
@@ -144,7 +144,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
         The verdict, with the proof or the series of submissions.
 
     Raises:
-        NotFoundError: There is no such ClusterQueue.
+        NotFoundError: The ClusterQueue does not exist.
         InvalidSpecError: `trials` is negative.
 
     Example:
@@ -261,8 +261,8 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
     """Yield the amounts that a test workload requests in order to preempt.
 
-    The amounts are first the nominal quota of the queue, and then the maximum that the queue can use. Each amount is
-    requested for all resources of a flavor at once, and then for one resource at a time.
+    The first amounts are the nominal quota of the queue, and the later amounts are the maximum that the queue can use.
+    Each amount is requested for all resources of a flavor at once, and then for one resource at a time.
     """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):

@@ -160,7 +160,7 @@ def shrink(
     records the amounts that they hold.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         edits: Objects with less quota, field edits as `Edit(path, value)`, a Configuration, or functions that change a
             Scheduler.
         runtimes: The expected runtimes, as `eta` accepts them.

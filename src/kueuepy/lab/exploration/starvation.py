@@ -46,7 +46,7 @@ class Starved(NamedTuple):
         name: The name of the job.
         queue: Its LocalQueue.
         waited: The waiting time until the end of the simulation, in seconds.
-        overtaken: The number of jobs that were submitted later and have started.
+        overtaken: The number of jobs that were submitted after the starved job and have started.
     """
 
     name: str

@@ -122,7 +122,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     Source: `pkg/scheduler/preemption/preemption.go:classicalPreemptions`, `fillBackWorkloads`.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         most: The maximum number of candidates. Each further candidate doubles the computing time. Default: 12.
 
@@ -131,7 +131,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
 
     Raises:
         StateError: Kueue preempts no workload for this workload.
-        NotFoundError: There is no such workload.
+        NotFoundError: The workload does not exist.
         InvalidSpecError: There are more candidates than `most`, or the item stands for several workloads.
 
     Example:
@@ -221,7 +221,7 @@ class _Tried:
         return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
 
     def does(self, keys: tuple[str, ...]) -> bool:
-        """Return whether the rules allow the preemption of these workloads and the preemptor fits afterwards."""
+        """Return whether the rules allow the preemption of the given workloads and the preemptor fits afterwards."""
         self.count += 1
         trial = self._scheduler.fork()
         left = list(keys)

@@ -49,8 +49,8 @@ class Knobs:
             paths: Paths of integer fields; each path must select exactly one object.
             choices: Allowed values by path. A path may match several objects. Each list must contain the value that the
                 cluster has.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
-                numbers with `conserve`, and otherwise twice the initial number.
+            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+                sum of the field's numbers; otherwise, it is twice the initial number.
             conserve: Whether to keep the sum of all values of a field constant, such as the nominal quotas of a flavor.
 
         Raises:

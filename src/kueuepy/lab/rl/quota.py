@@ -27,7 +27,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
     The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
-    cluster. An episode is a window of the jobs. Episodes end by truncation, never by termination.
+    cluster. Each episode simulates the jobs of one time window. Episodes end by truncation, never by termination.
 
     **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
 
@@ -100,8 +100,8 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             interval: Time between two actions.
             episode: Duration of an episode.
             step: Amount by which an action of 1 changes a number.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
-                numbers with `conserve`, and otherwise twice the initial number.
+            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+                sum of the field's numbers; otherwise, it is twice the initial number.
             conserve: Whether to keep the sum of all values of a field, such as
                 `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
             reward: A function that replaces the default reward. The function receives two dicts, before and after the
@@ -129,7 +129,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: Always; create another environment instead.
+            UnsupportedError: The method always raises this error; create another environment instead.
         """
         raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
 
@@ -149,7 +149,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         return {path: self.values[path] for path in self._stage.knobs.paths}
 
     def action(self, moves: Any) -> Any:
-        """Return the action that changes the numbers by these fractions of `step` and keeps all choices.
+        """Return the action that changes the numbers by the given fractions of `step` and keeps all choices.
 
         Args:
             moves: A fraction from -1 to 1 for each number.
