@@ -51,11 +51,11 @@ def to_workload(
         config: The Configuration, for its feature gates and its policy for jobs without a queue name.
         related: Manifests that the job refers to, such as the runtime of a TrainJob.
         queue_name_annotation: Whether a queue-name annotation is used if the label is absent, as in API version
-            v1alpha2. Since v0.15, Kueue ignores this annotation. Default: `False`.
+            v1alpha2. Since v0.15, Kueue ignores the queue-name annotation. Default: `False`.
 
     Returns:
-        The Workload. Its name is the name that Kueue generates from the job's UID, which is empty for a job without a
-        UID.
+        The Workload, with the name that Kueue generates. The name depends on the job's UID; a missing UID counts as
+        empty.
 
     Raises:
         InvalidSpecError: A field is invalid, or the manifest yields no Workload or several, such as a Deployment.

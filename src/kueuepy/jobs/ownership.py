@@ -253,8 +253,8 @@ def with_defaults(
     """Return the manifest of a new job with its default queue and default priority class.
 
     A job that already names a queue and a priority class does not change. A job whose owner is of a managed kind gets
-    no default queue and no default priority class. A pod with such an owner still gets the default queue. A pod or
-    StatefulSet that another object has marked as suspended gets no defaults.
+    no default queue and no default priority class. A pod whose owner is of a managed kind still gets the default queue.
+    A pod or StatefulSet that another object has marked as suspended gets no defaults.
 
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
     >>> with_defaults(job, has_default_queue=True)["metadata"]["labels"]

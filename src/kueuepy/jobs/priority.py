@@ -84,7 +84,7 @@ def resolve_priority(
 
 
 def has_default_class(classes: Iterable[AnyPriorityClass]) -> bool:
-    """Return whether there is a WorkloadPriorityClass named `default`, the class of jobs without the label."""
+    """Return whether there is a WorkloadPriorityClass named `default`, the class of jobs that name no class."""
     return any(isinstance(c, WorkloadPriorityClass) and c.name == DEFAULT_CLASS for c in classes)
 
 

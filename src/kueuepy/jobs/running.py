@@ -81,8 +81,8 @@ def start_patch(
     Raises:
         StateError: The Workload has no admission.
         NotFoundError: An assigned flavor is not in `flavors`.
-        InvalidSpecError: A change conflicts with a template. For a Workload with such a conflict, Kueue sets the
-            condition `Finished` with the reason `FailedToStart`.
+        InvalidSpecError: A change conflicts with a template. If a change conflicts, Kueue sets the Workload's condition
+            `Finished` with the reason `FailedToStart`.
         UnsupportedError: Kueue does not support the kind.
     """
     infos = pod_set_infos(workload, flavors, config=config, marks=marks)

@@ -58,7 +58,7 @@ class Comparison:
     """The results of simulating the same jobs under several policies.
 
     `changes`, `decisions` and `most_delayed` compare individual jobs between the first policy and the last policy.
-    `between(a, b)` compares the jobs between two other policies. `Comparison({"a": result, "b": result})` combines
+    `between(a, b)` compares two other policies. `Comparison({"a": result, "b": result})` combines
     existing results.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate

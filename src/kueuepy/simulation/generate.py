@@ -173,7 +173,7 @@ class GeneratedJobs(JobColumns):
         """Generate the arrivals of a Poisson process whose rate changes with the time of day.
 
         The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
-        thins a Poisson process with the highest rate. The workload of a queue uses the streams `gap QUEUE`, `thin
+        thins a Poisson process with the highest rate. The function draws from the random streams `gap QUEUE`, `thin
         QUEUE` and `runtime QUEUE`.
 
         >>> from kueuepy import Jobs

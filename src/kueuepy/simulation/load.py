@@ -171,7 +171,7 @@ def cluster_of(
     before you compare simulated waits with the waits in the log.
 
     If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
-    `kueuepy.dev/flavor`. In this case, each queue gets quota only for the flavors that its jobs use.
+    `kueuepy.dev/flavor`. With a column `flavor`, each queue gets quota only for the flavors that its jobs use.
 
     >>> from kueuepy import Jobs
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})

@@ -102,9 +102,9 @@ class Recording(msgspec.Struct, frozen=True):
     Attributes:
         decisions: Whether to record every decision; `True` by default.
         runs: Whether to record every admission and its outcome; `True` by default.
-        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record
-            each change of these values. A time such as `1h` records the values at intervals of this length. `False`
-            records nothing. The interval limits the resolution of pictures and of metrics for a time window.
+        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record the
+            values at each change. A time such as `1h` records the values at intervals of this length. `False` records
+            nothing. The interval limits the resolution of pictures and of metrics for a time window.
         cycles: Whether to record every scheduling cycle with the number of heads, admissions and evictions; `False` by
             default.
     """
@@ -158,7 +158,7 @@ class CheckDelay(msgspec.Struct, frozen=True):
 class Startup(msgspec.Struct, frozen=True):
     """The time that pods on a flavor need to become ready after admission.
 
-    The jobs of these pods make no progress during this time.
+    While the pods are not ready, their job makes no progress.
 
     If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Without `waitForPodsReady`, Kueue treats the
     pods as ready immediately.

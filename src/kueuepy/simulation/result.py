@@ -80,10 +80,10 @@ class Result(Recorded, Framed):
         usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageSeries`.
         consumed: Decayed usage of each LocalQueue over time under admission fair sharing; see `ConsumedTable`.
         cycles: One row per scheduling cycle; empty unless the simulation records cycles. See `CyclesTable`.
-        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. The table `blocked` is
-            recorded together with the usage.
+        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. `idle` is recorded
+            together with `usage`.
         blocked: Ratio of used quota to entitled quota for each ClusterQueue with waiting jobs, over time; see
-            `BlockedTable`. The table `blocked` is recorded together with the usage.
+            `BlockedTable`. `blocked` is recorded together with `usage`.
         loops: The preemption loops that were found.
         not_modelled: Descriptions of settings in the input that kueuepy does not model and that could change the
             result.

@@ -105,7 +105,7 @@ class Series:
     def of_queues(self) -> NDArray[np.bool_]:
         """Return a mask that selects one series per name in the first column.
 
-        Use it for values that are equal in all series of a name.
+        The mask is used for values that are equal in all series of a name.
         """
         found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
         return found

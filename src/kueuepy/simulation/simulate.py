@@ -269,7 +269,7 @@ class Simulation:
         """Reject pickling.
 
         Raises:
-            UnsupportedError: The method always raises this error, because a Simulation cannot be pickled.
+            UnsupportedError: A Simulation cannot be pickled.
         """
         raise UnsupportedError("a Simulation cannot be pickled; pickle its result(), or the cluster and the jobs")
 
@@ -333,8 +333,8 @@ def simulate(
     Args:
         cluster: A Cluster, a Scheduler or a `Fleet`. A given Scheduler does not change: the simulation continues from a
             copy with its workloads. To specify the remaining runtime of a workload of the Scheduler, pass a job with
-            the same name and namespace (the namespace of the LocalQueue). A job passed for this purpose is not
-            submitted again. A workload of the Scheduler for which no job was passed never finishes.
+            the same name and namespace (the namespace of the LocalQueue). A job with the name of an existing workload
+            is not submitted again. A workload of the Scheduler for which no job was passed never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: The cost of an eviction. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
@@ -348,8 +348,7 @@ def simulate(
         on_loop: How to respond to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
             until another event occurs in the tree, `stop` ends the simulation, and `raise` raises LoopError.
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
-            is installed. `None` (the default) shows a progress bar only in a notebook or terminal, and `False` shows no
-            progress bar.
+            is installed. `None` (the default) shows a progress bar in notebooks and terminals only; `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
         censored: How to estimate the full runtimes of jobs that had not finished; see `Jobs.complete`.
 

@@ -26,10 +26,8 @@ _TAIL, _APART = 0.1, 0.02
 """Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of
 the two metrics of utilisation."""
 AFTER_LAST = "after the last submission"
-"""Text that identifies the warning about the time after the last submission.
-
-A comparison omits this warning, because it does not show the utilisation of the whole run.
-"""
+"""Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
+it does not show the utilisation of the whole run."""
 _MEAN_WAIT = "the mean wait"
 _WAIT = 0.05
 """Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive."""
@@ -85,7 +83,7 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 def _loads(result: Recorded) -> list[str]:
     """Warn about cohort trees whose jobs request more than the nominal quota, so that waits grow with simulated time.
 
-    The load is meaningful only if many jobs arrive over a time much longer than their runtime; a batch of jobs
+    The check is skipped unless many jobs arrive over a time much longer than their runtime, because a batch of jobs
     submitted at once has no load.
     """
     jobs = result.jobs

@@ -56,7 +56,7 @@ class BatchJob(BaseJob):
     def min_parallelism(self) -> int | None:
         """Return the smallest number of pods with which the Job may start; `None` without partial admission.
 
-        Kueue parses this number as a 64-bit integer and keeps the lower 32 bits.
+        Kueue parses the annotation as a 64-bit integer and keeps the lower 32 bits.
         """
         number = signed(self.annotations.get(keys.JOB_MIN_PARALLELISM, ""))
         return None if number is None else wrapped(number)

@@ -93,7 +93,7 @@ class RayJob(RayKind):
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 required by the base class
         """Write the submitter's default template to the job, so that an admission can change the template.
 
-        This template remains in the manifest after the job stops.
+        The default template remains in the manifest after the job stops.
         """
         if self.submission_mode == "K8sJobMode":
             root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())

@@ -55,8 +55,8 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         high: The upper end of the 95% confidence interval of the coverage.
         raw: The coverage without widening.
         widen: The factor by which the lower end of an interval is divided and the upper end multiplied. Only the first
-            half of the log determines this factor. The factor is 1 or more for 90% intervals; 80% intervals may also
-            become narrower.
+            half of the log determines the widening factor. The widening factor is 1 or more for 90% intervals; 80%
+            intervals may also become narrower.
         jobs: One row per evaluated job, with times in seconds: `job` (the row in the log), `queue`, `submit`, the true
             `wait`, the estimates `p5`, `p50` and `p95` (`p10` and `p90` for 80% intervals), and whether the true wait
             is `within` the widened interval.

@@ -39,7 +39,7 @@ _MOST = 1000
 @guessed(table="frame", matrix_frame="frame")
 @checked_methods
 class DelayMatrix(Framed):
-    """Delays that the jobs of each group cause for the jobs of other groups. `delay_matrix` creates it.
+    """A matrix of the delays that each group's jobs cause for the jobs of other groups. `delay_matrix` creates it.
 
     A waiting time is the total time without quota, in seconds, averaged over the jobs of a group.
 
@@ -149,8 +149,8 @@ def delay_matrix(
     Unlike a share at one moment, the result shows causes: a queue with a small share can delay others if its jobs
     arrive at a bad time.
 
-    The delays by several groups do not add up. For example, two groups together can delay a third group although
-    neither group does so alone.
+    Delays that are caused by several groups do not add up. For example, two groups together can delay a third group
+    although neither group does so alone.
 
     Args:
         cluster: The cluster.

@@ -58,8 +58,8 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         horizon: The simulated time span.
         coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
             not measured (see `calibrate`).
-        closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs, the
-            percentiles of such an estimate are too low, and its interval is too narrow.
+        closed: Whether the futures contain no new jobs because `future` was not given. If `closed` is true and other
+            users submit jobs, the percentiles are too low, and the interval is too narrow.
         level: The level of the intervals to which `coverage` refers.
 
     Example:

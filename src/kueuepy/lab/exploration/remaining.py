@@ -175,8 +175,7 @@ class Living:
         ]
 
     def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
-        """Return the jobs with remaining runtimes drawn with a seed; if `runtimes` is `None`, current jobs never
-        finish."""
+        """Return the jobs with remaining runtimes drawn with a seed. Without `runtimes`, current jobs never finish."""
         names = np.empty(len(self.workloads), object)
         names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]

@@ -128,8 +128,8 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
     returns the series.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
-    evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that only such a Cohort
-    protects, the verdict is `unknown`, unless a series of submissions evicts one of the queue's workloads.
+    evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that is protected only by its
+    Cohort, the verdict is `unknown`, unless a series of submissions evicts one of the queue's workloads.
 
     Source: `pkg/scheduler/preemption/classical/candidate_generator.go`,
     `pkg/scheduler/preemption/preemption.go:findCandidates`.

@@ -180,7 +180,7 @@ class Playground:
         Part 0 takes about 20 ms, and each part takes four times as long as the previous one. While `more` is true, the
         answer only has `series` and `tree`, for the simulated time until `seconds`. If the values equal the values of
         the previous call, the part continues the simulation of that call. Otherwise, a new simulation starts. The last
-        part of a simulation is the same as the result of `answer`.
+        part of a simulation equals the result of `answer`.
 
         Args:
             values: Values by path; `None` removes a limit.

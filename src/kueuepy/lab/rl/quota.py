@@ -129,7 +129,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: The method always raises this error; create another environment instead.
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
         """
         raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
 

@@ -121,7 +121,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: The method always raises this error; create another environment instead.
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
         """
         raise UnsupportedError(
             "a QuotaVectorEnv cannot be copied or pickled; create another one with the same arguments"
