@@ -29,7 +29,7 @@ def suspend(
         related: Manifests that the job refers to, such as the runtime of a TrainJob.
 
     Returns:
-        The changed copy of the manifest.
+        A changed copy of the manifest.
 
     Raises:
         InvalidSpecError: A field is invalid.
@@ -136,7 +136,7 @@ def apply_patch(manifest: Document, change: Document) -> Document:
         change: The patch.
 
     Returns:
-        The changed copy.
+        A changed copy of the manifest.
 
     Raises:
         InvalidSpecError: A string in the manifest is not valid Unicode.

@@ -409,7 +409,7 @@ class JobColumns(Columns):
         return (sheet_of(self.exact()),)
 
     def __str__(self) -> str:
-        """Return the summary, then the first 20 rows, as a notebook shows them."""
+        """Return the summary, followed by the first 20 rows, as a notebook shows them."""
         return f"{self!r}\n{repr_text(self.sheets(), self)}"
 
     def __repr__(self) -> str:

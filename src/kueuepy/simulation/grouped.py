@@ -73,7 +73,7 @@ class Groups:
         """Return the same groups, restricted to the selected rows.
 
         Args:
-            mask: The rows to keep, by position in `rows`.
+            mask: A mask of the rows to keep, by position in `rows`.
         """
         return Groups(self.rows[mask], self.of[mask], self.count)
 

@@ -44,8 +44,8 @@ class Interval(NamedTuple):
     """A 95 % confidence interval.
 
     Attributes:
-        low: The lower limit.
-        high: The upper limit.
+        low: The lower limit of the 95 % confidence interval.
+        high: The upper limit of the 95 % confidence interval.
         doubt: The reason why the interval may be too narrow; empty if there is none.
     """
 

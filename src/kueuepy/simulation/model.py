@@ -29,10 +29,10 @@ class RunModel(msgspec.Struct, frozen=True):
     The columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for individual jobs.
 
     A run lasts from one admission of a job to its end or eviction. A run holds quota for `restore` (except in the first
-    run), then for the remaining runtime, and for `cost` at each checkpoint. A checkpoint follows each `every` of
-    progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a = max(0, h -
-    restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The identity h =
-    kept + overhead + lost holds exactly.
+    run), then for the remaining runtime, and for `cost` at each checkpoint. A job writes a checkpoint after each
+    `every` of progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a =
+    max(0, h - restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The
+    identity h = kept + overhead + lost holds exactly.
 
     Each time is a number of seconds, a string such as `30m`, or a timedelta; the default is 0.
 

@@ -43,7 +43,7 @@ class Arrivals:
 
         Args:
             jobs: The jobs of the period. If the `submit` times are seconds, they count from the first midnight.
-            horizon: The length of the period in which jobs arrive. A future has at most 20,000 jobs.
+            horizon: The length of the period in which jobs arrive. A simulated future has at most 20,000 jobs.
             since: The time of day at which the futures begin: seconds or a string such as `14h`.
 
         Raises:

@@ -103,7 +103,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         )
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         n = len(self.jobs)
         least, most = (f"{100 * end:.0f}" for end in _GOOD[self.level])
         wanted = f"; that is not the {least} to {most} % that were wanted: do not rely on intervals"

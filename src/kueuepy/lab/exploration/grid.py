@@ -379,7 +379,7 @@ class Sweep(Framed):
         return SweepPlots(self)
 
     def __repr__(self) -> str:
-        """Return the warnings, then the number of policies."""
+        """Return the warnings, followed by the number of policies."""
         lines = [f"warning: {text}" for text in self.warnings]
         seeds = f" x {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
         lines.append(
@@ -388,7 +388,7 @@ class Sweep(Framed):
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return the warnings, then the first 201 policies with their values and the means of the main metrics."""
+        """Return the warnings, and the first 201 policies with their values and the means of the main metrics."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first

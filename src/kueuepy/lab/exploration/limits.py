@@ -91,7 +91,7 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         return found
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         lines = [
             f"{name}: promised {amount} of {self.flavor_resource}, ensured {self.ensured[name]}"
             for name, amount in self.promised.items()

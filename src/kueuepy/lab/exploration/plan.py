@@ -143,7 +143,7 @@ class Plan(Framed):
         return f"{self.vary}: {answer}; {tried}{odd}"
 
     def __repr__(self) -> str:
-        """Return the warnings, then the answer in one line."""
+        """Return the warnings, followed by the answer in one line."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
 
     def __str__(self) -> str:

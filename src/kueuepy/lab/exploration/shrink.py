@@ -81,7 +81,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         if not self.leaving:
             return "usage is within quota at once"
         late = sum(map(math.isinf, self.seconds))

@@ -96,7 +96,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         if self.cycle is None:
             why = "the number of waiting jobs grows, the load is too high" if self.growing else "give more periods"
             lines = [f"no proof: in {counted(self.periods, 'period')} no state repeated; {why}"]

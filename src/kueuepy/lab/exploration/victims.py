@@ -79,7 +79,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         return self.taken_amount - self.least_amount
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         return "\n".join(
             [
                 f"{self.workload} lacks {', '.join(self.short)}",
