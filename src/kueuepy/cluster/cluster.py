@@ -50,9 +50,9 @@ _LIMITS = Limits()
 class Cluster:
     """An immutable collection of objects: flavors, queues, cohorts, workloads and all other declared objects.
 
-    Two kinds of objects are added if they are missing. If no LocalQueue is given, each ClusterQueue gets a LocalQueue
-    of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues are
-    created, with their name as the only label.
+    If they are missing, LocalQueues and Namespaces are added. If no LocalQueue is given, each ClusterQueue gets a
+    LocalQueue of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues
+    are created, with their name as the only label.
 
     Example:
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
@@ -78,8 +78,8 @@ class Cluster:
             objects: Objects of any kind, including Workloads, as separate arguments or in iterables.
             configuration: Kueue's Configuration. Default: Kueue's defaults.
             jobs: Job manifests, which a Scheduler submits when it starts.
-            names: Whether to reject an object that refers to an object that does not exist. Kueue accepts such objects
-                and marks the ClusterQueue as inactive. Default: True.
+            names: Whether to reject an object that refers to an object that does not exist. Kueue itself accepts an
+                object with such a reference and marks the ClusterQueue as inactive. Default: True.
             version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
                 else the release that this package implements.
 
@@ -155,7 +155,10 @@ class Cluster:
 
     @property
     def cohorts(self) -> tuple[Cohort, ...]:
-        """The declared Cohorts. A cohort that exists only because a queue names it is not included."""
+        """The declared Cohorts.
+
+        An undeclared cohort, which exists only because a queue refers to it, is not included.
+        """
         return self._manifest.cohorts
 
     @property
@@ -230,7 +233,7 @@ class Cluster:
             key: The name, or `namespace/name` for a namespaced kind.
 
         Raises:
-            NotFoundError: There is no such object.
+            NotFoundError: The cluster contains no object with this kind and key.
         """
         found: tuple[T, ...] = getattr(self._manifest, FIELD_OF[kind])
         for obj in found:
@@ -274,7 +277,7 @@ class Cluster:
             names: Whether to reject an object that refers to an object that does not exist. Default: True.
 
         Raises:
-            NotFoundError: An object does not exist, or another object refers to it and `names` is True.
+            NotFoundError: An object does not exist, or `names` is True and another object refers to it.
         """
         gone = {(type(obj), obj.key) for obj in objects}
         kept = [obj for obj in self._declared.objects() if (type(obj), obj.key) not in gone]
@@ -420,7 +423,7 @@ def load(
         ManifestError: The input is not valid. The message has one line per problem, with file, line, object and field.
         LimitError: A file exceeds a limit.
         DuplicateError: Two objects of one kind have the same name.
-        NotFoundError: A file does not exist; or an object refers to an object that does not exist, and `names` is True.
+        NotFoundError: A file does not exist, or `names` is True and an object refers to an object that does not exist.
 
     Example:
         >>> cluster = load('''

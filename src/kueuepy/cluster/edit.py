@@ -274,7 +274,7 @@ def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
 def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
     """Add a quota of 0 for a flavor and resource.
 
-    The API requires each flavor of a group to cover the same resources.
+    The API requires all flavors of a resource group to cover the same resources.
     """
     groups = [{**group, "flavors": list(group["flavors"])} for group in spec.get("resourceGroups", ())]
     chosen = next((g for g in groups if resource in g["coveredResources"]), None)

@@ -98,7 +98,7 @@ class Grid(Columns):
             fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
-            NotFoundError: The table has no such node, or no such flavor and resource.
+            NotFoundError: The table does not contain this node, or this combination of flavor and resource.
         """
         rows = [i for i, node in enumerate(self.nodes) if node.name == name and node.exists]
         if not rows or (flavor, resource) not in self.flavor_resources:
@@ -117,7 +117,7 @@ class Grid(Columns):
             fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
-            NotFoundError: The table has no such node, or no such flavor and resource.
+            NotFoundError: The table does not contain this node, or this combination of flavor and resource.
         """
         found = self.value(name, flavor, resource, fact)
         return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))

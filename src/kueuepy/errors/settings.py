@@ -27,8 +27,8 @@ def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Cal
     """Return a decorator for functions with `**settings: Unpack[keywords]`, where `keywords` is a TypedDict.
 
     Type checkers see the TypedDict. The decorator adds the keys of the TypedDict as keyword arguments to the signature
-    that `help()` shows. A call with any other keyword raises an error. `guesses` maps wrong keywords that users often
-    try to the correct ones.
+    that `help()` shows. A call with a keyword that is not in the TypedDict raises an error. `guesses` maps wrong
+    keywords that users often try to the correct ones.
 
     >>> from typing import TypedDict
     >>> class Options(TypedDict, total=False):

@@ -208,7 +208,7 @@ def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
 
 
 def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:
-    """Return a root cause that concerns one resource of a flavor, with more facts about it."""
+    """Return a root cause that concerns one resource of a flavor, with the additional facts in `more`."""
     facts = {
         "pod_set": pod_set["name"],
         "flavor": cell["flavor"],

@@ -347,7 +347,7 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 
 def _verdict(verdict: str, count: int) -> str:
-    """Return the verdict on a number of candidates."""
+    """Return the common verdict on one or several candidates."""
     return f"not preempted: {_VERDICTS[verdict].format_map(_ONE if count == 1 else _SEVERAL)}"
 
 

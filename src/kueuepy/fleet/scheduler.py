@@ -60,7 +60,7 @@ class FleetStatus(msgspec.Struct, frozen=True):
             check.
         message: The message of the check.
         nominated: The names of the clusters that are nominated for the workload.
-        cluster: The name of the cluster where it was admitted; `None` if there is none.
+        cluster: The name of the cluster where the workload was admitted; `None` if there is none.
         copies: The workload's copies on workers.
     """
 
@@ -125,7 +125,7 @@ class FleetScheduler:
         """Return the Scheduler of a worker, or of the manager for `"manager"`.
 
         Raises:
-            NotFoundError: There is no such cluster.
+            NotFoundError: The fleet has no cluster with this name.
         """
         if cluster == "manager":
             return self.manager
@@ -195,7 +195,7 @@ class FleetScheduler:
             clusters: The names of the workers.
 
         Raises:
-            NotFoundError: There is no such worker.
+            NotFoundError: The fleet has no worker with one of these names.
         """
         self._set_connected(clusters, connected=True)
 
@@ -206,7 +206,7 @@ class FleetScheduler:
             clusters: The names of the workers.
 
         Raises:
-            NotFoundError: There is no such worker.
+            NotFoundError: The fleet has no worker with one of these names.
         """
         self._set_connected(clusters, connected=False)
 
@@ -218,8 +218,8 @@ class FleetScheduler:
             clusters: The names of the workers.
 
         Raises:
-            NotFoundError: There is no such workload or worker.
-            StateError: The fleet has another dispatcher than `External`.
+            NotFoundError: The workload or one of the workers does not exist.
+            StateError: The dispatcher of the fleet is not `External`.
         """
         if not isinstance(self.fleet.dispatcher, External):
             raise StateError(
@@ -238,7 +238,7 @@ class FleetScheduler:
             message: The message of the Finished condition.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: The manager has no workload with this key.
             StateError: The workload does not run on any worker.
         """
         with self._locked():
@@ -255,7 +255,7 @@ class FleetScheduler:
             workload: The key of the workload, `namespace/name`.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: The manager has no workload with this key.
         """
         with self._locked():
             found = session_of(self.manager).state.id_of(workload)
@@ -277,7 +277,7 @@ class FleetScheduler:
             workload: The key of the workload, `namespace/name`.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: The manager has no workload with this key.
         """
         status = self.status(workload)
         lines = [f"manager: {self.manager.explain(workload)}"]

@@ -24,7 +24,7 @@ class Theme(NamedTuple):
     Attributes:
         paper: The background.
         ink: Colour of text and axes, and of the lines that show the total and the nominal quota.
-        quiet: Captions and labels of less importance. The contrast of this colour with the paper is at least 4.5.
+        quiet: Captions and labels of less importance. The contrast between `quiet` and `paper` is at least 4.5.
         line: Borders and grid lines, which carry no meaning of their own.
         soft: The background of cards and of every other row.
         accent: Links, buttons and the focus ring.
@@ -67,7 +67,7 @@ def colour_of(place: int, *, dark: bool = False) -> str:
     ('#2142b0', '#a3bdf9', '#838993')
 
     Args:
-        place: The number, from `places`.
+        place: The number of the colour, as returned by `places`.
         dark: Whether the background is dark.
     """
     if 0 <= place < MOST_NAMES:
@@ -127,7 +127,7 @@ def tokens() -> str:
 
 @cache
 def picture_style() -> str:
-    """Return the CSS inside an SVG picture, which has a background of its own and is readable in any place.
+    """Return the CSS inside an SVG picture, which has its own background and is therefore readable on any page.
 
     A picture follows the theme of a Jupyter notebook, and otherwise the setting of the browser.
     """

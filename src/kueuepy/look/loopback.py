@@ -36,9 +36,9 @@ _ROOM = 1.0
 class _Connections(ThreadingHTTPServer):
     """A server with at most `_MOST` connections at once.
 
-    At the limit, a new connection replaces the oldest connection that has not sent the token. If there is no such
-    connection, the new one is refused. Without the limit, any process on the machine could start unlimited threads or
-    block the page.
+    At the limit, a new connection replaces the oldest connection that has not sent the token. If every open connection
+    has sent the token, the new connection is refused. Without the limit on connections, any process on the machine
+    could start unlimited threads or block the page.
     """
 
     daemon_threads = True
@@ -124,7 +124,8 @@ class Server:
     """An HTTP server for a site at `url`.
 
     The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
-    path. It also rejects requests with a different Host header, which a malicious web page could send by DNS rebinding.
+    path. Requests with a different Host header, which a malicious web page could send by DNS rebinding, are rejected
+    too.
     """
 
     def __init__(self, site: Site, port: int = 0) -> None:
@@ -170,7 +171,7 @@ class Server:
         self._server.server_close()
 
     def __enter__(self) -> Self:
-        """Serve requests in a background thread until the block ends."""
+        """Serve requests in a background thread until the `with` block ends."""
         self.start()
         return self
 

@@ -59,7 +59,7 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders objects as HTML. The package sets it to the function of `kueuepy.pages.html`."""
+    """Set the function that renders objects as HTML. The package sets it to a function of `kueuepy.pages.html`."""
     _renderers[:] = [render]
 
 

@@ -128,7 +128,7 @@ def _placed(kind: Kind, flat: Body) -> Body:
 
 
 def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
-    """Correct the paths of recent findings.
+    """Replace the paths in recent findings with the paths in the manifest.
 
     The location of some fields in the Python class differs from the location in the manifest.
     """
@@ -230,7 +230,10 @@ def to_dict(obj: Object) -> dict[str, Any]:
 
 
 def generated_name(prefix: str, number: int) -> str:
-    """Return the name of an object with `generateName`. The API server would append five random letters instead."""
+    """Return the name of an object with `generateName`.
+
+    In contrast, the API server would append five random letters to `generateName`.
+    """
     return f"{prefix}{number:05d}"
 
 

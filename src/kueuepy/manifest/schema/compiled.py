@@ -160,7 +160,7 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
 def is_valid(schema: Schema, value: Any) -> bool:
     """Return whether a value is valid, without nulls and unknown fields.
 
-    The method may also return `False` for a valid value.
+    The function may also return `False` for a valid value.
     """
     try:
         msgspec.convert(value, ready(type_of(schema)))

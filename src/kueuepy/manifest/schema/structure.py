@@ -43,11 +43,12 @@ def _plan(kind: str, version: str) -> _Plan | None:
 
 
 def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new: bool = True) -> Doc:
-    """Validate an object against its schema. Return it without nulls and with the corrections of lenient mode.
+    """Validate an object against its schema. Return the object without nulls and with the corrections of lenient mode.
 
     Args:
         kind: Kind of the object.
-        version: The object's version of Kueue's API. Objects of other kinds and versions are not checked.
+        version: The object's version of Kueue's API. An object is checked only if Kueue's API defines its kind in this
+            version.
         doc: The object.
         findings: Collects the problems.
         is_new: Whether the object is created rather than updated.
