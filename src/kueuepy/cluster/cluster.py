@@ -50,7 +50,7 @@ _LIMITS = Limits()
 class Cluster:
     """An immutable collection of objects: flavors, queues, cohorts, workloads and all other declared objects.
 
-    If they are missing, LocalQueues and Namespaces are added. If no LocalQueue is given, each ClusterQueue gets a
+    The constructor adds missing LocalQueues and Namespaces. If no LocalQueue is given, each ClusterQueue gets a
     LocalQueue of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues
     are created, with their name as the only label.
 
@@ -78,8 +78,8 @@ class Cluster:
             objects: Objects of any kind, including Workloads, as separate arguments or in iterables.
             configuration: Kueue's Configuration. Default: Kueue's defaults.
             jobs: Job manifests, which a Scheduler submits when it starts.
-            names: Whether to reject an object that refers to an object that does not exist. Kueue itself accepts an
-                object with such a reference and marks the ClusterQueue as inactive. Default: True.
+            names: Whether to reject an object that refers to an object that does not exist. In contrast, Kueue accepts
+                a reference to a missing object and marks the ClusterQueue as inactive. Default: True.
             version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
                 else the release that this package implements.
 

@@ -34,7 +34,7 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue takes the heads in this order.
+    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue collects the heads in random order.
 
     A Cycle is immutable. The decision objects are created on first access.
 

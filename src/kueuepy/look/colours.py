@@ -67,7 +67,7 @@ def colour_of(place: int, *, dark: bool = False) -> str:
     ('#2142b0', '#a3bdf9', '#838993')
 
     Args:
-        place: The number of the colour, as returned by `places`.
+        place: The number of the colour, as in the result of `places`.
         dark: Whether the background is dark.
     """
     if 0 <= place < MOST_NAMES:

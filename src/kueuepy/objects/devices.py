@@ -104,8 +104,10 @@ class CapacityRange(Value, frozen=True):
 
     Attributes:
         min: Smallest amount; smaller requests are rounded up to this amount.
-        max: Largest amount; larger requests cannot be satisfied by the device. `None` for no maximum.
-        step: Step size: requests are rounded up to `min` plus a multiple of this amount. `None` for no rounding.
+        max: Largest amount; larger requests cannot be satisfied by the device. With `max=None`, there is no largest
+            amount.
+        step: Step size: requests are rounded up to `min` plus a multiple of this amount. With `step=None`, there is no
+            rounding to a multiple.
     """
 
     min: QuantityText | None = None
@@ -206,8 +208,8 @@ class ResourcePool(Value, frozen=True):
     Attributes:
         name: Name of the pool.
         generation: Generation of the pool; only slices of the highest generation are valid. Default: 1.
-        resource_slice_count: Number of slices in the pool (`resourceSliceCount`). If the actual number differs, the
-            pool is incomplete. Default: 1.
+        resource_slice_count: Number of slices in the pool (`resourceSliceCount`). If a different number of slices
+            exists, the pool is incomplete. Default: 1.
     """
 
     name: str

@@ -28,7 +28,7 @@ PASSIVE = (PriorityClass, WorkloadPriorityClass)
 
 
 class CopyOnWriteDict(Generic[K, V]):
-    """A dict that forks share. As long as a fork has only a few changes, it stores them separately.
+    """A dict that forks share. A fork stores its changes separately while there are only a few of them.
 
     Keys are in insertion order, as in a dict: a key that is set again keeps its position, unless it was removed before.
     """
@@ -150,7 +150,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         return self._by_kind
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
-        """Return the objects of a kind in insertion order. The result is cached until an object changes."""
+        """Return the objects of a kind in insertion order. The objects are cached until any object is changed."""
         known = self._by_kind  # read before the search, so that a concurrent change discards this cache entry
         found: tuple[T, ...] | None = known.get(kind)
         if found is None:
@@ -172,14 +172,20 @@ class Store:
         self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 
     def fork(self) -> Store:
-        """Return a store with the same contents. Both share the collections until one of them calls `for_change`."""
+        """Return a store with the same contents.
+
+        The two stores share their collections until one of them calls `for_change`.
+        """
         twin = Store.__new__(Store)
         twin.objects, twin.workloads, twin.jobs, twin.admitted = self.objects, self.workloads, self.jobs, self.admitted
         self._lent = twin._lent = True  # noqa: SLF001 - it is being made
         return twin
 
     def for_change(self) -> Self:
-        """Return this store, with collections that may be changed. Call it before each change to a collection."""
+        """Return this store, with collections that may be changed.
+
+        Call this method before each change to a collection.
+        """
         if self._lent:
             self.objects = self.objects.fork()
             self.workloads = self.workloads.fork()

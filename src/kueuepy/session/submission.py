@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class SubmittedWorkload(NamedTuple):
     """A Workload, the manifest of its job if it has one, and whether the job is a single pod.
 
-    `made` is the conversion of the job. `is_valid` is true if the Workload is known to be valid and to have no status.
+    `made` is the Workload together with the job from which it was converted. `is_valid` is true if the Workload is
+    known to be valid and to have no status.
     """
 
     workload: Workload
@@ -208,7 +209,7 @@ def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest as plain data, which can be serialised.
 
     Raises:
-        InvalidSpecError: The manifest contains other objects.
+        InvalidSpecError: The manifest contains values other than plain data.
     """
     copied = dict(manifest)
     if (fault := fault_of(copied)) is not None:

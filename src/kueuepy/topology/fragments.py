@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True):
         level: Level of the domain into which the job must fit; empty for the whole topology.
         largest: Largest number of pods that fit together.
         if_empty: Largest number of pods that would fit without workloads.
-        unplaced: Number of workloads that are placed now but do not fit under this profile.
+        unplaced: Number of workloads that are placed now but do not fit under the profile `profile`.
     """
 
     profile: str

@@ -66,8 +66,8 @@ _OBJECTS = msgspec.json.Decoder(list[dict[str, Any]])
 class Connection:
     """A connection to the API server of a kubeconfig context, or of the cluster in which the process runs.
 
-    The official Kubernetes client provides the configuration, the authentication and the TLS settings. Requests go
-    through its connection pool, with the method GET only.
+    The official Kubernetes client provides the configuration, the authentication and the TLS settings. Requests use the
+    client's connection pool and only the method GET.
 
     Attributes:
         name: The source, such as `cluster:prod`, for messages.
@@ -110,7 +110,7 @@ class Connection:
             kubeconfig: The kubeconfig file; by default, the file that kubectl uses: `$KUBECONFIG` or `~/.kube/config`.
 
         Raises:
-            ApiError: There is no such configuration.
+            ApiError: The kubeconfig, its context or the in-cluster configuration cannot be loaded.
             UnsupportedError: The Kubernetes client is not installed.
         """
         name = f"cluster:{context}"

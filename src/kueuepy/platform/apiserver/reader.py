@@ -31,7 +31,7 @@ _FILE = "controller_manager_config.yaml"
 
 
 class ClusterReader(LiveSource):
-    """The objects of a running cluster. Each iteration reads them again."""
+    """The objects of a running cluster. Each iteration reads the objects again."""
 
     is_validated = True
 

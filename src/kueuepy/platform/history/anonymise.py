@@ -45,7 +45,7 @@ class Anonymiser:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Anonymiser:
-        """Read the key from a file. If there is no such file, create it with a random key and mode 0600.
+        """Read the key from a file. If the file does not exist, create it with a random key and mode 0600.
 
         Raises:
             NotFoundError: The file cannot be read or created.

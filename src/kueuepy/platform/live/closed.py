@@ -45,8 +45,9 @@ def verify_closed(
     where each workload gets quota and which workloads are preempted. The result equals the prediction of a simulation
     of the same period, so an early difference can cause many later differences.
 
-    Kueue needs some time to decide and to write its decision. This latency is estimated as the median time between
-    submission and reservation of the workloads that did not have to wait; it is subtracted before times are compared.
+    Kueue needs some time to decide and to write its decision. The latency of the cluster is estimated as the median
+    time between submission and reservation of the workloads that did not have to wait; it is subtracted before times
+    are compared.
 
     Args:
         recording: A recording of `kueuepy record`, or a file of watch events.
@@ -74,7 +75,7 @@ class _Due(NamedTuple):
         number: A sequence number, for the order at equal times.
         key: The key of the workload.
         stage: The stage of the workload to which the event applies; the event is ignored if the workload has got or
-            lost quota by then. `None` for any.
+            lost quota since the event was scheduled. `None` for any.
         act: The function that executes the event.
     """
 

@@ -89,7 +89,7 @@ class Follower:
         session_of(self.scheduler).engine.set_now(time)
 
     def notice(self) -> None:
-        """Schedule retries of the trees that were notified, unless a retry is already scheduled."""
+        """Schedule a retry of each notified cohort tree that has no scheduled retry."""
         for tree in session_of(self.scheduler).engine.notified_trees():
             self.due.setdefault(tree, self.now + RETRY_PERIOD)
 
@@ -236,7 +236,8 @@ class Follower:
 
         Args:
             key: The key of the workload.
-            new: The recorded Workload, which replaces a workload that is not evicted; `None` to do nothing then.
+            new: The recorded Workload, which replaces a workload that is not evicted; with `None`, such a workload is
+                not changed.
         """
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
@@ -249,7 +250,7 @@ class Follower:
 
 
 def explanation_of(follower: Follower, key: str) -> str:
-    """Return the explanation of a workload's state; an empty string if there is no such workload."""
+    """Return the explanation of a workload's state; an empty string if the workload does not exist."""
     if session_of(follower.scheduler).engine.find(key) < 0:
         return ""
     return str(follower.scheduler.explain(key))

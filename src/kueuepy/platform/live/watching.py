@@ -48,9 +48,9 @@ class Message(NamedTuple):
 class Watches:
     """Watches of a cluster.
 
-    One thread per kind watches the cluster. If a watch ends, it continues at the last received version; if that version
-    has expired, the kind is listed again. Nodes and Pods are watched only if a ResourceFlavor has a topology when the
-    watches start.
+    One thread per kind watches the cluster. If a watch ends, it continues at the last received resourceVersion; if that
+    version has expired, the kind is listed again. Nodes and Pods are watched only if a ResourceFlavor has a topology
+    when the watches start.
 
     Attributes:
         reader: The cluster.
@@ -79,7 +79,7 @@ class Watches:
             threading.Thread(target=self._follow, args=(resource,), daemon=True).start()
 
     def rounds(self, seconds: float | None) -> Iterator[None]:
-        """Yield again and again until `stopped` is set.
+        """Yield repeatedly until `stopped` is set.
 
         Args:
             seconds: The time after which to end; `None` for no limit.

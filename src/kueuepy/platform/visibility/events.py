@@ -34,7 +34,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     | `PreemptionSkipped` | a preemption was skipped in favour of other heads of the cycle | |
     | `TargetsRecomputed` | targets overlapped with those of another head; `underlying_cause` has the result | |
     | `Assigned` | the topology assignment of a workload with quota changed | |
-    | `UnhealthyNodes` | nodes of its topology assignment failed or became ready again | |
+    | `UnhealthyNodes` | nodes of the workload's topology assignment failed or became ready again | |
     | `Finished` | the job finished | the execution, as if it had run without interruption |
     | `Deleted` | the workload was deleted | |
 
