@@ -80,8 +80,8 @@ class Cluster:
             jobs: Job manifests, which a Scheduler submits when it starts.
             names: Whether to reject an object that refers to an object that does not exist. In contrast, Kueue accepts
                 a reference to a missing object and marks the ClusterQueue as inactive. Default: True.
-            version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
-                else the release that this package implements.
+            version: The Kueue release whose rules apply, such as `v0.18`. The default is the release in the
+                Configuration or, without one, the release that this package implements.
 
         Raises:
             DuplicateError: Two objects of one kind have the same name.
@@ -244,7 +244,7 @@ class Cluster:
     # Modified copies.
 
     def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> Cluster:
-        """Return a Cluster with the given objects added; they replace existing objects of the same kind and name.
+        """Return a Cluster with the given objects added, replacing existing objects of the same kind and name.
 
         Args:
             objects: The complete new objects.

@@ -1,6 +1,6 @@
 """Rules of the first releases of Kueue, according to the documentation of that time.
 
-These releases have no profile. kueuepy simulates these releases with the oldest profile, after it removes the fields
+The first releases of Kueue have no profile. kueuepy simulates them with the oldest profile, after it removes the fields
 that did not exist yet from the objects. The order of heads within a cycle also differed, but this is not modelled.
 """
 

@@ -187,7 +187,7 @@ class EventView(NamedTuple):
 
 
 class ChangeView(NamedTuple):
-    """The ids of an event's workload and of the preemptor (-1 if there is none), and the reasons."""
+    """The ids of an event's workload and of the preemptor (-1 without a preemptor), and the reasons."""
 
     kind: EventKind
     workload: int

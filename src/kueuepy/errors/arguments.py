@@ -167,7 +167,8 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 class _Names(dict[str, Any]):
     """The names that annotations can use: the names in a module, including names imported only for type checking.
 
-    An argument can only be an instance of a class whose module is loaded, so loaded modules are sufficient.
+    Only loaded modules are searched for a class, because an argument cannot be an instance of a class whose module is
+    not loaded.
     """
 
     def __missing__(self, name: str) -> Any:

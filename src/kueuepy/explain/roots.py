@@ -39,7 +39,7 @@ def waiting_root(
 ) -> RootCause | None:
     """Return the root cause that keeps a workload pending; `None` if the next cycle would admit it.
 
-    A cause that does not end by itself precedes the position in the queue, and the position precedes a lack of quota.
+    Causes are ranked: first causes that do not end by themselves, then the position in the queue, then a lack of quota.
 
     Args:
         engine: The engine.

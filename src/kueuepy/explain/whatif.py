@@ -341,7 +341,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
 
 
 def edited(scheduler: R, edit: Edit) -> R:
-    """Return the Scheduler after an edit: a new one if the Configuration changes, otherwise the same one.
+    """Return the Scheduler after an edit: a new Scheduler if the Configuration changes, otherwise the given one.
 
     Raises:
         InvalidSpecError: The edit is not valid.

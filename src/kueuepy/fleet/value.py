@@ -68,8 +68,9 @@ class Fleet:
                 MultiKueueConfig, unless the manager contains one.
             manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker, with
                 a MultiKueue check and one flavor, whose quota is the sum of the workers' nominal quotas.
-            dispatcher: `AllAtOnce`, `Incremental` or `External`, or one of these names. The default is the dispatcher
-                in the manager's Configuration, or `AllAtOnce` if the Configuration does not name one.
+            dispatcher: An `AllAtOnce`, `Incremental` or `External` object, or the name of one of these classes. The
+                default is the dispatcher in the manager's Configuration, or `AllAtOnce` if the Configuration does not
+                name one.
             sync: The time until the manager sees a change on a worker, or a mapping of such times by worker. The
                 default is 1 second, because Kueue batches events.
             limits: Whether to reject a MultiKueueConfig with more than 20 clusters, as the API server does; `True` by

@@ -1,6 +1,6 @@
 """An HTTP server for one page on the loopback interface, protected by a token in the address.
 
-A service defines the requests: a `Site` answers the paths below the token.
+A service defines its requests as a `Site`, which answers the paths below the token.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Site(Protocol):
     """The content that a server serves."""
 
     def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
-        """Answer a GET request; `None` if there is no such path.
+        """Answer a GET request; return `None` if the path does not exist.
 
         Args:
             path: The path below the token, such as an empty string for the page.
@@ -117,7 +117,7 @@ class Site(Protocol):
         """
 
     def post(self, path: str, body: bytes) -> Answer | None:
-        """Answer a POST request; `None` if there is no such path."""
+        """Answer a POST request; return `None` if the path does not exist."""
 
 
 class Server:

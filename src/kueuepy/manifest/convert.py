@@ -178,7 +178,7 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
 
     Raises:
         ManifestError: A field is unknown, missing or of the wrong type.
-        UnsupportedError: There is no class for this kind.
+        UnsupportedError: kueuepy has no Python class for the kind.
     """
     group, version = split_api_version(doc)
     findings = Findings(formats=False)

@@ -29,5 +29,5 @@ def many(kind: Any) -> Any:
 
 
 def mapping_of(kind: Any) -> Any:
-    """Return the type of a mapping from strings to values of this type."""
+    """Return the type of a mapping from strings to values of the given type."""
     return dict[str, kind]

@@ -66,10 +66,10 @@ class Toleration(Value, frozen=True):
     ''
 
     Attributes:
-        key: Key of the taint; empty, together with `Exists`, matches every key. Default: empty.
+        key: Key of the taint; an empty key with the operator `Exists` matches every key. Default: empty.
         operator: `Equal` or `Exists`; empty, the default, means `Equal`.
         value: Value of the taint, for `Equal`. Default: empty.
-        effect: Effect of the taint; empty, the default, matches every effect.
+        effect: Effect of the taint; an empty effect, the default, matches every effect.
         toleration_seconds: Time in seconds for which a `NoExecute` taint is tolerated (`tolerationSeconds`); `None`,
             the default, for no time limit.
     """

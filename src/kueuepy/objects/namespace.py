@@ -72,7 +72,7 @@ class RuntimeClass(Object, frozen=True, kw_only=True):
     {'memory': '120Mi'}
 
     Attributes:
-        overhead: Resources added to the requests of each pod of this class (`overhead.podFixed`).
+        overhead: Resources added to the requests of each pod that uses the RuntimeClass (`overhead.podFixed`).
         handler: Handler of the runtime. This library ignores the handler of the runtime.
     """
 

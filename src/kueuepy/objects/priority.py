@@ -30,8 +30,8 @@ class PriorityClass(Object, frozen=True, kw_only=True):
 
     Attributes:
         value: The priority, a signed 32-bit integer; workloads with a higher priority are considered first.
-        global_default: Whether this class applies to pods that name no class (`globalDefault`). If several classes are
-            defaults, the class with the lowest value applies. Default: `False`.
+        global_default: Whether the PriorityClass applies to pods that name no PriorityClass (`globalDefault`). If
+            several classes are defaults, the class with the lowest value applies. Default: `False`.
         description: Human-readable description.
         preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library ignores the preemption
             policy.

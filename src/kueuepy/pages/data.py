@@ -42,7 +42,7 @@ class NodeData(msgspec.Struct):
 
 
 class SeriesData(msgspec.Struct):
-    """A step function of a node and a cell: the values `v` from the times `t` on; before the first time it is 0."""
+    """A step function of a node and a cell: from time `t[i]` on, the value is `v[i]`; before `t[0]`, the value is 0."""
 
     n: int
     c: int

@@ -16,7 +16,7 @@ class Rule(msgspec.Struct, frozen=True):
     """One difference between releases.
 
     Attributes:
-        name: The name of the rule, which is the same in the core.
+        name: The name of the rule in Python and in the core.
         kind: `decisions` if the rule changes decisions; `texts` if the rule changes only messages.
         fixed: The first patch releases without the rule, one for each minor release in which it was removed.
         what: The behaviour of the earlier releases, and the behaviour of the fixed releases.

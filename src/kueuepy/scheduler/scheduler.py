@@ -91,9 +91,9 @@ class Scheduler(SchedulerQuestions):
 
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
-        If an elastic job of the same name exists, it is resized. If the Workload of the job holds quota and the job
-        grows, a second Workload (a slice) is created, which replaces the first one when it gets quota. If no slice is
-        needed, the number of pods of the existing Workload changes.
+        If an elastic job with the name of a submitted job exists, the existing job is resized. If the Workload of the
+        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first one when it
+        gets quota. If no slice is needed, the number of pods of the existing Workload changes.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see

@@ -146,7 +146,7 @@ class SchedulerState:
         return self._searched[1]
 
     def find(self, obj: Object) -> Object | None:
-        """Return the stored object with the same kind and name; `None` if there is no such object."""
+        """Return the stored object with the same kind and name as an object; `None` if no such object is stored."""
         if isinstance(obj, Workload):
             return self.store.workloads.get(obj.key)
         return self.store.objects.get((type(obj), obj.key))

@@ -43,7 +43,7 @@ class CopyOnWriteDict(Generic[K, V]):
         self._gone: set[K] | frozenset[K] = _NO_KEYS  # removed keys of `_items`
 
     def fork(self) -> Self:
-        """Return a dict with the same contents; both share the items instead of copying them."""
+        """Return a dict with the same contents; the items are shared instead of copied."""
         twin = self.__new__(type(self))
         twin._take(self._items, self._own, self._gone)  # noqa: SLF001 - it is being made
         self._shared = True
@@ -129,7 +129,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
 
     def fork(self) -> Self:
-        """Return a collection with the same contents; both share the items instead of copying them."""
+        """Return a collection with the same contents; the items are shared instead of copied."""
         twin = super().fork()
         twin._by_kind = self._by_kind.copy()  # noqa: SLF001 - it is being made
         return twin
@@ -146,7 +146,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
 
     @property
     def version(self) -> object:
-        """An object that is replaced by another one whenever an object is stored or removed, for `is` comparisons."""
+        """A token that is replaced whenever an object is stored or removed; compare tokens with `is`."""
         return self._by_kind
 
     def of(self, kind: type[T]) -> tuple[T, ...]:

@@ -38,7 +38,7 @@ class SubmittedWorkload(NamedTuple):
     is_valid: bool = False
 
     def written(self) -> AbstractContextManager[None]:
-        """Return a context manager whose errors are about the Workload, or about its job if it was read from a file."""
+        """Return a context manager that attributes errors to the Workload, or to its job if the job is from a file."""
         return about(self.workload.key) if self.made is None else self.made.written()
 
 
@@ -61,7 +61,7 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
 
     Attributes:
         remarks: One sentence per workload that waits for a queue that does not exist. A remark is not an error, because
-            Kueue accepts such workloads.
+            Kueue accepts workloads whose queue does not exist.
     """
 
     remarks: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
 
 
 def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
-    """Check that `gpu` in a row is unambiguous: it means `nvidia.com/gpu`.
+    """Check that `gpu` in a row can only mean `nvidia.com/gpu`.
 
     Raises:
         InvalidSpecError: The queue has quotas for a resource named `gpu`, and none for `nvidia.com/gpu`.

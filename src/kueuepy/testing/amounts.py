@@ -58,7 +58,7 @@ class Amount(msgspec.Struct, frozen=True):
 def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
     """Return the unit of each resource for which the objects have quotas.
 
-    If possible with few units per quota, the unit divides all quotas and limits, so that requests can match quotas
+    If this results in few units per quota, the unit divides all quotas and limits, so that requests can match quotas
     exactly.
     """
     found: dict[str, set[int]] = {}

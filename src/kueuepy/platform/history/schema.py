@@ -73,7 +73,7 @@ def unpack(data: bytes) -> Any:
 
 
 def table_of(kind: str) -> str:
-    """Return the table with the versions of a configuration object of this kind."""
+    """Return the name of the table that contains the versions of objects of a kind."""
     return "nodes" if kind == "Node" else "objects"
 
 

@@ -138,7 +138,7 @@ def import_cluster(
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield a note for each referenced object that the dump lacks; queues that refer to such objects are inactive."""
+    """Yield a note for each missing object to which the dump refers; queues that refer to it are inactive."""
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
         users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')

@@ -57,7 +57,8 @@ class Journal:
     Attributes:
         path: The path of the file, with symbolic links resolved.
         durability: `"power"` or `"process"`.
-        lock: The lock that each call on the Journal or its Scheduler acquires; a group holds it until its end.
+        lock: The lock that each call on the Journal or its Scheduler acquires; a group holds the lock until the group
+            ends.
 
     Example:
         >>> import tempfile
@@ -307,7 +308,7 @@ class Journal:
                 self._expect_files()
 
     def _expect_files(self) -> None:
-        """Raise an error if a file was removed or replaced, because a commit to such a file is lost."""
+        """Raise an error if a file was removed or replaced, because commits to a removed or replaced file are lost."""
         assert self._guard is not None
         if fault := self._guard.fault():
             raise StateError(fault)
@@ -346,7 +347,7 @@ class Journal:
         return scheduler_with(JournaledScheduler, state, self)
 
     def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
-        """Return the state after all recorded calls, and the completed Reading."""
+        """Return the state after all recorded calls, and the Reading from which all calls were read."""
         found = None
         try:
             found = reading.Reading(self.path)

@@ -43,7 +43,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def identity(path: str | os.PathLike[str]) -> Identity | None:
-    """Return the device and inode number of a file; `None` if there is no such file."""
+    """Return the device and inode number of a file; `None` if the file does not exist."""
     with suppress(OSError):
         found = os.stat(path)  # noqa: PTH116 - with each commit, and faster
         return found.st_dev, found.st_ino

@@ -61,7 +61,7 @@ def fault_of(log: Path) -> str:
 
 
 def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
-    """Return whether the damage is more than an incomplete last write, because later frames are valid.
+    """Return whether later frames are valid, so that the damage is more than an incomplete last write.
 
     Args:
         commits: For each frame, starting with the first damaged one, whether it is the last frame of its transaction.

@@ -86,13 +86,13 @@ class ClosedAgreement:
 
     @property
     def share(self) -> float:
-        """The fraction of common admissions (made by both sides) with the same flavors; 1 if there are none."""
+        """The fraction of common admissions (made by both sides) with equal flavors; 1 without common admissions."""
         same = self.admissions["flavors"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
     @property
     def share_of_domains(self) -> float:
-        """The fraction of common admissions (made by both sides) with the same domains; 1 if there are none."""
+        """The fraction of common admissions (made by both sides) with equal domains; 1 without common admissions."""
         same = self.admissions["domains"][self._both]
         return float(same.mean()) if len(same) else 1.0
 

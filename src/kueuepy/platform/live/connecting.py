@@ -44,7 +44,7 @@ class LiveCluster:
         """Return a Scheduler in the state of the cluster, on which no cycle has run.
 
         Returns:
-            A new Scheduler; changes to it do not affect this object.
+            A new Scheduler; changes to the Scheduler do not affect the LiveCluster.
         """
         return self._now().scheduler.fork()
 

@@ -97,8 +97,8 @@ class Follower:
         """Retry the inadmissible workloads of cohort trees.
 
         Args:
-            until: Retry the trees that are due at this time, in nanoseconds since the Unix epoch; by default, all
-                notified trees.
+            until: The time, in nanoseconds since the Unix epoch, up to which due trees are retried; by default, all
+                notified trees are retried.
         """
         ready = {tree for tree, due in self.due.items() if until is None or due <= until}
         for tree in ready:
@@ -212,7 +212,7 @@ class Follower:
             old: The Workload before the answers of the check controllers.
             new: The Workload with the answers of the check controllers.
 
-        Returns: Whether the two versions of the Workload contain an answer.
+        Returns: Whether any answer was applied.
         """
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
         answered = False

@@ -47,7 +47,7 @@ class RecordedDecision(msgspec.Struct, eq=False):
     cluster_queue: str = ""
 
     def is_same(self, decision: Decision) -> bool:
-        """Return whether a decision is the same, regardless of the topology domains."""
+        """Return whether a decision equals the recorded decision, regardless of the topology domains."""
         if self.head != decision.workload:
             return False
         return self.assigns(decision.pod_sets) if isinstance(decision, Admitted) else True

@@ -57,7 +57,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
         preemptor_cluster_queue: For a preemption, the ClusterQueue of the preempting workload.
         queued_since: Time of the creation or the last requeuing of the workload, as a datetime
             (`pkg/workload/workload.go:QueuedWaitTime`).
-        since: Start of the period that ends with the event, as a datetime; `None` if there is no such period.
+        since: Start of the period that ends with the event, as a datetime; `None` if no period ends with the event.
     """
 
     time: Timestamp
