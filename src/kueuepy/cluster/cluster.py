@@ -51,8 +51,8 @@ class Cluster:
     """An immutable collection of objects: flavors, queues, cohorts, workloads and all other declared objects.
 
     The constructor adds missing LocalQueues and Namespaces. If no LocalQueue is given, each ClusterQueue gets a
-    LocalQueue of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues
-    are created, with their name as the only label.
+    LocalQueue with the name of the ClusterQueue in the namespace `default`. The namespace `default` and the namespaces
+    of the LocalQueues are created, with their name as the only label.
 
     Example:
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
@@ -315,7 +315,7 @@ class Cluster:
     def edit_all(self, values: Mapping[str, Any]) -> Cluster:
         """Return a Cluster with new values in several fields.
 
-        The edits are applied in order. Only the final objects must be valid.
+        The edits are applied in order. Only the objects after the last edit must be valid.
 
         Args:
             values: The new values, keyed by path, in the form that `edit` accepts.

@@ -62,7 +62,7 @@ def edited_all(
 ) -> tuple[list[Object], Configuration | None]:
     """Return the objects and the Configuration that several edits change.
 
-    Each edit is applied to the result of the previous ones. Only the final objects are validated.
+    Each edit is applied to the result of the previous ones. Only the objects after the last edit are validated.
     """
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
@@ -161,7 +161,7 @@ def _matching(objects: Iterable[Object], name: str) -> list[Object]:
 
 
 def _alternatives(name: str) -> Iterator[str]:
-    """Expand `{a,b}` to the two names."""
+    """Expand a selector `{a,b}` to the names `a` and `b`."""
     before, brace, rest = name.partition("{")
     inside, end, after = rest.partition("}")
     if not (brace and end):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    """The counts of an unpickled cycle."""
+    """The counts of a cycle that was read from a pickle."""
 
     idle: bool
     admitted: int

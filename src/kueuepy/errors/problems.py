@@ -31,7 +31,7 @@ class Problem(msgspec.Struct, frozen=True):
 
     @property
     def field(self) -> str:
-        """The path as Kubernetes writes it.
+        """The path of the field, in the form that Kubernetes uses.
 
         >>> Problem(("spec", "podSets", 0, "count"), "Invalid", "is -1; it must be 0 or more").field
         'spec.podSets[0].count'
@@ -39,7 +39,7 @@ class Problem(msgspec.Struct, frozen=True):
         return path_text(self.path)
 
     def __str__(self) -> str:
-        """Return the field and the problem."""
+        """Return the path of the field and the problem."""
         return f"{self.field}: {self.detail}" if self.path else self.detail
 
 

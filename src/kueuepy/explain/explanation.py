@@ -45,8 +45,8 @@ class Explanation(msgspec.Struct, frozen=True):
         message: Kueue's message for the reason.
         written: Reason and message of the current condition `QuotaReserved`.
         causes: The causes of the state.
-        root_cause: The one cause that decides why the workload does not run; `None` if it runs, is evicted or finished,
-            or if the next cycle would admit it.
+        root_cause: The one cause that decides why the workload does not run; `None` if the workload runs, is evicted or
+            finished, or would be admitted by the next cycle.
         not_modelled: Parts of the input that kueuepy does not model and that could change the state.
     """
 

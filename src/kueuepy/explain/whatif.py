@@ -174,7 +174,7 @@ def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The outcome for one workload.
+    """The outcome for one workload: its status, reason and flavors.
 
     Attributes:
         status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
@@ -228,7 +228,7 @@ class Runs(Protocol):
         """The parts of the input that kueuepy does not model."""
 
     def workload(self, key: str) -> Workload:
-        """Return the Workload with a key."""
+        """Return the Workload with the given key."""
 
     def fork(self) -> Self:
         """Return an independent copy."""

@@ -48,8 +48,8 @@ class External(msgspec.Struct, frozen=True):
     Attributes:
         choose: A function of three arguments: the Workload, a mapping from the names of connected clusters to their
             Schedulers, and the time in seconds. `choose` is called for each pending workload that holds quota. `choose`
-            returns the names of the clusters to nominate, or `None` to keep the current nominations. Without a
-            function, `FleetScheduler.nominate` nominates clusters.
+            returns the names of the clusters to nominate, or `None` to keep the current nominations. Without `choose`,
+            clusters must be nominated with `FleetScheduler.nominate`.
     """
 
     choose: Callable[[Workload, Mapping[str, Any], float], Sequence[str] | None] | None = None

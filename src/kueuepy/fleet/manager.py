@@ -1,4 +1,4 @@
-"""The default manager of a fleet."""
+"""The default manager of a fleet, created from its workers."""
 
 from __future__ import annotations
 

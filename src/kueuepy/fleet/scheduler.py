@@ -27,8 +27,9 @@ class Move(msgspec.Struct, frozen=True):
     """An action of MultiKueue on a worker.
 
     Attributes:
-        what: `created`, `deleted` or `updated` (a new priority) for the copy of a workload; `started` (created) or
-            `stopped` (deleted) for its job; `opened` for its preemption gate; `deactivating` for a request to stop.
+        what: The action. `created`, `deleted` and `updated` (a new priority) concern the copy of a workload, and
+            `started` (created) and `stopped` (deleted) concern its job; `opened` concerns its preemption gate, and
+            `deactivating` is a request to stop.
         cluster: The name of the worker.
         workload: The key of the workload, `namespace/name`.
     """

@@ -355,7 +355,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         return (*own, *self.rules_added)
 
     def enabled(self, gate: str) -> bool:
-        """Return whether a feature gate is enabled. An unknown gate is disabled.
+        """Return whether a feature gate is enabled. An unknown feature gate counts as disabled.
 
         >>> Configuration(feature_gates={"PartialAdmission": False}).enabled("PartialAdmission")
         False

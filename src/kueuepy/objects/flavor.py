@@ -24,7 +24,7 @@ class Taint(Value, frozen=True):
         key: Key of the taint.
         value: Value of the taint. Default: empty.
         effect: Effect of the taint; required. `NoSchedule` and `NoExecute` exclude workloads without a matching
-            toleration from the flavor. `PreferNoSchedule` does not.
+            toleration from the flavor. `PreferNoSchedule` does not exclude any workload.
         time_added: Time at which the taint was added, as written (`timeAdded`). If `time_added` changes on a node,
             Kueue retries pending workloads, as after any change to the node.
     """

@@ -90,8 +90,9 @@ class Preemption(Worded, frozen=True):
     'Any'
 
     Attributes:
-        reclaim_within_cohort: Preemption of workloads in other ClusterQueues of the cohort that use more than their
-            nominal quota: `Never` (default), `LowerPriority` (only workloads with lower priority) or `Any`.
+        reclaim_within_cohort: Preemption of workloads of other ClusterQueues in the cohort, if the usage of such a
+            ClusterQueue exceeds its nominal quota: `Never` (default), `LowerPriority` (only workloads with lower
+            priority) or `Any`.
         within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority` (only
             workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
             priority).
@@ -179,8 +180,8 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
 
         Args:
             name: Name of the ClusterQueue.
-            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table becomes one resource
-                group.
+            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table of quotas becomes one
+                resource group.
             fields: Other fields of the ClusterQueue, such as `cohort_name`.
 
         Returns:

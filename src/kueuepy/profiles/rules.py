@@ -13,7 +13,7 @@ from kueuepy.profiles.releases import RELEASES, Release, release_of
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One difference between releases.
+    """One rule in which releases of Kueue differ.
 
     Attributes:
         name: The name of the rule in Python and in the core.

@@ -115,8 +115,8 @@ class SchedulerQuestions:
         """Explain why a workload is pending, admitted or preempted.
 
         Args:
-            item: The key of a workload; or a Workload, a job manifest or a row that has not been submitted, which is
-                explained as if it were submitted now.
+            item: The key of a workload; or an unsubmitted Workload, job manifest or row, which is explained as if it
+                were submitted now.
 
         Returns:
             The explanation.

@@ -272,8 +272,8 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             NotFoundError: No workload has this key.
-            InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count
-                decreases while the workload holds quota.
+            InvalidSpecError: A count is not a number, exceeds the pod set, or decreases while the workload holds quota;
+                or a pod set does not exist.
         """
         workloads.reclaim(self._session, key, pods)
 

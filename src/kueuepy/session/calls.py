@@ -95,7 +95,7 @@ class Remove(_Call, frozen=True):
 
     @property
     def cls(self) -> type[Object]:
-        """The class of the object."""
+        """The class of the object that the call changes."""
         return kind_of(self.kind)
 
     @property

@@ -73,7 +73,7 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
 
 
 def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
-    """Return whether an object is valid. A pod template that many objects share is checked only once."""
+    """Return whether an object matches its schema. A pod template that many objects share is checked only once."""
     if not is_valid(plan.outer, doc):
         return False
     if plan.template is None or "spec" not in doc:

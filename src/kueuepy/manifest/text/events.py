@@ -123,7 +123,7 @@ class Events:
             self.fail("an escape behind this stands for no character")
 
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
-        """Raise the error of a parser.
+        """Convert an error of a parser to a ManifestError, and raise it.
 
         If the text ends too early, the error contains the position of the construct that is not closed.
         """

@@ -173,7 +173,7 @@ def validate_update(
 
 
 def review_object(obj: Object, review: Review) -> None:
-    """Add the problems of an object. The types of the object's fields must already have been checked."""
+    """Add the problems of an object to the review. The types of the object's fields must already have been checked."""
     _review_metadata(obj, review)
     _RULES[type(obj)](obj, review)
 

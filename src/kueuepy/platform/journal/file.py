@@ -165,7 +165,7 @@ def sync_directory(path: Path) -> None:
 
 
 def connected(path: Path, more: str = "") -> sqlite3.Connection:
-    """Return a read-only connection."""
+    """Return a read-only connection to a database file."""
     return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
 
 

@@ -140,8 +140,8 @@ class Journal:
             The Scheduler. Repeated calls of `scheduler()` return the same Scheduler.
 
         Raises:
-            StateError: The file is new and no cluster is given; this release makes decisions that differ from the
-                recorded decisions; or the cluster differs from the file.
+            StateError: The file is new and no cluster is given, this release makes other decisions than the recorded
+                ones, or the cluster differs from the file.
             InvalidSpecError: The file is damaged. The method does not modify a damaged file.
             UnsupportedError: The file contains a call that this release does not know.
         """

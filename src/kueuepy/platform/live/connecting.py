@@ -84,7 +84,7 @@ class LiveCluster:
 
     @property
     def report(self) -> ImportReport:
-        """The outcome for each Workload."""
+        """The outcome of the import for each Workload."""
         return self._now().report
 
     @property

@@ -24,7 +24,7 @@ _WRITES = {"ADDED", "MODIFIED", "DELETED"}
 
 
 class Change(NamedTuple):
-    """One write to one object.
+    """One recorded write to one object.
 
     Attributes:
         revision: The object's resourceVersion, which orders the writes of all kinds.
