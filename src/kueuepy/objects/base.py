@@ -19,7 +19,7 @@ from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, d
 QuantityText: TypeAlias = str | int
 """A Kubernetes quantity as written: an integer such as `9`, or a string such as `"500m"` or `"64Gi"`.
 
-`kueuepy.Quantity` parses it exactly.
+`kueuepy.Quantity` parses a quantity exactly.
 """
 
 ResourceList: TypeAlias = dict[str, QuantityText]

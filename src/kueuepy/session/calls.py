@@ -25,7 +25,7 @@ _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
-    """A call. The property `key` names the object of the call for readers of the journal."""
+    """A call of a Scheduler. The property `key` names the object of the call for readers of the journal."""
 
     @property
     def key(self) -> str:

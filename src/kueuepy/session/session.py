@@ -110,7 +110,7 @@ class Session:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Mark a call of a user's function between two calls.
+        """Wrap the call of a user's function that runs between two calls of the session.
 
         If the function raises an exception, the state remains consistent.
         """

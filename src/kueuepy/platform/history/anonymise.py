@@ -80,7 +80,7 @@ class Anonymiser:
 
         Args:
             obj: The object, reduced to the parts that influence decisions.
-            kind: Its kind.
+            kind: The kind of the object.
         """
         found = self._walk({name: value for name, value in obj.items() if name != "metadata"}, "")
         metadata = self._metadata(obj["metadata"], kind)

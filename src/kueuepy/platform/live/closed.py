@@ -75,7 +75,7 @@ class _Due(NamedTuple):
         number: A sequence number, for the order at equal times.
         key: The key of the workload.
         stage: The stage of the workload to which the event applies; the event is ignored if the workload has got or
-            lost quota since the event was scheduled. `None` for any.
+            lost quota since the event was scheduled. With `None`, the event applies to any stage.
         act: The function that executes the event.
     """
 
@@ -205,7 +205,7 @@ class _Loop:
             self._finish(life)
 
     def _watch(self, life: Life, index: int) -> None:
-        """After the tolerance, compare a recorded admission with the decision that kueuepy has made by then."""
+        """Once the tolerance has passed, compare a recorded admission with kueuepy's decision."""
         for number, run in enumerate(life.runs):
             if run.decision is not None and run.decision.index == index:
                 wait = self._tolerance - self._latency
@@ -319,7 +319,7 @@ _PROGRESS: frozenset[str] = frozenset(("QuotaReserved", "Admitted", "Evicted", "
 
 
 def _nothing() -> None:
-    """Do nothing: the following cycle sees the new time."""
+    """Do nothing, because the next cycle uses the new time."""
 
 
 def _finished(follower: Follower, key: str) -> bool:

@@ -47,7 +47,7 @@ class Made(NamedTuple):
 
 
 class ClosedAgreement:
-    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` creates it.
+    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns this agreement.
 
     Attributes:
         admissions: One row per admission that the cluster or kueuepy made: `workload`, `queue` (the ClusterQueue),

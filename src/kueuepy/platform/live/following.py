@@ -66,7 +66,7 @@ class Follower:
         """Return a Follower with an empty cluster and the Configuration among these objects, if there is one.
 
         Args:
-            configuration: Manifests.
+            configuration: The manifests of the recorded configuration objects.
         """
         manifest = load(list(configuration), strict=False)
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)

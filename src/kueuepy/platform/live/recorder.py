@@ -78,7 +78,7 @@ class Recorder:
             self._writer.commit()
 
     def _write_batch(self) -> None:
-        """Write the events of at most 0.2 seconds in one transaction."""
+        """Write the events received within 0.2 seconds in one transaction."""
         now = time.time_ns()
         if now >= self._next_configuration:
             self._next_configuration = now + _CONFIGURATION_EVERY
@@ -116,7 +116,7 @@ class _Right:
     """The exclusive right to write a recording."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Acquire the right.
+        """Acquire the right to write the recording.
 
         Raises:
             StateError: Another recorder is writing to the file.
@@ -128,7 +128,7 @@ class _Right:
             raise StateError(f"{path}: another recorder writes it; only one may") from None
 
     def release(self) -> None:
-        """Release the right."""
+        """Release the right to write the recording."""
         self._lock.release(remove=True)
 
 

@@ -36,8 +36,8 @@ class PendingWorkload(msgspec.Struct, frozen=True):
     """A pending workload.
 
     Attributes:
-        name: Its name.
-        namespace: Its namespace.
+        name: The name of the workload.
+        namespace: The namespace of the workload.
         creation_timestamp: The workload's creation time, as a datetime.
         priority: The workload's priority, without a boost.
         local_queue_name: The name of the workload's LocalQueue.
