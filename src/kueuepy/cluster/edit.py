@@ -40,7 +40,7 @@ _KINDS: dict[str, Any] = {
     "admission_fair_sharing": AdmissionFairSharing,
     "resources": Resources,
 }
-"""The fields of a Configuration that have fields of their own."""
+"""The fields of a Configuration that contain nested objects, with the classes of these objects."""
 
 
 def edited(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, TypedDict
 
 Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resource"], str, int]
-"""Why nodes cannot hold a pod: the first obstacle, the name of the taint or resource, and the number of nodes."""
+"""The reason why nodes are excluded: the first obstacle, the name of the taint or resource, and the number of nodes."""
 
 
 class DomainView(TypedDict):

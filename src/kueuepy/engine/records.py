@@ -299,7 +299,7 @@ class BacklogView(NamedTuple):
     name: str
     finished: int
     asked: list[tuple[str, int]]
-    """Resource and amount."""
+    """The resource and the requested amount."""
     active: int
     inadmissible: int
     every: int

@@ -13,7 +13,7 @@ ProblemKind: TypeAlias = Literal[
     "Invalid", "Required", "Duplicate", "NotSupported", "Forbidden", "TooMany", "NotFound", "Unknown", "Syntax"
 ]
 Path: TypeAlias = tuple[str | int, ...]
-"""The place of a field: keys of mappings and positions in lists, from the object's top."""
+"""The path of a field: keys of mappings and positions in lists, starting at the whole object."""
 
 
 class Problem(msgspec.Struct, frozen=True):

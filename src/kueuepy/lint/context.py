@@ -23,7 +23,7 @@ _DECLARED = (
     "cluster_queues",
     "local_queues",
 )
-"""The objects of a cluster without workloads."""
+"""The fields of a manifest that contain the objects of a cluster other than workloads."""
 
 
 class LintContext:

@@ -13,9 +13,9 @@ LIGHT = ("#2142b0", "#e6631b", "#50a389", "#c06af7", "#985561", "#0c73aa", "#555
 DARK = ("#a3bdf9", "#f2bb67", "#108030", "#8a43b6", "#fc829a", "#0898e1", "#93a112", "#be5691")
 """Colours of the first eight groups on a dark background: the hues of `LIGHT`, in the same order."""
 MOST_NAMES = len(LIGHT)
-"""Maximum number of groups with a name and a colour of their own; the rest is `others`."""
+"""Maximum number of groups with their own name and colour; the remaining groups are combined as `others`."""
 OTHERS, ALL = -1, -2
-"""Special numbers of colours: the sum of the remaining groups, and the total of all groups."""
+"""Special colour numbers: one for the sum of the remaining groups, and one for the total of all groups."""
 
 
 class Theme(NamedTuple):

@@ -30,7 +30,7 @@ _STRANGER_IDLE = 10
 _MOST = 32
 """Maximum number of connections, each with its thread; a browser opens up to six."""
 _ROOM = 1.0
-"""Time in seconds that a new connection waits for the end of the connection it replaces."""
+"""Time in seconds that a new connection waits until the connection that it replaces has ended."""
 
 
 class _Connections(ThreadingHTTPServer):

@@ -40,7 +40,7 @@ class Sheet(NamedTuple):
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
 _LONG_TEXT = 24
-"""The number of characters from which a cell may be broken into lines."""
+"""The minimum number of characters of a cell that may be broken into lines."""
 MOST_ROWS = 20
 """The number of rows of a table that a notebook and `print` show."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from kueuepy.errors.problems import Path
 
 _Fields: TypeAlias = dict[str, Any]
-"""Known fields by name, of a mapping or of each mapping in a list.
+"""The known fields, by name, of a mapping or of each mapping in a list.
 
 `None` marks a field whose content is not checked.
 """

@@ -45,7 +45,7 @@ def framework_of(api_version: str, kind: str) -> str:
 
 _IF_QUEUED = {"Deployment", "LeaderWorkerSet", "Pod", "StatefulSet"}
 UNREAD: Final = "PreemptionConfig"
-"""A kind of Kueue that is newer than the mirrored commit and not modelled; its fields are not read."""
+"""A kind of Kueue's API that is newer than the mirrored commit and not modelled; fields of this kind are not read."""
 
 _OTHERS = {
     ("kueue.x-k8s.io", "ProvisioningRequestConfig"),

@@ -204,7 +204,7 @@ FIELD_OF: dict[type[Object], str] = {
     LocalQueue: "local_queues",
     Workload: "workloads",
 }
-"""Field of a Manifest by class of objects."""
+"""The field of a Manifest that contains the objects of a class, by class."""
 
 
 def group(objects: Iterable[Object]) -> dict[str, Any]:

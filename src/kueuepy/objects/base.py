@@ -26,7 +26,7 @@ ResourceList: TypeAlias = dict[str, QuantityText]
 """Quantities by resource name, as in a container's `resources.requests`."""
 
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer of 64 bits."""
+"""A signed 64-bit integer."""
 
 
 def is_finite(value: Real | Decimal | float) -> bool:

@@ -26,7 +26,7 @@ Moment: TypeAlias = float | str | datetime
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
-"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. As a time since 1970 it is `LATEST`."""
+"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. The corresponding time since 1970 is `LATEST`."""
 _MOST_SECONDS = LONGEST // SECOND
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

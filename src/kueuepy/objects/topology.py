@@ -7,7 +7,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects.base import Collection, Object
 
 HOSTNAME_LABEL = "kubernetes.io/hostname"
-"""Key of the node label with the node's host name. As the last level of a topology it identifies single nodes."""
+"""Key of the node label with the node's host name; as the last level of a topology, it identifies single nodes."""
 
 
 class Topology(Object, frozen=True, kw_only=True):

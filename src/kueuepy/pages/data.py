@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
 """States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with
-quota; finished, deleted or deactivated. 0 is a workload that has not been submitted yet."""
+quota; finished, deleted or deactivated. The state 0 means that the workload has not been submitted yet."""
 UNLIMITED = 2**63 - 1
 _GIB = 2**30
 _PER_CORE = 1000

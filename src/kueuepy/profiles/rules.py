@@ -198,7 +198,7 @@ RULES = (
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
 )
-"""All rules. A rule of a release also holds in all older releases."""
+"""All rules. A rule that holds in a release also holds in all older releases."""
 
 
 _RANDOM = (

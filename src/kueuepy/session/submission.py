@@ -53,7 +53,7 @@ class JobContext(NamedTuple):
     covered: Callable[[str], Collection[str]] = lambda _: ()
     """A function that returns the resources covered by the ClusterQueue of a LocalQueue (`namespace/name`)."""
     numbers: Iterator[int] | None = None
-    """Numbers that make names from `generateName` unique; without them, equal prefixes give equal names."""
+    """Numbers that make names from `generateName` unique; with `None`, `generateName` is not changed."""
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute

@@ -23,7 +23,7 @@ WORDS: dict[str, Scalar] = {
     **dict.fromkeys(_FALSE, False),
     **dict.fromkeys(_NULL, None),
 }
-"""Plain scalars that are not strings."""
+"""The values of the plain scalars that stand for booleans and null."""
 
 _NOT_FINITE = {
     **{sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE = 500
-"""The number of objects that one request asks for."""
+"""The maximum number of objects that one request returns."""
 GONE = 410
 FORBIDDEN = 403
 NOT_FOUND = 404
 _OK = 200
 _ATTEMPTS = 4
 _CONNECT, _READ = 10.0, 60.0
-"""Timeouts in seconds. The second one is the longest silence within an answer."""
+"""Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response."""
 _INSIDE = "in"
 """The name of the source that stands for the cluster in which the process runs."""
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kueuepy.objects import Condition, Workload
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
-"""The limits on the size of a dump: 2 GiB (8 times the limit of a manifest) and 500 million nodes (10 times)."""
+"""The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""
 _JOB_UID = "kueue.x-k8s.io/job-uid"
 _PENDING_PREEMPTION = "Pending the preemption of "
 

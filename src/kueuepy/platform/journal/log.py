@@ -25,7 +25,7 @@ _SIZE, _SALTS, _SUMS = 1, slice(2, 4), slice(4, 6)
 _NEAR = 4
 """Maximum number of bits in which the salts of damaged frames of one log differ.
 
-Other logs differ in about 32 of 64.
+The salts of different logs differ in about 32 of 64 bits.
 """
 
 

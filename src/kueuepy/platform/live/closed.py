@@ -147,7 +147,7 @@ class _Loop:
             self._follower.notes.append(f"{kind} {key}: {error}")
 
     def _plan(self, after: int, key: str, act: Callable[[], object], *, anyway: bool = False) -> None:
-        """Schedule an event after a delay; skip it if the workload gets or loses quota first, unless `anyway`."""
+        """Schedule an event after a delay; unless `anyway`, skip it if the workload gets or loses quota before that."""
         self._sequence += 1
         stage = None if anyway else self._stage[key]
         heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), self._sequence, key, stage, act))

@@ -25,7 +25,7 @@ RETRY_PERIOD = SECOND
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
 _UNTIL_RECORDED = "87600h"
-"""The time for which pods of an evicted job run; the recording ends them earlier."""
+"""The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
 CONFIGURATION = frozenset(
     (
         "AdmissionCheck",

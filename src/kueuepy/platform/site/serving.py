@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 _EXPLAINED = 50
-"""Number of explanations that a served page has at once; it asks for the others."""
+"""Number of explanations that a served page contains initially; the page requests further explanations when needed."""
 
 
 class Feed(Protocol):
