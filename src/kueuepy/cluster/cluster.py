@@ -78,8 +78,8 @@ class Cluster:
             objects: Objects of any kind, including Workloads, as separate arguments or in iterables.
             configuration: Kueue's Configuration. Default: Kueue's defaults.
             jobs: Job manifests, which a Scheduler submits when it starts.
-            names: Whether to reject an object that refers to an object that does not exist. In contrast, Kueue accepts
-                a reference to a missing object and marks the ClusterQueue as inactive. Default: True.
+            names: Whether to reject an object that refers to an object that does not exist. Kueue itself accepts a
+                reference to a missing object and marks the ClusterQueue as inactive. Default: True.
             version: The Kueue release whose rules apply, such as `v0.18`. The default is the release in the
                 Configuration or, without one, the release that this package implements.
 

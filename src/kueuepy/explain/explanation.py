@@ -39,9 +39,9 @@ class Explanation(msgspec.Struct, frozen=True):
         cluster_queue: The ClusterQueue of the workload; empty if it has none.
         verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. For a
             workload that is not pending, its state: `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
-        reason: The reason that Kueue would report if it evaluated the workload now. In contrast, the workload's
-            condition might state only that Kueue skipped the evaluation. The attribute `reason` contains the result of
-            a complete evaluation.
+        reason: The reason that Kueue would report if it evaluated the workload now. The condition of the workload might
+            state only that Kueue skipped the evaluation. The attribute `reason` contains the result of a complete
+            evaluation.
         message: Kueue's message for the reason.
         written: Reason and message of the current condition `QuotaReserved`.
         causes: The causes of the state.

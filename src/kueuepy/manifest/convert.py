@@ -232,7 +232,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
 def generated_name(prefix: str, number: int) -> str:
     """Return the name of an object with `generateName`.
 
-    In contrast, the API server would append five random letters to `generateName`.
+    The API server itself would append five random letters to `generateName`.
     """
     return f"{prefix}{number:05d}"
 

@@ -293,8 +293,8 @@ class Configuration(Value, frozen=True, kw_only=True):
         admission_fair_sharing: Settings of fair sharing between LocalQueues (`admissionFairSharing`); `None`, the
             default, turns admission fair sharing off.
         wait_for_pods_ready: Settings for the eviction of workloads whose pods do not become ready (`waitForPodsReady`);
-            `None`, the default, turns this eviction off. In contrast, a v1beta2 manifest without waitForPodsReady turns
-            this eviction on.
+            `None`, the default, turns this eviction off. A v1beta2 manifest without waitForPodsReady turns this
+            eviction on.
         resources: Rules for computing quota usage from the requests of pods.
         manage_jobs_without_queue_name: Whether Kueue also suspends and manages jobs without a queue name
             (`manageJobsWithoutQueueName`). Default: `False`.
@@ -304,8 +304,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         feature_gates: Feature gates that differ from their defaults, by name (`featureGates`).
         multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
         frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
-            default, for all kinds. In contrast, a Kueue installation without `integrations.frameworks` manages only
-            `batch/job`.
+            default, for all kinds. A Kueue installation without `integrations.frameworks` manages only `batch/job`.
         version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's own configuration file does not
             contain the release. The default is the development version that this library mirrors.
         rules_left_out: Names of rules of the release `version` that are turned off, to measure the effect of each rule.

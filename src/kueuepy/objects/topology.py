@@ -44,7 +44,7 @@ class TopologyDomain(Collection, frozen=True):
 class TopologyAssignment(Collection, frozen=True):
     """Topology domains assigned to the pods of a pod set (`topologyAssignment`).
 
-    Kueue's API compresses the domains into slices. In contrast, this class lists each domain separately.
+    Kueue's API compresses the domains into slices. The Python class lists each domain separately.
 
     Source: `apis/kueue/v1beta2/workload_types.go:TopologyAssignment`.
 
