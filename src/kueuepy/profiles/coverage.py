@@ -87,7 +87,7 @@ LATER_GATES = {
     "ElasticJobsViaWorkloadSlicesWithPartialReplicaScaleUp": "Kueue would scale up elastic jobs partially",
     "FairSharingReevaluatePreemptionCandidates": "Kueue would search for victims of fair sharing again",
 }
-"""Alpha feature gates of v0.20 that are newer than the mirrored commit. They are off by default."""
+"""Alpha feature gates of v0.20 that are newer than the mirrored commit. These feature gates are off by default."""
 
 PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""

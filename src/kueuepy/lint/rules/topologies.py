@@ -109,7 +109,7 @@ def level_of_no_node(context: LintContext) -> Iterator[Hit]:
 
 @rule("L24", "warning", "A node that lacks the label of a level is not part of its topology.")
 def outside_of_its_topology(context: LintContext) -> Iterator[Hit]:
-    """The capacity of such a node may be part of the quota, but the topology places no pods on it."""
+    """The topology places no pods on a node that lacks a level's label, but quota may include the node's capacity."""
     known = {label for node in context.manifest.nodes for label in node.labels}
     for node in context.manifest.nodes:
         for flavor, levels in _placing(context):

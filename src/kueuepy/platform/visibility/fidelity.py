@@ -62,7 +62,7 @@ class Fidelity(msgspec.Struct, frozen=True):
         replayed: The ids of the acceptance tests whose results were confirmed by running Kueue's scheduler.
         rules: The rules in which the release differs from the mirrored commit, apart from the defaults of feature
             gates.
-        open_answers: The cases in which Kueue's own answer is random or missing in this release.
+        open_answers: The cases in which the answer of Kueue itself is random or missing in this release.
     """
 
     kueuepy: str
@@ -88,7 +88,7 @@ def fidelity(version: str = VERSION) -> Fidelity:
         version: A release of Kueue, such as `v0.18`; by default the mirrored commit.
 
     Returns:
-        The data of that release.
+        The data of the given release.
 
     Raises:
         InvalidSpecError: The release has no profile.
