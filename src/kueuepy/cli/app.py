@@ -35,11 +35,17 @@ from kueuepy.profiles.version import describe
 
 app = typer.Typer(
     name="kueuepy",
-    help="""Make Kueue's exact admission decisions without a cluster.
+    help="""Make the same admission decisions as Kueue, without a cluster.
 
-Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer, e.g. kueuepy check found
-problems, a job would not be admitted, or a target was missed; 4 the input has a part that kueuepy does not model and
-that could change the answer.
+\b
+Exit codes:
+  0  The command succeeded.
+  1  The input is invalid or missing.
+  2  The command line is invalid.
+  3  The answer is negative, e.g. kueuepy check reports findings, a job would
+     not be admitted, or a target is missed.
+  4  The input has a part that kueuepy does not model and that could change
+     the answer.
 """,
     no_args_is_help=True,
     add_completion=True,

@@ -24,11 +24,11 @@ def check(
     files: Objects,
     *,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="RULE", help="Rule to skip, e.g. L6; repeatable.")
+        list[str] | None, typer.Option("--skip", metavar="RULE", help="ID of a lint rule to skip, e.g. L6; repeatable.")
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "note", "never"],
-        typer.Option("--fail-on", help="Exit with 3 if a finding has at least this severity."),
+        typer.Option("--fail-on", help="Exit with code 3 if any finding has this severity or a higher one."),
     ] = "warning",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,

@@ -40,8 +40,7 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE",
-        help="cluster:CONTEXT, a recording, a directory written by simulate --out, a saved state, "
-        "or YAML, JSON and CSV files.",
+        help="cluster:CONTEXT, recording, saved state, simulate --out directory, or YAML, JSON or CSV file.",
     ),
 ]
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
@@ -66,7 +65,7 @@ def page(
             "--explain",
             min=0,
             metavar="N",
-            help="Total number of pending workloads to explain in full, starting at the head of each queue.",
+            help="Maximum number of pending workloads to explain in full, from the heads of the queues.",
         ),
     ] = MOST_EXPLAINED,
     as_is: AsIs = False,
@@ -105,9 +104,7 @@ def serve(
     port: Port = 0,
     every: Annotated[
         float,
-        typer.Option(
-            "--every", min=1, max=86400, metavar="SECONDS", help="Minimum time between two reads of the source."
-        ),
+        typer.Option("--every", min=1, max=86400, metavar="SECONDS", help="Minimum time between two reads of SOURCE."),
     ] = 10.0,
     browser: Browser = True,
     title: Title = "",

@@ -24,21 +24,26 @@ EXAMPLES = examples(
 
 
 def record(
-    cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="Cluster to record: cluster: or cluster:CONTEXT.")],
+    cluster: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLUSTER", help="Cluster to record: cluster:CONTEXT, or cluster: for the current context."
+        ),
+    ],
     *,
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Recording to write or continue; its name ends with .db.")
+        Path, typer.Option("--out", metavar="FILE", help="Recording to create or continue; its name must end with .db.")
     ],
     keep: Annotated[
         str | None,
         typer.Option(
-            "--keep", metavar="TIME", help="Time to keep deleted Workloads, e.g. 90d (default: indefinitely)."
+            "--keep", metavar="TIME", help="How long to keep deleted Workloads, e.g. 90d; by default, indefinitely."
         ),
     ] = None,
     anonymise: Annotated[
         Path | None,
         typer.Option(
-            "--anonymise", metavar="FILE", help="Replace names with keyed hashes; this file contains the key."
+            "--anonymise", metavar="FILE", help="Replace names with keyed hashes, using the key in this file."
         ),
     ] = None,
     users: Users = "",

@@ -22,7 +22,9 @@ EXAMPLES = examples(
 def report(
     folders: Annotated[
         list[str],
-        typer.Argument(metavar="DIR", help="Directories written by simulate --out; two or more are compared."),
+        typer.Argument(
+            metavar="DIR", help="Directory written by kueuepy simulate --out; several directories are compared."
+        ),
     ],
     *,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],

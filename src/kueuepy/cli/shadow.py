@@ -33,10 +33,17 @@ def shadow(
     *,
     metrics: Annotated[
         str | None,
-        typer.Option("--metrics", metavar="HOST:PORT", help="Address to serve Prometheus metrics on (default: none)."),
+        typer.Option(
+            "--metrics",
+            metavar="HOST:PORT",
+            help="Host and port on which to serve Prometheus metrics; by default, none are served.",
+        ),
     ] = None,
     every: Annotated[
-        str, typer.Option("--every", metavar="TIME", help="Interval at which to print the agreement so far.")
+        str,
+        typer.Option(
+            "--every", metavar="TIME", help="Interval at which to print the current fraction of matching decisions."
+        ),
     ] = "1m",
     latency: Latency = "1.2s",
     stop_after: StopAfter = None,

@@ -18,7 +18,7 @@ from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 
-_FROM = "First release, such as the installed one (v0.1 to v0.20-devel)."
+_FROM = "First Kueue release to compare, e.g. the installed one (v0.1 to v0.20-devel)."
 EXAMPLES = examples(
     "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
 )
@@ -37,7 +37,12 @@ def upgrade(
         str,
         typer.Option("--from", metavar="VERSION", help=_FROM),
     ],
-    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release (v0.1 to v0.20-devel).")],
+    after: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="VERSION", help="Second Kueue release to compare, e.g. the next one (v0.1 to v0.20-devel)."
+        ),
+    ],
     rows: Rows = 40,
     exit_code: ExitCode = False,
     lenient: Lenient = False,

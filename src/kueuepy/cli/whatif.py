@@ -42,25 +42,28 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file of jobs; for each job alone, test whether it would be admitted now.",
+            help="YAML, JSON or CSV file of jobs; test separately whether each would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
         bool,
         typer.Option(
             "--largest",
-            help="With --job, print the largest pod count that the first pod set may have for the job to be admitted.",
+            help="With --job, print the largest pod count of the first pod set that would be admitted.",
         ),
     ] = False,
     preempting: Annotated[
-        bool, typer.Option("--preempting", help="With --job, also accept an admission that requires preemption.")
+        bool,
+        typer.Option(
+            "--preempting", help="With --job, count a job as admitted even if it must preempt other workloads."
+        ),
     ] = False,
     edit: Annotated[
         Path | None,
         typer.Option(
             "--edit",
             metavar="FILE",
-            help="Objects with the fields to change, merged as by kubectl apply.",
+            help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
         ),
     ] = None,
     replace: Annotated[
@@ -69,7 +72,9 @@ def whatif(
     sets: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="PATH=VALUE", help="Field to change, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable."
+            "--set",
+            metavar="PATH=VALUE",
+            help="Field to change and its new value, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable.",
         ),
     ] = None,
     exit_code: ExitCode = False,
