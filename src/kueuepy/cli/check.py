@@ -37,8 +37,8 @@ def check(
 ) -> None:
     """Validate objects as an API server does, and report valid settings with surprising effects.
 
-    Exits with 1 if an object is invalid or there is nothing to check, with 3 if all objects are valid but a finding
-    reaches the severity of --fail-on, and with 0 otherwise.
+    Exits with code 1 if an object is invalid or there is nothing to check, with code 3 if all objects are valid but a
+    finding has the severity of --fail-on or a higher one, and with code 0 otherwise.
     """
     try:
         manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)

@@ -65,8 +65,8 @@ def compare(
 ) -> None:
     """Run the same jobs under two policies, and show which results differ and the totals of each queue.
 
-    Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts from its
-    beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
+    Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts again from
+    the beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
     """
     clusters = [
         read_cluster([name, *(common or ())], lenient=lenient, version=kueue_version) for name in (before, after)

@@ -96,8 +96,8 @@ def cluster_of(
 ) -> None:
     """Write a starting configuration for a log: a ClusterQueue and a LocalQueue for each queue in the log.
 
-    The nominal quota is the larger of the largest job and --headroom times the mean load. It is derived from the jobs
-    and is not the quota of the cluster where the log was recorded.
+    The nominal quota is the larger of the largest job and --headroom times the mean load. This quota is derived from
+    the jobs and is not the quota of the cluster where the log was recorded.
     """
     if not headroom > 0:
         raise InvalidSpecError(f"--headroom {headroom}: it must be greater than 0")
@@ -128,10 +128,11 @@ def delays(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Measure how much longer the jobs of each group wait because of each other group.
+    """Measure how much the jobs of each group lengthen the waiting times of the other groups.
 
-    The simulator runs all jobs together, then without each group, then each group alone. A row names the group that is
-    left out. A column shows how much longer a group waits on average when that group is present.
+    The command simulates all jobs together, then the jobs without each group, and then each group alone. Each row names
+    the group that is left out. Each column shows how much longer, on average, the jobs of a group wait if the left-out
+    group is present.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     with progress("running the jobs without each group"):
@@ -179,8 +180,8 @@ def eta(
     """Estimate when a pending workload gets quota, by simulating many futures with randomly drawn runtimes.
 
     With --history, remaining runtimes are drawn from the jobs of the same queue and user, given how long each workload
-    has run, and new jobs arrive as in the recorded period. Jobs that have not finished are treated as censored at the
-    time that they have run. Without --history and --future no other jobs arrive, so the estimate is too early.
+    has run, and new jobs arrive as in the recorded period. Unfinished jobs are treated as censored at the time for
+    which they have run. Without --history and --future, no other jobs arrive, so the estimated time is too early.
     """
     if (runtimes is None) == (history is None):
         raise InvalidSpecError("--runtimes or --history: one of them must be given, and only one")

@@ -62,7 +62,7 @@ def import_(
     Reports which Workloads, jobs and running pods could be imported. Other commands accept the file written by --save,
     as does kueuepy.Scheduler.load.
 
-    Exits with 3 if an object could not be imported.
+    Exits with code 3 if an object could not be imported.
     """
     found = import_cluster(
         paths(files),

@@ -68,7 +68,7 @@ def describe(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Describe the jobs of each queue: their number, and their mean usage.
+    """Describe the jobs of each queue: the number of jobs and their mean usage.
 
     With --on, also print the load, that is the mean usage divided by the nominal quota, and warn about missing queues
     and jobs that can never fit.

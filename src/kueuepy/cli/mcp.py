@@ -40,6 +40,7 @@ def mcp(
 ) -> None:
     """Serve the Model Context Protocol on standard input and output, so that AI agents can ask about a cluster.
 
-    All tools only read. They accept no file names, and each answer has at most 2 kB. Needs the extra mcp.
+    The tools only read the cluster, accept no file names, and return answers of at most 2 kB. This command needs the
+    extra mcp.
     """
     serve(Source(files or [CLUSTER], jobs=jobs, version=kueue_version, max_age=max_age))

@@ -59,10 +59,10 @@ def serve_metrics(
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Serve the estimated waits of each LocalQueue, and Kueue's gauges, as Prometheus metrics.
+    """Serve the estimated waiting times of each LocalQueue, and Kueue's gauges, as Prometheus metrics.
 
     Every few minutes, the command reads the cluster and the history, and simulates the next jobs. The metric is
-    kueuepy_estimated_wait_seconds with the labels queue and quantile. The cluster is only read.
+    kueuepy_estimated_wait_seconds with the labels queue and quantile. The command only reads the cluster.
     """
     ended = threading.Event()
     seconds = seconds_of(stop_after)

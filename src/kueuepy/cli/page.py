@@ -76,7 +76,7 @@ def page(
     """Write a page that shows a cluster: quota, pending workloads with reasons, running workloads and racks.
 
     The page is one HTML file, which loads nothing from a network. The page of a recording or of a simulation has a time
-    slider. Only GET requests are sent to a cluster.
+    slider. The command sends only GET requests to a cluster.
     """
     options = _Options(title, namespace, kueue_version, lenient, as_is)
     name = ", ".join(sources)
@@ -113,7 +113,7 @@ def serve(
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Serve the page of a cluster and keep it up to date; see kueuepy page.
+    """Serve a page that shows the state of a cluster, and keep the page up to date; see kueuepy page.
 
     The page is served on 127.0.0.1 only, at an address with a secret token. The source is read again while a browser
     shows the page, at most every 10 seconds. The command writes no files. Press Ctrl-C to stop it.

@@ -34,7 +34,7 @@ def rbac(
 ) -> None:
     """Print a ClusterRole and its binding, which allow only the read requests that kueuepy sends.
 
-    A second role allows reading the ConfigMap of Kueue's manager. No role allows writing, or reading Secrets.
+    A second role allows reading the ConfigMap of Kueue's manager. No role allows writing objects or reading Secrets.
     """
     namespace, slash, account = service_account.partition("/")
     if not (namespace and slash and account):

@@ -51,9 +51,9 @@ def record(
 ) -> None:
     """Record the history of a cluster in an SQLite file, until the command is interrupted.
 
-    Other commands accept the file as the cluster at its last moment, FILE@TIME as the cluster at that time, and --jobs
-    FILE as the history of its jobs. The cluster is only read. Environment variables and commands of pods are not
-    recorded.
+    Other commands accept FILE as the cluster at the end of the recording, FILE@TIME as the cluster at a given time, and
+    --jobs FILE as the job history of the cluster. The command only reads the cluster. It does not record environment
+    variables and commands of pods.
     """
     context = context_of(cluster)
     if not is_recording(str(out)) or "@" in str(out):

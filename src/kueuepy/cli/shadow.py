@@ -52,7 +52,7 @@ def shadow(
     """Compare each decision of a running cluster with the decision of kueuepy, as it happens.
 
     The command prints each decision that differs and, from time to time, the agreement so far, until it is interrupted.
-    The cluster is only read. Each decision is compared about 3 seconds after it was made.
+    The command only reads the cluster. It compares each decision about 3 seconds after the decision was made.
     """
     context = context_of(cluster)
     seconds = seconds_of(stop_after)

@@ -190,9 +190,9 @@ def simulate(
     {when: 1d, edit: {"ClusterQueue/a:quota[f/cpu].nominalQuota": 6}}.
 
     The interval --every counts only time in which the job makes progress: checkpoints, restores and waiting do not
-    count. With --on-loop hold, no job of the cohort tree is admitted until another event occurs there.
-    Exits with 1 if --missing is error and a LocalQueue does not exist. Exits with 3 if the simulation misses a target
-    of --gate, or if it finds a preemption loop and --on-loop is raise.
+    count. With --on-loop hold, no job of the cohort tree is admitted until another event occurs there. Exits with code
+    1 if --missing is error and a LocalQueue does not exist. Exits with code 3 if the simulation misses a target of
+    --gate, or if it finds a preemption loop and --on-loop is raise.
     """
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it

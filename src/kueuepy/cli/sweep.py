@@ -158,7 +158,7 @@ def sweep(
     ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota, a change of the jobs (jobs:scale_load) or a setting of
     the run (model:every). All combinations of the values are simulated, or N of them with --sample N.
 
-    Exits with 3 if no policy meets --where.
+    Exits with code 3 if no policy meets the condition --where.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)
@@ -302,9 +302,7 @@ def plan(
     vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the field whose value to minimise.")],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
-    step: Annotated[
-        int, typer.Option("--step", min=1, metavar="N", help="Step between two consecutive values to try.")
-    ] = 1,
+    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between the values to try.")] = 1,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
@@ -332,9 +330,9 @@ def plan(
     """Find the smallest value of a field that meets a target, such as the smallest quota for a waiting time.
 
     With several seeds, a value must meet the target with each seed. Prints the result of every value tried, and whether
-    a larger value missed the target although a smaller one met it.
+    a larger value missed the target although a smaller value met it.
 
-    Exits with 3 if no value meets the target.
+    Exits with code 3 if no value meets the target.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)

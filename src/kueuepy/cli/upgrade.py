@@ -48,11 +48,11 @@ def upgrade(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run the same jobs under two releases of Kueue, and show the decisions that differ and the rule behind each.
+    """Run the same jobs under two releases of Kueue, and show which decisions differ and why.
 
-    Also lists the fields that the second release rejects or reads differently, and the feature gates that were added or
-    removed, or whose default changed. Jobs run as in kueuepy compare. Releases before v0.15 decide like v0.15, except
-    for rules known to have changed between them and v0.15.
+    The command also lists the fields that the second release rejects or reads differently, and the feature gates that
+    were added or removed, or whose default changed. Jobs run as in kueuepy compare. For releases before v0.15, kueuepy
+    uses the rules of v0.15, except for rules that are known to have changed.
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
     announce(not_modelled(Cluster.from_manifest(manifest, names=False)))

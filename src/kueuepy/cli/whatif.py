@@ -90,8 +90,8 @@ def whatif(
     For a job, prints the flavors it would get and the workloads it would preempt. With --job, the exit code is 3 if a
     job would stay pending.
 
-    Fields missing from the objects of --edit keep their values, and null removes a field; notes list both. --set
-    accepts the same paths as kueuepy sweep --over.
+    Fields that the objects of --edit omit keep their values, and the value null removes a field; the command prints
+    notes that list the kept and the removed fields. --set accepts the same paths as kueuepy sweep --over.
     """
     changes = edit is not None or bool(sets)
     if (job is None) != changes:
