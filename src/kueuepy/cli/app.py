@@ -44,8 +44,8 @@ Exit codes:
   2  The command line is invalid.
   3  The answer is negative, e.g. kueuepy check reports findings, a job would
      not be admitted, or a target is missed.
-  4  The input has a part that kueuepy does not model and that could change
-     the answer.
+  4  The input has a feature gate or field that kueuepy does not model and
+     that could change the answer.
 """,
     no_args_is_help=True,
     add_completion=True,

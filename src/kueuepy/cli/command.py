@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",
-        help="replay recorded scenarios and print the results of each as one JSON line",
+        help="replay recorded scenarios and print the results of each scenario as one JSON line",
         epilog="example: kueuepy replay tests/scenarios/data/single.jsonl.gz",
     )
     replays.add_argument(

@@ -19,7 +19,9 @@ EXAMPLES = examples(
 def explain(
     workload: Annotated[
         str,
-        typer.Argument(metavar="WORKLOAD", help="Workload or its job, as NAME, NAMESPACE/NAME or QUEUE/NAME."),
+        typer.Argument(
+            metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."
+        ),
     ],
     files: Files,
     *,

@@ -43,7 +43,8 @@ _Jobs: TypeAlias = Annotated[
     str, typer.Option("--jobs", metavar="FILE", help="File of jobs to simulate: a log, a table or manifests.")
 ]
 _Workload: TypeAlias = Annotated[
-    str, typer.Argument(metavar="WORKLOAD", help="Workload or its job, as NAME, NAMESPACE/NAME or QUEUE/NAME.")
+    str,
+    typer.Argument(metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."),
 ]
 _Future: TypeAlias = Annotated[
     str | None,
@@ -223,7 +224,7 @@ def risk(
         typer.Option(
             "--runtimes",
             metavar="TIME|FILE",
-            help="Runtime of every workload, or a job log to draw from; by default, no workload finishes.",
+            help="Runtime of every workload, or a log to sample runtimes from; by default, no workload finishes.",
         ),
     ] = None,
     future: _Future = None,

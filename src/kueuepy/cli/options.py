@@ -95,7 +95,9 @@ Until = Annotated[
 Warmup = Annotated[
     str,
     typer.Option(
-        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
+        "--warmup",
+        metavar="TIME",
+        help="Exclude jobs submitted before this time from the metrics, but still simulate these jobs.",
     ),
 ]
 

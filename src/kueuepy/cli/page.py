@@ -40,7 +40,7 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE",
-        help="cluster:CONTEXT, recording, saved state, simulate --out directory, or YAML, JSON or CSV file.",
+        help="YAML, JSON or CSV file, recording, saved state, simulate --out directory, or cluster:CONTEXT.",
     ),
 ]
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
@@ -65,7 +65,7 @@ def page(
             "--explain",
             min=0,
             metavar="N",
-            help="Maximum number of pending workloads to explain in full, from the heads of the queues.",
+            help="Number of pending workloads to explain in full, beginning with the first of each queue.",
         ),
     ] = MOST_EXPLAINED,
     as_is: AsIs = False,

@@ -43,7 +43,9 @@ def record(
     anonymise: Annotated[
         Path | None,
         typer.Option(
-            "--anonymise", metavar="FILE", help="Replace names with keyed hashes, using the key in this file."
+            "--anonymise",
+            metavar="FILE",
+            help="Replace names with keyed hashes; the key is read from this file, which is created if missing.",
         ),
     ] = None,
     users: Users = "",

@@ -45,7 +45,9 @@ EXAMPLES = examples(
 
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"],
-    typer.Option("--model", help="Point from which an evicted job continues: its start, last checkpoint, or eviction."),
+    typer.Option(
+        "--model", help="Point from which an evicted job continues: its start, its last checkpoint, or its eviction."
+    ),
 ]
 _Missing: TypeAlias = Annotated[
     Literal["error", "skip", "wait"],
@@ -80,7 +82,11 @@ _Report: TypeAlias = Annotated[
 ]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(PICTURES)}; repeatable."),
+    typer.Option(
+        "--picture",
+        metavar="NAME=FILE",
+        help=f"Write a chart to an SVG file; NAME is one of {', '.join(PICTURES)}; repeatable.",
+    ),
 ]
 
 

@@ -299,7 +299,7 @@ def plan(
             "--target", metavar="TARGET", help="Target that the simulation must meet, e.g. 'wait_p95(team-a) <= 30m'."
         ),
     ],
-    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the field whose value to minimise.")],
+    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the numeric field to minimise.")],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
     step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between the values to try.")] = 1,
@@ -316,7 +316,7 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the objects, with the value found, to this YAML file."
+            "-o", "--output", metavar="FILE", help="Write the objects with the smallest value found to this YAML file."
         ),
     ] = None,
     picture: Annotated[

@@ -42,7 +42,7 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file of jobs; test separately whether each would be admitted now.",
+            help="Test for each job of this YAML, JSON or CSV file whether it alone would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
