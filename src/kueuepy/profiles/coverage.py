@@ -76,8 +76,8 @@ _NO_EFFECT = {
 _NOT_MODELLED = {
     "ConcurrentAdmission": "Kueue would try several flavors of a workload at the same time",
     "FastQuotaReleaseInPodIntegration": "Kueue would release the quota of a pod before the pod has stopped",
-    "ManagedJobsNamespaceSelectorAlwaysRespected": "kueuepy decides as if it were on",
-    "MultiKueue": "a Fleet dispatches workloads as if it were on",
+    "ManagedJobsNamespaceSelectorAlwaysRespected": "kueuepy decides as if this gate were on",
+    "MultiKueue": "a Fleet dispatches workloads as if this gate were on",
     "SchedulerLibraryIntegration": "Kueue would test the fit of pods on nodes with another library",
 }
 
@@ -99,8 +99,8 @@ _NOTES = {
 
 _LATER_FIELDS = {
     ("ClusterQueue", f"metadata.annotations[{PREEMPTION_CONFIG}]"): LATER_GATES["ConfigurablePreemptions"],
-    ("ClusterQueue", "status.effectiveQuotas"): "Kueue would use it instead of spec.resourceGroups",
-    ("Cohort", "status.effectiveQuotas"): "Kueue would use it instead of spec.resourceGroups",
+    ("ClusterQueue", "status.effectiveQuotas"): "Kueue would use this field instead of spec.resourceGroups",
+    ("Cohort", "status.effectiveQuotas"): "Kueue would use this field instead of spec.resourceGroups",
 }
 
 _FIELDS = """

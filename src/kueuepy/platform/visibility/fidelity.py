@@ -10,11 +10,11 @@ from kueuepy.profiles.coverage import FIELDS, GATES, Coverage, Effect
 from kueuepy.profiles.version import COMMIT, VERSION, installed
 
 LEFT_OUT = {
-    "controllers of admission checks": "not run; set the state of a check, or pass functions as `checks`",
-    "MultiKueue": "only between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups are not dispatched",
+    "controllers of admission checks": "they do not run; set the state of a check, or pass functions as `checks`",
+    "MultiKueue": "a `Fleet` dispatches batch Jobs, but not other kinds of jobs, elastic jobs or groups of pods",
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
-    "concurrent admission, configurable preemption, effective quotas": "read and reported, but without effect",
-    "pods and their failures": "pods of a job are ready, failed or finished when the caller reports it",
+    "concurrent admission, configurable preemption, effective quotas": "these settings are reported but have no effect",
+    "pods and their failures": "the caller reports when the pods of a job are ready, failed or finished",
     "retention of finished objects": "finished objects remain until they are deleted",
 }
 """The parts of Kueue that are not modelled, and what kueuepy does instead."""
