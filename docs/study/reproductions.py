@@ -323,7 +323,7 @@ def differences(stored: dict[str, Any]) -> str:
     inside = sum(case.low <= case.formula <= case.high for case in found)
     worst = max(found, key=lambda case: abs(case.mean / case.formula - 1))
     return (
-        f"The largest difference is that of {worst.name}: {worst.mean / worst.formula - 1:+.1%}.\n"
+        f"The largest difference is that of {worst.name}: {worst.mean / worst.formula - 1:+.1%}. "
         f"{inside} of {len(found)} values of formulas lie inside their intervals."
     )
 
@@ -331,7 +331,7 @@ def differences(stored: dict[str, Any]) -> str:
 def spread_text(stored: dict[str, Any]) -> str:
     """Return how much the percentage of arrivals in the busy hours varies between seeds."""
     mean, deviation = stored["spread"]
-    return f"from 12:00 to 15:00, the mean over {SEEDS} seeds is {mean:.2f}\nand the standard deviation {deviation:.2f}"
+    return f"from 12:00 to 15:00, the mean over {SEEDS} seeds is {mean:.2f} and the standard deviation {deviation:.2f}"
 
 
 def lublin_table(stored: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ inline constexpr const char* kEventKindNames[] = {
 static_assert(std::size(kEventKindNames) == CountOf<EventKind>());
 inline const char* NameOf(EventKind kind) { return kEventKindNames[static_cast<int>(kind)]; }
 
-// Removes and returns the events, oldest first.
+// Removes all recorded events from the engine and returns them, oldest first.
 std::vector<ChangeView> TakeEvents(SharedEngine& shared);
 std::string KeyOf(SharedEngine& shared, Serial serial);
 std::optional<ConditionView> ConditionOf(SharedEngine& shared, Serial serial, const std::string& type);
@@ -36,7 +36,7 @@ py::dict UsageOf(SharedEngine& shared, bool active);
 // Returns {ClusterQueue: precise weighted share} for the queues with a nonzero share.
 py::dict SharesOf(SharedEngine& shared);
 // Returns {namespace/LocalQueue: {key: amount in nano units, as a string}}. A key is a resource name for
-// consumed usage, and "penalty:" plus a resource name for pending penalties.
+// consumed usage, or "penalty:" followed by a resource name for pending penalties.
 py::dict ConsumedOf(SharedEngine& shared);
 
 }  // namespace kueue::python

@@ -20,23 +20,23 @@ struct Head {
   Time queue_time;
   bool is_preemptor;
   bool fits;  // Fits without preemption.
-  // Usage that an admission would charge. The array must outlive the tournament.
+  // Usage that the admission of the head would charge. The array must outlive the tournament.
   const FlavorResourceAmount* usage;
   size_t usage_size;
 };
 
 class Tournament {
  public:
-  // Uses at most one head per queue; a later head of the same queue replaces an earlier head. The references
-  // must outlive the tournament.
+  // The tournament uses at most one head per queue: a later head of the same queue replaces an earlier head.
+  // `state` and `heads` must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return remaining_ > 0; }
   // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller
   // may only add usage to the queue of the head returned last, and at most the usage of that head. Cohort
-  // trees, and ClusterQueues without a cohort, share no quota with one another. Kueue processes them in the
-  // random iteration order of a Go map. This order matters only if trees share nodes of a topology. Here, the
-  // next tree is the tree of the first remaining head. For this purpose, heads that fit come first, and heads
-  // are then ordered by queue time and by queue name.
+  // trees, and ClusterQueues without a cohort, share no quota with one another. Kueue processes the trees in
+  // the random iteration order of a Go map. The order of the trees matters only if trees share nodes of a
+  // topology. The tournament continues with the tree of the first remaining head. Heads are ordered by
+  // whether they fit, by queue time, and by queue name; heads that fit come first.
   size_t Pop();
 
  private:
@@ -45,7 +45,7 @@ class Tournament {
     size_t head;
     NodeId child;
     Share share;
-    bool borrows;  // The head requests a flavor resource that the child borrows.
+    bool borrows;  // Whether the head requests a flavor resource that the child borrows.
   };
   // The contenders of the children of a cohort, as a heap with the best contender at the front.
   using Bracket = std::vector<Contender>;
@@ -53,8 +53,8 @@ class Tournament {
     std::vector<size_t> heads;
     bool is_built = false;
     bool may_saturate = false;
-    NodeId last =
-        kNoId;  // Queue of the head returned last. The brackets above it are updated at the next Pop().
+    // Queue of the head returned last. The brackets above this queue are updated at the next Pop().
+    NodeId last = kNoId;
   };
 
   size_t PopFrom(NodeId root);
@@ -75,10 +75,10 @@ class Tournament {
   std::vector<bool> is_left_;  // By head.
   size_t remaining_ = 0;
   std::vector<size_t> order_;  // Indexes of all heads, in the order in which trees are selected.
-  size_t next_ = 0;            // No head before this position of `order_` remains.
+  size_t next_ = 0;            // No head at an earlier position of `order_` remains.
   absl::flat_hash_map<NodeId, Tree> trees_;
   absl::flat_hash_map<NodeId, Bracket> brackets_;
-  // Only in trees that may saturate: by head, the shares of the nodes above its queue.
+  // By head, only in trees that may saturate: the shares of the nodes above the queue of the head.
   std::vector<std::vector<std::pair<NodeId, Share>>> computed_;
 };
 

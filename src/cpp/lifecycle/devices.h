@@ -1,5 +1,5 @@
 // Workloads that request devices. Only the workload controller, not the event handlers, queues such
-// workloads. It counts their devices at each reconciliation. Mirrors
+// workloads. The workload controller counts the devices of these workloads at each reconciliation. Mirrors
 // pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
 // pkg/dra/extended_resources.go:NeedsDRAReconcile (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_DEVICES_H_
@@ -13,18 +13,18 @@ namespace kueue {
 
 // Returns whether only the workload controller enqueues the workload while it is pending.
 bool NeedsDevices(const State& state, const Workload& workload);
-// Same as above, for the given pod templates, which may have defaults filled in.
+// Same as the overload above, but for the given pod templates, which may have defaults filled in.
 bool NeedsDevices(const State& state, const Workload& workload, const std::vector<PodTemplate>& templates);
 
 // Returns the current charge of the workload for its devices, or the reason for the refusal. Never returns
 // null.
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload);
 // Returns the charge of a pod set according to the last count, or null if nothing was counted. EditDevices()
-// invalidates the pointer.
+// invalidates the returned pointer.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
 // Result of the first steps of reconciling a pending workload. If `is_over` is true, the reconciliation ends.
-// `changed` is true if anything changed.
+// `changed` is true if these steps changed anything.
 struct DeviceLook {
   bool is_over = false;
   bool changed = false;
@@ -38,13 +38,12 @@ void CountForQuestion(State& state, WorkloadId id);
 bool IsDeviceRefusal(const Message& message);
 
 // Returns a reference to an entry that belongs to this workload alone. Copies the current entry, because
-// other workloads may share it, or adds an entry if there is none. The next call for the same workload
-// invalidates the reference.
+// other workloads may share it, or adds an entry if there is none. The next call of EditDevices() for the
+// same workload invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
-// Records an event that would requeue or move a workload without devices.
+// Records an event that would requeue or move the workload if the workload had no devices.
 void NoteChange(Workload& workload);
-// Removes the known devices of a workload that is neither in its queue nor in the list of its LocalQueue
-// anymore.
+// Removes the recorded devices of a workload that is neither in its queue nor in the list of its LocalQueue.
 void ForgetDevices(Workload& workload);
 // NoteSpec() records a change of the spec. TakeNoteOfSpec() returns whether a change was recorded, and clears
 // the record.
@@ -52,7 +51,7 @@ void NoteSpec(const State& state, Workload& workload);
 bool TakeNoteOfSpec(Workload& workload);
 // Removes the workload from the list of its LocalQueue.
 void Unlist(Workload& workload);
-// Records that the copy in the queue now equals the API object.
+// Records that the copy of the workload in the queue now equals the API object.
 void TakeCopyOfApi(Workload& workload);
 
 // Marks all pending workloads with devices for reconciliation if a device object changed, or unconditionally

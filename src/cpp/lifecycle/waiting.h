@@ -29,12 +29,12 @@ struct QueueBlocker {
 };
 QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
-// Updates QuotaReserved for the workload's admission gate. Returns whether anything changed.
+// Updates QuotaReserved for the workload's admission gate. Returns whether the call changed anything.
 bool ReconcileGate(State& state, WorkloadId id);
 // Writes the reason why the workload is pending to the QuotaReserved condition, unless the scheduler writes
-// it. Returns whether anything changed.
+// it. Returns whether the call changed anything.
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
-// Returns whether a reason was written without a scheduling attempt, so that it may be overwritten when the
+// Returns whether a reason was written without a scheduling attempt and may therefore be overwritten when the
 // workload is bypassed (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason);
 

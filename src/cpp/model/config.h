@@ -133,11 +133,11 @@ struct WaitForPodsReady {
 struct Config {
   FeatureGates gates;
   ReleaseRules rules;
-  // Fair sharing is enabled if and only if this has a value.
+  // Fair sharing is enabled if and only if `fair_sharing` has a value.
   std::optional<std::vector<FairSharingStrategy>> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;
-  bool ignore_undeclared_resources = false;  // True for `quotaCheckStrategy: IgnoreUndeclared`.
+  bool ignore_undeclared_resources = false;  // True if `quotaCheckStrategy` is IgnoreUndeclared.
   std::vector<DeviceClassMapping> device_class_mappings;
 };
 

@@ -1,4 +1,4 @@
-// Compile-time number of values of an enumeration.
+// Number of enumerators of an enumeration, computed at compile time.
 #ifndef KUEUE_MODEL_ENUMERATORS_H_
 #define KUEUE_MODEL_ENUMERATORS_H_
 
@@ -18,7 +18,7 @@ constexpr bool IsEnumerator() {
   return kSpelled[start] != '(';
 }
 
-// Returns the number of enumerators. Their values must be consecutive and start at 0.
+// Returns the number of enumerators. The values of the enumerators must be consecutive and start at 0.
 template <typename Enumeration, size_t counted = 0>
 constexpr size_t CountOf() {
   if constexpr (IsEnumerator<static_cast<Enumeration>(counted)>()) {

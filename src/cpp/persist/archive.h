@@ -34,7 +34,7 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration can have values that are not enumerators. The state contains the meaning of these
+// Whether an enumeration can have values that are not enumerators. The state defines the meaning of such
 // values.
 template <typename T>
 inline constexpr bool kIsOpen = false;
@@ -74,8 +74,9 @@ class ArchiveWriter {
     });
   }
 
-  // Writes the target of a pointer to a pool. The index of the pool entry is written in place of the pointer.
-  // Equal targets share one entry. Objects that a pool entry refers to precede it in the pool.
+  // Writes the target of a pointer into the pool. The index of the pool entry is written in place of the
+  // pointer. Targets with equal content share one entry of the pool. The objects to which a pool entry refers
+  // precede the entry in the pool.
   template <typename T>
   void WriteShared(const std::shared_ptr<const T>& pointer) {
     if (!pointer) return out_.Nil();
@@ -94,7 +95,8 @@ class ArchiveWriter {
   }
 
  private:
-  // A type-erased field: only `write` depends on its type, so records need no code of their own.
+  // A type-erased field: only `write` depends on the type of the field, so the writing code is not repeated
+  // for each type of record.
   struct Field {
     const void* at;
     void (*write)(ArchiveWriter&, const void*);
@@ -192,7 +194,7 @@ class ArchiveReader {
 
  private:
   static constexpr int kMaxDepth = 200;
-  // A type-erased field: only `read` depends on its type.
+  // A type-erased field: only `read` depends on the type of the field.
   struct Field {
     void* at;
     void (*read)(ArchiveReader&, void*);
@@ -218,7 +220,7 @@ class ArchiveReader {
     return kind;
   }
 
-  // Reads an entry of the pool. It may refer only to earlier entries.
+  // Reads an entry of the pool. A pool entry may refer only to earlier entries.
   template <typename T>
   void TakeFromPool(size_t number) {
     if (++depth_ > kMaxDepth) return in_.Fail();
@@ -268,7 +270,7 @@ class ArchiveReader {
   int depth_ = 0;
 };
 
-// Default: the value is a record.
+// Default codec: the value is a record.
 template <typename T>
 struct Codec {
   template <typename Archive>
@@ -321,7 +323,7 @@ struct Codec<std::pair<A, B>> {
   }
 };
 
-// Entries of a map, to be sorted by key. The type of the values is irrelevant for the order.
+// Entries of a map, to be sorted by key. The order does not depend on the type of the values.
 template <typename Key>
 using EntriesByKey = std::vector<std::pair<const Key*, const void*>>;
 template <typename Key>

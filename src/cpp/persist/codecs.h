@@ -28,7 +28,7 @@ struct Codec<Amount> {
   }
 };
 
-// Written as its upper and its lower 64 bits.
+// A 128-bit integer is written as its upper and its lower 64 bits.
 template <>
 struct Codec<Int128> {
   template <typename Archive>
@@ -45,7 +45,7 @@ struct Codec<Int128> {
   }
 };
 
-// Written as [negative, digits, exponent, format].
+// A quantity is written as [negative, digits, exponent, format].
 template <>
 struct Codec<Quantity> {
   template <typename Archive>
@@ -72,7 +72,7 @@ struct Codec<Quantity> {
   }
 
  private:
-  // Limit on the number of digits and on the exponent. Products of quantities stay far below it.
+  // Limit on the number of digits and on the exponent. Products of quantities stay far below this limit.
   static constexpr size_t kMost = 1000;
 };
 
@@ -107,7 +107,7 @@ struct Codec<Interner> {
   }
 };
 
-// Written like a map.
+// An IdsByText is written like a map.
 template <>
 struct Codec<IdsByText> {
   template <typename Archive>
@@ -152,7 +152,7 @@ struct Codec<Paged<T, n, direct>> {
   }
 };
 
-// Written as [number of rows, number of columns, values].
+// A table is written as [number of rows, number of columns, values].
 template <typename Scalar>
 struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
   using Cells = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -177,7 +177,7 @@ struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajo
   }
 };
 
-// The unused space before the front is not written.
+// The unused space before the front of the run is not written.
 template <>
 struct Codec<WorkloadRun> {
   template <typename Archive>
@@ -203,7 +203,8 @@ struct Codec<std::monostate> {
   }
 };
 
-// Written as [index of the alternative, its value]. `T` is the variant or a class derived from it.
+// A variant is written as [index of the alternative, value of the alternative]. `T` is the variant or a class
+// derived from it.
 template <typename T, typename Variant>
 struct VariantCodec {
   template <typename Archive>

@@ -95,7 +95,8 @@ class Renumbering {
       pointer = std::static_pointer_cast<const T>(known->second.second);
       return;
     }
-    const std::shared_ptr<const T> before = pointer;  // Kept alive, so that its address is not reused.
+    // Keeps the old target alive, so that its address is not reused.
+    const std::shared_ptr<const T> before = pointer;
     Probe probe{*this, false};
     WalkIds(probe, *before);
     if (probe.changes) {

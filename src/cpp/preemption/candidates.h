@@ -18,7 +18,7 @@ struct Candidate {
   WorkloadId workload;
   Variant variant;
   bool evicted;
-  // Cohort under which the candidate was found; kNoId if it is in the preemptor's own queue.
+  // Cohort under which the candidate was found; kNoId if the candidate is in the preemptor's own queue.
   NodeId common_ancestor;
   int64_t priority;
   Time reserved;  // Time of the quota reservation; the current time if there is none.
@@ -51,7 +51,7 @@ class LazyOrder {
   void Finish(size_t size) { sorted_ = size; }
 
  private:
-  // The first `sorted_` items are sorted. The rest is a reversed heap with its top at the back.
+  // The first `sorted_` items are sorted. The remaining items are a reversed heap with its top at the back.
   size_t sorted_ = 0;
   bool heaped_ = false;
 };
@@ -87,13 +87,14 @@ class TreeCandidates {
   bool Is(NodeId root, const std::vector<FlavorResourceId>& contested) const {
     return root == root_ && contested == contested_;
   }
-  // Lists the workloads on the first call, and does nothing on later calls. The list contains their current
-  // state, so call this function before the cycle evicts a workload.
+  // Lists the workloads on the first call, and does nothing on later calls. The list contains the current
+  // state of the workloads, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
   // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call.
   void Update(const State& state, int64_t epoch);
 
-  // A queue that uses more than its own quota, and whose Cohorts below the root do so too.
+  // A queue that uses more than its own quota, and whose Cohorts below the root also use more than their own
+  // quotas.
   struct Exceeding {
     NodeId queue;
     size_t place;  // In Forest::QueuesOfTree(root).
@@ -101,7 +102,7 @@ class TreeCandidates {
   const std::vector<Exceeding>& exceeding() const { return exceeding_; }
   bool has_evicted() const { return has_evicted_; }
   // Returns the i-th candidate of the queues in exceeding(), in candidate order, or nullptr if there is none.
-  // Call Fill() and Update() first. The result is valid until the next Update().
+  // Call Fill() and Update() before this function. The result is valid until the next Update().
   const Candidate* At(size_t i, const CandidateOrder& order);
 
  private:
@@ -121,19 +122,20 @@ class TreeCandidates {
   std::vector<FlavorResourceId> contested_;
   bool is_listed_ = false, has_evicted_ = false;
   std::vector<Candidate> items_;
-  std::vector<Part> parts_;  // By place of the queue.
+  std::vector<Part> parts_;  // By position of the queue in the tree.
   std::vector<Exceeding> exceeding_;
   int64_t epoch_ = -1;
   bool has_begun_ = false;
   std::vector<const Candidate*> merged_;  // The first candidates of `exceeding_`, in order.
-  std::vector<Cursor> cursors_;           // The others: a heap with the next candidate on top.
+  // Cursors for the remaining candidates, as a heap with the next candidate on top.
+  std::vector<Cursor> cursors_;
 };
 
-// Lists whose memory is reused between searches.
+// Lists whose memory is reused for later searches.
 struct CandidateScratch {
   CandidateList lists[6];
   std::list<TreeCandidates> trees;
-  int64_t epoch = 0;  // Incremented when usage has changed since the last search.
+  int64_t epoch = 0;  // A counter that is incremented when usage has changed since the last search.
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
@@ -147,7 +149,7 @@ inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<Fl
   return false;
 }
 // Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
-// If `ancestor` is kNoId, all Cohorts up to the root must satisfy this.
+// If `ancestor` is kNoId, the condition applies to all Cohorts up to the root.
 inline bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
                              const std::vector<FlavorResourceId>& frs) {
   for (; node != ancestor; node = state.forest().Parent(node)) {

@@ -14,9 +14,10 @@
 
 namespace kueue {
 
-// Limits on the text of a quantity; they bound the cost of parsing. Kubernetes has no such limits.
+// Limits on the text of a quantity, which bound the cost of parsing. Kubernetes does not limit the text of a
+// quantity.
 constexpr int kMaxQuantityText = 64;        // Bytes.
-constexpr int kMaxQuantityDigits = 40;      // Digits without leading zeros.
+constexpr int kMaxQuantityDigits = 40;      // Number of digits without leading zeros.
 constexpr int kMaxQuantityExponent = 1000;  // Absolute value of the exponent after `e` or `E`.
 
 // Format used to print a value. Comparisons ignore it.
@@ -46,7 +47,7 @@ class Quantity {
   // keep the suffix E; Kubernetes would drop the power of ten.
   std::string ToText() const;
 
-  // Returns the nearest double. Rounds to 64 bits first in the same cases as Kubernetes
+  // Returns the nearest double. In the same cases as Kubernetes, first rounds the value to 64 bits
   // (quantity.go:AsFloat64Slow).
   double AsDouble() const;
 

@@ -27,9 +27,9 @@ struct DecisionRecord {
   std::string workload;
   NodeId queue = kNoId;
   Verdict verdict = Verdict::kPending;
-  bool admitted = false;  // For kAdmitted: whether all admission checks are ready.
+  bool admitted = false;  // If the verdict is kAdmitted, whether all admission checks are ready.
   int borrowing = 0;
-  int32_t reason = 0;  // An id in State::reasons.
+  int32_t reason = 0;  // Id of the reason in State::reasons.
   Message message;
   std::shared_ptr<const Admission> admission;
   std::vector<TargetRecord> targets;
@@ -57,7 +57,7 @@ struct Obstacle {
     kDevicesUncounted,  // The workload controller has not counted the devices yet.
   };
   Kind kind = Kind::kNone;
-  std::string queue;  // Name of the queue, for the kinds that refer to one.
+  std::string queue;  // Name of the queue, for the kinds that refer to a queue.
   Reason reason = Reason::kEmpty;
   Message message;  // `reason` and `message` have the values that the workload controller writes.
 

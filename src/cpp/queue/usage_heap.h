@@ -13,15 +13,15 @@
 
 namespace kueue {
 
-// Usage changes continually, but the heap is reordered only occasionally. The next workload therefore depends
-// on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less` compares
-// two workloads by their current order.
+// Usage changes continually, but the heap is reordered only occasionally. The choice of the next workload
+// depends on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less`
+// compares two workloads by their current order.
 class UsageHeap {
  public:
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
   WorkloadId Front() const { return items_.front(); }
-  // Returns the workloads in heap order. The first item is the front.
+  // Returns the workloads in heap order. The first workload is the front of the heap.
   const std::vector<WorkloadId>& items() const { return items_; }
 
   template <typename Less>

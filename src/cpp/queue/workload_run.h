@@ -11,7 +11,7 @@
 namespace kueue {
 
 // A sorted array with a movable front. Insertions are mostly at the end and removals mostly at the front, so
-// both are cheap. An operation at another position moves the shorter side.
+// both are cheap. An insertion or removal at another position moves the items on the shorter side.
 class WorkloadRun {
  public:
   struct Item {
@@ -99,7 +99,7 @@ class WorkloadRun {
     return workloads[static_cast<size_t>(a.workload)].serial <
            workloads[static_cast<size_t>(b.workload)].serial;
   }
-  // Frees the unused space before the front once it is large.
+  // Frees the unused space before the front once this space is large.
   void Trim() {
     if (empty()) {
       items_.clear();

@@ -28,7 +28,7 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 
 namespace kueue {
 
-// Rows are nodes of the forest, columns are (flavor, resource) pairs.
+// A table with one row for each node of the forest and one column for each (flavor, resource) pair.
 using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // An amount of one flavor resource.
@@ -79,8 +79,8 @@ class Quota {
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
     return Max(Amount(0), limits_->local(node, fr) - usage_(node, fr));
   }
-  // Amount that the node may still use, including everything that its ancestors would lend. Negative if the
-  // usage exceeds the quota.
+  // Amount that the node may still use, including everything that its ancestors would lend. The amount is
+  // negative if the usage exceeds the quota.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
     return Max(Amount(0), RawAvailable(queue, fr));
@@ -96,7 +96,7 @@ class Quota {
 
   struct Height {
     int height;
-    bool smaller_than_tree;  // The subtree is smaller than the whole tree.
+    bool smaller_than_tree;  // Whether the subtree is smaller than the whole tree.
   };
   // Returns the height of the lowest subtree that contains `queue` and whose quota has space for `amount`
   // more. Mirrors
@@ -134,7 +134,7 @@ class Quota {
     Amount before;
   };
   using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  // Declared quotas and the values derived from them, which copies share until one of them changes an object.
+  // Declared quotas and the values derived from them; copies share both until one copy changes an object.
   struct Limits {
     Table nominal, borrowing, lending, subtree, local, potential;
     Flags declared, defined;

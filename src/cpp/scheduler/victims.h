@@ -16,13 +16,14 @@ class Victims {
  public:
   void Clear();
   bool Has(WorkloadId id) const { return is_victim_.contains(id); }
-  // Adds a workload that a preemptor in the tree with this root preempts, unless it was added before.
+  // Adds a workload that a preemptor in the tree with this root preempts, unless the workload was added
+  // before.
   void Add(const State& state, NodeId root, WorkloadId id);
   // Returns the victims whose preemption may free capacity in the tree. A victim frees capacity on its nodes
   // for all trees, but quota only for its own tree.
   const std::vector<WorkloadId>& Around(const State& state, NodeId root) const;
-  // Removes the usage of these victims. The usage is summed for each queue first, so the cost does not depend
-  // on the number of victims.
+  // Subtracts the usage of the victims that Around() returns for the same tree. The usage is summed for each
+  // queue first, so the cost does not depend on the number of victims.
   void Discharge(State& state, NodeId root) const;
 
  private:
@@ -35,8 +36,8 @@ class Victims {
     std::vector<WorkloadId> workloads;
     std::vector<QueueUsage> usage;
     absl::flat_hash_map<std::pair<NodeId, FlavorResourceId>, size_t> place;  // In `usage`.
-    // Whether a sum in `usage` has overflowed. Discharge() then subtracts the usage of each victim
-    // separately.
+    // Whether a sum in `usage` has overflowed. If a sum has overflowed, Discharge() subtracts the usage of
+    // each victim separately.
     bool overflows = false;
   };
   absl::flat_hash_map<NodeId, Tree> trees_;  // By root.

@@ -28,11 +28,11 @@ struct QueueView {
 // jobs, not on the number of arrived jobs.
 class QueueWatch {
  public:
-  // `queues` are the names of the ClusterQueues. The view of a queue that does not exist is empty.
+  // `queues` contains the names of the ClusterQueues. The view of a queue that does not exist is empty.
   explicit QueueWatch(std::vector<std::string> queues);
 
-  // Returns the views at `now`. This time must not be before the simulation's current time or before the time
-  // of the previous call. The reference is invalidated by the next call.
+  // Returns the views at `now`. `now` must not be before the simulation's current time or before the time of
+  // the previous call. The next call invalidates the returned reference.
   const std::vector<QueueView>& Look(const Simulation& run, Time now);
   const std::vector<QueueView>& views() const { return views_; }
 
@@ -54,8 +54,8 @@ class QueueWatch {
   size_t next_ = 0;               // Index of the first job that had not arrived at the last call.
 };
 
-// Returns the work lost so far, divided by the total nominal quota, in nanoseconds. This is computed for each
-// flavor resource; the largest value is returned.
+// Returns the work lost so far, divided by the total nominal quota, in nanoseconds. The quotient is computed
+// for each flavor resource, and the largest quotient is returned.
 double LostPart(const Simulation& run);
 
 }  // namespace kueue

@@ -125,7 +125,7 @@ class Recorder {
   CycleTable cycles_;
   std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;
   std::vector<NodeId> queues_;    // By code.
-  std::vector<int32_t> code_of_;  // By node; -1 if the node has no code yet.
+  std::vector<int32_t> code_of_;  // Code of each node; -1 if the node has no code yet.
   std::vector<Assigned> assigned_;
   std::map<Assigned, int32_t> place_of_assigned_;
 };

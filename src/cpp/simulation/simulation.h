@@ -31,8 +31,8 @@ struct Clock {
 
 enum class OnLoop : uint8_t { kHold, kStop, kRaise };
 
-// Observer of the jobs of a simulation. It is called after the simulation has processed an event. Changes
-// that have no event kind of their own, such as a new priority, are reported as kCreated.
+// Observer of the jobs of a simulation. The listener is called after the simulation has processed an event.
+// Changes that have no event kind of their own, such as a new priority, are reported as kCreated.
 class RunListener {
  public:
   virtual ~RunListener() = default;
@@ -48,11 +48,12 @@ struct SimulationOptions {
   Time warmup = 0;                   // Period after the start during which no metrics are collected.
   OnLoop on_loop = OnLoop::kHold;
   Recording record;
-  std::optional<Time> start;  // Default: the time of the first submission or change.
-  int32_t site = kNoId;       // In a fleet: number of this cluster; kManager is the manager.
+  // Start of the simulation; the default is the time of the first submission or change.
+  std::optional<Time> start;
+  int32_t site = kNoId;  // In a fleet: number of this cluster; kManager is the manager.
   // If true, behaves like Kueue's scheduler performance test: no controllers run, and the processing of the
-  // current time ends after a cycle that admits and evicts no workload. If false, it ends after a cycle that
-  // changes nothing.
+  // current time ends after a cycle that admits and evicts no workload. If false, the processing ends after a
+  // cycle that changes nothing.
   bool as_performance_test = false;
 };
 
@@ -77,7 +78,8 @@ struct LoweredQuota {
   int64_t broken = 0;    // Amount of the quota that belongs to failed nodes.
 };
 
-// An added job and its arrival time. Ordered so that a heap has the earliest arrival at its front.
+// An added job and its arrival time. Arrivals are ordered so that a heap has the earliest arrival at its
+// front.
 struct Arrival {
   Time at;
   int32_t job;
@@ -96,18 +98,18 @@ class Simulation {
   // Starts a simulation from the engine's state. `jobs` must be sorted by submission time.
   Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options);
 
-  // Simulates about `work` units of work, but not beyond `until`. Each head of a cycle and each event is one
-  // unit. Returns whether any events are left. A simulation without an end time stops if jobs are evicted
-  // repeatedly without progress; see fruitless().
+  // Simulates about `work` units of work, but not beyond the time `until`. Each head of a cycle and each
+  // event is one unit of work. Returns whether any events are left. A simulation without an end time stops if
+  // jobs are evicted repeatedly without progress; see fruitless().
   bool Run(int64_t work, Time until = INT64_MAX);
   // Processes all events at the time of the next event, but stops after about `work` units of work.
   Went RunMoment(int64_t work, Time until = INT64_MAX);
-  // Schedules a change. Its time must not be before the current time.
+  // Schedules a change. The time of the change must not be before the current time.
   void Plan(TimedChange change);
   // Adds jobs, which need not be sorted. The jobs and their shapes get the next free numbers.
   void Extend(JobColumns jobs);
-  // For workloads that the engine already has: NoteAsks() stores the total requests of a shape, taken from
-  // the workload. Adopt() assigns the workload to a job.
+  // For a workload that the engine already has, NoteAsks() stores the total requests of its shape. Adopt()
+  // assigns the workload to a job.
   void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
   // Extends all metrics to the current time and records the unfinished runs of jobs. The simulation cannot
@@ -135,7 +137,7 @@ class Simulation {
   int32_t JobOf(WorkloadId workload) const;
   // Returns the total requests of the pods of a shape, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
-  // Returns the index of a job in jobs(). On a worker, indexes are reused.
+  // Returns the index of a job in jobs(). On a worker, the indexes of removed jobs are reused.
   size_t PlaceOf(int32_t job) const {
     return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
   }
@@ -145,12 +147,13 @@ class Simulation {
     return options_.site == kNoId || columns_->cluster[static_cast<size_t>(job)] == options_.site;
   }
 
-  // site.cc: a simulation as one cluster of a fleet. The fleet controls when the simulation advances.
+  // Functions for a simulation that is one cluster of a fleet (site.cc). The fleet controls when the
+  // simulation advances.
   Engine& engine() { return engine_; }
   void Follow(RunListener* listener) { listener_ = listener; }
   // Returns the time of the next scheduled event.
   std::optional<Time> Next();
-  // Starts or continues processing the time `at`.
+  // Starts or continues the processing of events at the time `at`.
   void Enter(Time at);
   // Processes the events at the current time, up to the given kind.
   void TakeUntil(Happening last);
@@ -158,13 +161,13 @@ class Simulation {
   void Settle();
   // Runs a cycle. Call Settle() first. Returns whether another cycle is needed.
   bool DecideSettled();
-  // Settles and runs a cycle. Returns whether another cycle is needed.
+  // Runs Settle() and then a cycle. Returns whether another cycle is needed.
   bool Decide();
   void EndMoment();
   // Handle three changes on a worker: the creation of a copy, its deletion, and the creation of the copy's
   // job.
   void AddCopy(int32_t job, WorkloadId workload, const Job& before);
-  // Returns the final record of the job. All its runs have ended.
+  // Returns the final record of the job. All runs of the job have ended in this record.
   Job RemoveCopy(int32_t job);
   void StartCopy(int32_t job);
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
@@ -172,7 +175,7 @@ class Simulation {
   void Forget(int32_t job);
 
  private:
-  // moment.cc: processing of the events at one time.
+  // Functions that process the events at one time (moment.cc).
   bool Begin(Time until);
   Went GoOn(Time until);
   bool Counts(int32_t job) const;
@@ -195,7 +198,7 @@ class Simulation {
   void LowerAgain(const std::vector<std::string>& queues);
   std::optional<Time> NextSample() const;
 
-  // simulation.cc: cycles and their effects on jobs.
+  // Functions for cycles and the effects of cycles on jobs (simulation.cc).
   bool FollowsCycle(const CycleResult& result);
   void Listen();
   void Reserve(int32_t job);
@@ -224,11 +227,12 @@ class Simulation {
   RunColumns columns_;
   SimulationOptions options_;
   std::vector<Job> jobs_;
-  // Used on a worker. `slots_` maps each job to its index in `jobs_`, or to -1 if there is no copy.
-  // `free_slots_` contains indexes to reuse.
+  // `slots_` and `free_slots_` are used only on a worker. `slots_` maps each job to its index in `jobs_`, or
+  // to -1 if there is no copy. `free_slots_` contains indexes to reuse.
   std::vector<int32_t> slots_, free_slots_;
-  int32_t next_term_ = 0;        // Term of the next copy. It is higher than the terms of all earlier copies.
-  std::vector<int32_t> job_of_;  // By workload.
+  // Term of the next copy. This term is higher than the terms of all earlier copies.
+  int32_t next_term_ = 0;
+  std::vector<int32_t> job_of_;                                    // By workload.
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
@@ -237,12 +241,12 @@ class Simulation {
   std::vector<Arrival> later_;    // A heap of added jobs that have not arrived.
   std::vector<int32_t> arrived_;  // All jobs that have arrived.
   Time start_;
-  bool frees_by_hand_;  // Evicted jobs keep their quota until the simulation releases it.
+  bool frees_by_hand_;  // Whether evicted jobs keep their quota until the simulation releases it.
 
   bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false, closed_ = false;
   bool is_endless_ = false;
   int64_t fruitless_ = 0;     // Number of evictions since a job last arrived, completed or kept any progress.
-  Time fruitless_since_ = 0;  // Time of the first of these evictions.
+  Time fruitless_since_ = 0;  // Time of the first eviction that `fruitless_` counts.
   int64_t holding_ = 0;       // Number of jobs that hold quota.
   int64_t ending_ = 0;        // Number of jobs that hold quota and have a finite runtime.
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
@@ -252,7 +256,7 @@ class Simulation {
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
-  std::vector<bool> has_capacity_;     // By check: whether its capacity was added.
+  std::vector<bool> has_capacity_;     // By check: whether the capacity of the check was added.
   std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.
   std::vector<LoweredQuota> lowered_;  // Quotas lowered because of failed nodes.
   std::vector<std::vector<size_t>>

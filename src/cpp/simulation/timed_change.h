@@ -17,7 +17,7 @@ struct TimedChange {
   // For kApply: a function that applies objects that are already parsed.
   std::function<void(Engine&)> apply;
   std::vector<std::string> queues;  // For kApply: the ClusterQueues among the objects.
-  int32_t job = -1;                 // The job, for all kinds except kApply.
+  int32_t job = -1;                 // The job that changes, for all kinds except kApply.
   int64_t value = 0;                // For kPriority.
 };
 

@@ -20,7 +20,7 @@ namespace kueue {
 // resources.
 using PodAmounts = Requests;
 
-// Log of changed leaves. Each reader remembers the position up to which it has read.
+// Log of changed leaves. Each reader of the log stores the position up to which it has read.
 class ChangeLog {
  public:
   void Push(int32_t leaf) { leaves_.push_back(leaf); }
@@ -59,11 +59,12 @@ struct CapacityCache {
 
 // Capacity of the leaves of one flavor.
 struct FlavorCapacity {
-  std::shared_ptr<const TopologyTree> tree;  // Null: the flavor has no topology.
-  std::string topology;                      // Name of the topology.
+  // Tree of the flavor's topology; null if the flavor has no topology.
+  std::shared_ptr<const TopologyTree> tree;
+  std::string topology;  // Name of the topology.
   // Tables with a row per leaf and a column per slot. `free`: allocatable capacity minus usage of pods
   // without a topology assignment. `used`: usage of workloads with a quota reservation. `assumed`: usage of
-  // the pod sets, of the workload being placed, that were placed before the current pod set.
+  // the pod sets that were placed earlier for the workload being placed.
   std::vector<int64_t> free, used, assumed;
   ChangeLog changed_used, changed_free;  // `changed_free` also records changes of `assumed`.
   // Version numbers: one for the contents of `used`, one for the contents of `free` and `assumed` together.
@@ -101,7 +102,7 @@ class TopologyCapacity {
   // nothing if the flavor's tree does not contain the domain.
   void Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
 
-  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes them.
+  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes these pods.
   void Assume(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
   void ClearAssumed();
 
@@ -128,7 +129,7 @@ class TopologyCapacity {
   std::vector<FlavorCapacity> flavors_;
   std::vector<Change> log_;
   std::vector<Assumption> assumed_;
-  uint64_t versions_ = 0;  // The version assigned last.
+  uint64_t versions_ = 0;  // The version number that was assigned last.
   int open_ = 0;
 };
 

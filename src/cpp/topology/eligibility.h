@@ -19,11 +19,12 @@ struct NodeDemand {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;
-  std::vector<NodeSelectorTerm> affinity_terms;  // At least one term must match.
-  // Used only with the feature gate TASRespectNodeAffinityPreferred.
+  // Terms of the required node affinity, of which at least one must match.
+  std::vector<NodeSelectorTerm> affinity_terms;
+  // Preferred node affinity terms, used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 
-  // Returns a string. Strings are equal only if the demands are equal.
+  // Returns a string. Two such strings are equal only if the demands are equal.
   std::string Key() const;
 };
 

@@ -20,12 +20,13 @@ namespace kueue {
 // or dropped (KEP-2937).
 struct ResourceTransformation {
   std::string input;
-  bool replace = false;     // Strategy Replace; otherwise Retain.
+  bool replace = false;     // Whether the strategy is Replace; otherwise the strategy is Retain.
   std::string multiply_by;  // Empty: none.
   ResourceList outputs;
 };
 
-// The part of Configuration.resources that changes requests. Each input has at most one transformation.
+// The part of Configuration.resources that changes requests. Each input resource has at most one
+// transformation.
 struct RequestsConfig {
   std::vector<std::string> excluded_prefixes;
   std::vector<ResourceTransformation> transformations;
@@ -42,7 +43,7 @@ PodTemplate Adjust(PodTemplate pod, const std::map<std::string, RuntimeClass>& r
                    const std::map<std::string, LimitRange>& limit_ranges);
 
 // Returns the exact requests of one pod: the sum of containers and sidecars or, if higher, the requests of
-// the init containers. Pod-level values replace this result, and the overhead is added.
+// the init containers. Pod-level values replace the result for the containers, and the overhead is added.
 ResourceList PodRequests(const PodTemplate& adjusted);
 
 // Returns PodRequests() as integers after exclusions and transformations, sorted by ResourceOrder. Values are

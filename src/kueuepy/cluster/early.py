@@ -1,6 +1,6 @@
 """Rules of the first releases of Kueue, according to the documentation of that time.
 
-These releases have no profile. kueuepy simulates these releases with the oldest profile, after it removes the fields
+The first releases of Kueue have no profile. kueuepy simulates them with the oldest profile, after it removes the fields
 that did not exist yet from the objects. The order of heads within a cycle also differed, but this is not modelled.
 """
 
@@ -28,7 +28,7 @@ _VERSION = re.compile(r"v?0\.(\d+)(?:\.\d+)?")
 
 
 class EarlyRule(msgspec.Struct, frozen=True):
-    """A rule that applied only in the first releases.
+    """A rule that applied only in the first releases of Kueue.
 
     Attributes:
         name: Name of the rule.
@@ -168,8 +168,8 @@ def is_early(version: object) -> bool:
 def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), added: Collection[str] = ()) -> Cluster:
     """Return a cluster that behaves as under one of the first releases of Kueue.
 
-    The function removes the fields that the release did not have, such as lending limits before v0.9. Use the result
-    with the rules of the oldest release that has a profile.
+    The function removes the fields that the release did not have, such as lending limits before v0.9. Use the new
+    cluster with the rules of the oldest release that has a profile.
 
     Args:
         cluster: The Cluster to convert.

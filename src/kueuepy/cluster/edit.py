@@ -40,7 +40,7 @@ _KINDS: dict[str, Any] = {
     "admission_fair_sharing": AdmissionFairSharing,
     "resources": Resources,
 }
-"""The fields of a Configuration that have fields of their own."""
+"""The fields of a Configuration that contain nested objects, with the classes of these objects."""
 
 
 def edited(
@@ -62,7 +62,7 @@ def edited_all(
 ) -> tuple[list[Object], Configuration | None]:
     """Return the objects and the Configuration that several edits change.
 
-    Each edit is applied to the result of the previous ones. Only the final objects are validated.
+    Each edit is applied to the result of the previous ones. Only the objects after the last edit are validated.
     """
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
@@ -161,7 +161,7 @@ def _matching(objects: Iterable[Object], name: str) -> list[Object]:
 
 
 def _alternatives(name: str) -> Iterator[str]:
-    """Expand `{a,b}` to the two names."""
+    """Expand a selector `{a,b}` to the names `a` and `b`."""
     before, brace, rest = name.partition("{")
     inside, end, after = rest.partition("}")
     if not (brace and end):
@@ -274,7 +274,7 @@ def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
 def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
     """Add a quota of 0 for a flavor and resource.
 
-    The API requires each flavor of a group to cover the same resources.
+    The API requires all flavors of a resource group to cover the same resources.
     """
     groups = [{**group, "flavors": list(group["flavors"])} for group in spec.get("resourceGroups", ())]
     chosen = next((g for g in groups if resource in g["coveredResources"]), None)

@@ -1,8 +1,8 @@
 """Merge of partial manifests into objects: only the fields in the patch change.
 
 The merge follows `kubectl apply` and `kubectl patch`. Mappings are merged field by field, and `null` removes a field.
-Lists whose items have a name are merged by that name, and resource groups by the resources that they cover. All other
-lists are replaced.
+Lists whose items have a name are merged by that name, and resource groups by the resources that they cover. Lists whose
+items have neither names nor covered resources are replaced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEYS = ("name", "nodeLabel", "type")
 
 
 class Patched(NamedTuple):
-    """An object after a patch.
+    """An object after a patch has been applied to it.
 
     Attributes:
         object: The object.
@@ -203,7 +203,7 @@ def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[
 def _place_of_group(groups: list[Any], item: Mapping[str, Any]) -> int | None:
     """Return the position of the resource group that shares a resource or flavor with an item.
 
-    A resource or flavor can occur in one group only.
+    A resource or flavor can belong to only one resource group.
     """
     resources, flavors = set(_texts(item.get("coveredResources"))), set(_names(item.get("flavors")))
     for place, group in enumerate(groups):
@@ -223,7 +223,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _absent(old: Any, new: Any, path: str) -> Iterator[str]:
-    """Yield the paths that exist only in the old value; of nested paths, only the outermost."""
+    """Yield the paths that exist only in the old value; for nested paths, only the outermost path."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             inner = f"{path}.{name}"

@@ -76,7 +76,7 @@ def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str,
 
     Args:
         cluster: The cluster.
-        changed: Objects that replace those of the cluster later.
+        changed: Objects that will replace objects of the cluster later.
     """
     later = list(changed)
     queues = [*cluster.cluster_queues, *(obj for obj in later if isinstance(obj, ClusterQueue))]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    """The counts of an unpickled cycle."""
+    """The counts of a cycle that was read from a pickle."""
 
     idle: bool
     admitted: int
@@ -34,7 +34,7 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue takes the heads in this order.
+    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue collects the heads in random order.
 
     A Cycle is immutable. The decision objects are created on first access.
 
@@ -61,7 +61,7 @@ class Cycle(Sequence[Decision]):
 
     @property
     def idle(self) -> bool:
-        """Whether no queue had a head."""
+        """Whether the cycle had no heads."""
         return self._decided.idle
 
     @property
@@ -76,9 +76,9 @@ class Cycle(Sequence[Decision]):
 
     @property
     def ahead(self) -> int:
-        """The number of workloads in BestEffortFIFO queues that have yet to become heads.
+        """The number of workloads in BestEffortFIFO queues that have not been heads yet.
 
-        The number only decreases while no workload is admitted, evicted or requeued.
+        While no workload is admitted, evicted or requeued, this number never increases.
         """
         return self._decided.ahead
 
@@ -170,8 +170,8 @@ class Settled(Sequence[Cycle]):
 
     Attributes:
         loops: The preemption loops that were found, at most one per cohort tree.
-        finished: Whether further cycles would change nothing. The value is False if there is a loop or `max_cycles` was
-            reached.
+        finished: Whether further cycles would change nothing. `finished` is False if there is a loop or `max_cycles`
+            was reached.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler

@@ -53,7 +53,7 @@ class Grid(Columns):
     Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
     usage. The arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and
     resource. The arrays are read-only views of the engine's memory at the time when the table was created. While an
-    array is in use, the engine keeps that state, and copies it before the next change.
+    array is in use, the engine keeps the state of the array, and copies this state before the next change.
 
     Amounts in the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
     `quantities` returns Kubernetes quantities, which notebooks also show. Amounts in the arrays are integers, in
@@ -98,7 +98,7 @@ class Grid(Columns):
             fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
-            NotFoundError: The table has no such node, or no such flavor and resource.
+            NotFoundError: The table does not contain this node, or this combination of flavor and resource.
         """
         rows = [i for i, node in enumerate(self.nodes) if node.name == name and node.exists]
         if not rows or (flavor, resource) not in self.flavor_resources:
@@ -117,7 +117,7 @@ class Grid(Columns):
             fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
-            NotFoundError: The table has no such node, or no such flavor and resource.
+            NotFoundError: The table does not contain this node, or this combination of flavor and resource.
         """
         found = self.value(name, flavor, resource, fact)
         return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))

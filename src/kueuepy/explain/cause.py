@@ -100,10 +100,11 @@ class RootCause(msgspec.Struct, frozen=True):
     """The one cause that decides why a workload does not run, as a code.
 
     Attributes:
-        code: The code. The first ten codes are `QuotaExceeded`, `NeverFits`, `NoMatchingFlavor`, `QueueInactive`,
-            `NamespaceNotSelected`, `CheckPending`, `TopologyNoFit`, `BehindInQueue`, `WaitingForPreemption` and
-            `NotModelled`. The remaining codes are states of the workload itself: `Deactivated`, `AdmissionGated`,
-            `OnHold`, `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and `SearchContinues`.
+        code: The code. Most codes name a cause outside of the workload: `QuotaExceeded`, `NeverFits`,
+            `NoMatchingFlavor`, `QueueInactive`, `NamespaceNotSelected`, `CheckPending`, `TopologyNoFit`,
+            `BehindInQueue`, `WaitingForPreemption` and `NotModelled`. The other codes name a state of the workload:
+            `Deactivated`, `AdmissionGated`, `OnHold`, `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and
+            `SearchContinues`.
         text: The cause as a sentence.
         facts: The numbers and names in the sentence, as data. Amounts are integers in base units, with cpu in
             millicores.

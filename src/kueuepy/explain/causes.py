@@ -132,7 +132,7 @@ def _is_barred(cell: CellView) -> bool:
 
 
 def _barred(facts: FactsView) -> list[str]:
-    """Return the resources that rule out preemption, if every flavor with preemption candidates has such a resource."""
+    """Return the resources that rule out preemption; empty if one of the flavors with candidates has none of them."""
     contested = [
         [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
         for pod_set in facts["pod_sets"]

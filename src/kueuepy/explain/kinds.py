@@ -28,7 +28,7 @@ Limit: TypeAlias = Annotated[
 
 
 class NoFacts(TypedDict):
-    """No facts; the text contains all information."""
+    """A cause without facts; its text contains all information."""
 
 
 class OfWorkload(TypedDict):
@@ -185,7 +185,7 @@ class Remedy(TypedDict, total=False):
 
 
 class RemedyFor(TypedDict):
-    """The part of the request for which one of the changes below is needed."""
+    """The part of a request that fits only after one of the changes listed below the cause."""
 
     pod_set: str
     resources: list[str]

@@ -20,7 +20,7 @@ def is_missing(facts: PlaceFactsView | None) -> bool:
 
 
 def asked(facts: PlaceFactsView) -> str:
-    """Describe the topology request."""
+    """Describe the topology request of a pod set."""
     leader = " and their leader" if facts["has_leader"] else ""
     text = f"{counted(facts['count'], 'pod')}{leader} {_where(facts)}"
     if facts["slice_size"] > 1:

@@ -39,7 +39,7 @@ def waiting_root(
 ) -> RootCause | None:
     """Return the root cause that keeps a workload pending; `None` if the next cycle would admit it.
 
-    A cause that does not end by itself precedes the position in the queue, and the position precedes a lack of quota.
+    Causes are ranked: first causes that do not end by themselves, then the position in the queue, then a lack of quota.
 
     Args:
         engine: The engine.
@@ -208,7 +208,7 @@ def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
 
 
 def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:
-    """Return a root cause that concerns one resource of a flavor, with more facts about it."""
+    """Return a root cause that concerns one resource of a flavor, with the additional facts in `more`."""
     facts = {
         "pod_set": pod_set["name"],
         "flavor": cell["flavor"],

@@ -142,7 +142,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """Return a number of pods that would be admitted, while one more pod would not be admitted."""
+    """Return a pod count that would be admitted, while one more pod would not be admitted."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
@@ -157,10 +157,10 @@ def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, pree
 
 
 def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting: bool) -> int:
-    """Return the number of pods.
+    """Return the largest number of pods in the pod set that would be admitted.
 
     Raises:
-        NotFoundError: The number is 0 because the workload's queue does not exist.
+        NotFoundError: The largest count is 0 because the workload's queue does not exist.
     """
     count = state.engine.largest_count(asked, pod_set, preempting)
     if count == 0:
@@ -174,7 +174,7 @@ def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The outcome for one workload.
+    """The outcome for one workload: its status, reason and flavors.
 
     Attributes:
         status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
@@ -228,7 +228,7 @@ class Runs(Protocol):
         """The parts of the input that kueuepy does not model."""
 
     def workload(self, key: str) -> Workload:
-        """Return the Workload with a key."""
+        """Return the Workload with the given key."""
 
     def fork(self) -> Self:
         """Return an independent copy."""
@@ -341,7 +341,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
 
 
 def edited(scheduler: R, edit: Edit) -> R:
-    """Return the Scheduler after an edit: a new one if the Configuration changes, otherwise the same one.
+    """Return the Scheduler after an edit: a new Scheduler if the Configuration changes, otherwise the given one.
 
     Raises:
         InvalidSpecError: The edit is not valid.
@@ -381,12 +381,12 @@ def objects_of(scheduler: Runs) -> list[Object]:
 
 @checked
 def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
-    """Return the workloads that would have to be removed for every queue to be within its quota after edits.
+    """Return the workloads that would have to be removed after edits so that every queue is within its quota.
 
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
     (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
     workloads of queues that borrow, then workloads with lower priority, then workloads with a later quota reservation.
-    If any workload of the result were kept, some queue would exceed its quota.
+    The result is minimal: if any of these workloads were kept, some queue would exceed its quota.
 
     Args:
         scheduler: The Scheduler, which does not change.

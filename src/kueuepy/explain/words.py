@@ -39,7 +39,7 @@ _MODES = {
     "Reclaim": ("fits after reclaiming borrowed quota", "would have fit after reclaiming borrowed quota"),
     "Fit": ("fits", "fit"),
 }
-"""The result for a flavor: now, and at admission."""
+"""Descriptions of the result for a flavor, in the present tense (now) and in the past tense (at admission)."""
 _VERDICTS = {
     "NotNeeded": "{it is a candidate}, but the other targets are sufficient",
     "NotEnough": "{it is a candidate}, but all candidates together are not sufficient",
@@ -57,7 +57,7 @@ _VERDICTS = {
         "the request has to borrow, and {its priority is} above the maxPriorityThreshold of borrowWithinCohort"
     ),
 }
-"""Why a candidate is not preempted; the same template serves one candidate and several."""
+"""Templates that explain why a candidate is not preempted; each template is used for one or several candidates."""
 _ONE = {
     "it": "it",
     "its": "its",
@@ -347,7 +347,7 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 
 def _verdict(verdict: str, count: int) -> str:
-    """Return the verdict on a number of candidates."""
+    """Return the common verdict on one or several candidates."""
     return f"not preempted: {_VERDICTS[verdict].format_map(_ONE if count == 1 else _SEVERAL)}"
 
 

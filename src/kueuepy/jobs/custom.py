@@ -20,8 +20,9 @@ class PodSetPath:
 
     Attributes:
         name: Name of the pod set.
-        template: Path of its pod template, such as `spec.worker.template`.
-        count: Path of its number of pods. If the field is absent, or the path is empty (the default), the number is 1.
+        template: Path of the pod set's template, such as `spec.worker.template`.
+        count: Path of the field with the pod set's number of pods. Default: an empty path, which means 1 pod. An absent
+            field also means 1 pod.
         index: Labels with which the kind numbers its pods. Default: none.
     """
 
@@ -49,7 +50,10 @@ class PathJob(BaseJob):
     ready: str = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the existing templates. A pod set without a template in the manifest is omitted."""
+        """Return the slots of the pod templates that exist in the manifest.
+
+        A pod set without a template in the manifest is omitted.
+        """
         found = ((path, _find(root, path.template)) for path in self.paths)
         return [
             PodSetSource(path.name, _count(root, path.count), template, index=path.index)

@@ -179,7 +179,7 @@ class Section:
         """Return the number of pods or replicas in a field: a 32-bit integer, 0 or more.
 
         Raises:
-            InvalidSpecError: The field is not such an integer, or is absent without a default.
+            InvalidSpecError: The field is not a 32-bit integer of 0 or more, or is absent without a default.
         """
         value = self.integer(key, default)
         if value < 0:

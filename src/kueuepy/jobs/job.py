@@ -30,9 +30,9 @@ class Finished(NamedTuple):
 class Job(Protocol):
     """Protocol of jobs that run their pods only after Kueue has admitted them.
 
-    An instance reads one manifest. To support a custom kind, implement these methods in a class and pass it to
-    `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds with a field that suspends them
-    and with pod templates that may change while they are suspended.
+    An instance represents the job in one manifest. To support a custom kind, implement the methods of this protocol in
+    a class, and pass the class to `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds
+    with a field that suspends them and with pod templates that may change while they are suspended.
 
     >>> from kueuepy.jobs import adapter_for
     >>> template = {"spec": {"containers": []}}
@@ -51,7 +51,7 @@ class Job(Protocol):
     def metadata(self) -> Document:
         """The metadata with the job's labels and annotations.
 
-        For a list of pods, it differs from the manifest's own metadata.
+        For a list of pods, this metadata differs from the list's own metadata.
         """
 
     @property
@@ -78,7 +78,7 @@ class Job(Protocol):
         """Return the priority class of the pods if the kind has its own rule for it.
 
         Returns:
-            Name of the class; empty if the rule finds none; `None` if the kind has no such rule.
+            Name of the class; empty if the rule finds no class; `None` if the kind has no such rule.
         """
 
     def workload_name(self) -> str:
@@ -106,7 +106,7 @@ class Job(Protocol):
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """Return the changes to the manifest when the job stops, as a JSON merge patch.
 
-        The result is `None` if Kueue deletes the object instead.
+        The result is `None` if Kueue deletes the object to stop the job.
 
         Args:
             pod_sets: The pod sets of the job's Workload, from which the templates are restored.
@@ -116,7 +116,7 @@ class Job(Protocol):
         """Return the pods that have finished and no longer need their quota."""
 
     def finished(self) -> Finished | None:
-        """Return the outcome of the job; `None` if it has not finished, and always for kinds that never finish."""
+        """Return the outcome of the job; `None` for a job that has not finished, or whose kind never finishes."""
 
     def pods_ready(self) -> bool:
         """Return whether all pods are ready or have succeeded."""

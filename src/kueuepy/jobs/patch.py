@@ -1,7 +1,7 @@
-"""JSON merge patches (RFC 7386): a manifest that contains only the changed fields.
+"""JSON merge patches (RFC 7386). A patch is a manifest that contains only the changed fields.
 
 A null field in the patch removes the field, a mapping is patched field by field, and any other value replaces the old
-one. Lists are replaced as a whole. `kubectl patch --type merge` accepts such patches.
+one. Lists are replaced as a whole. `kubectl patch --type merge` accepts JSON merge patches.
 """
 
 import copy

@@ -46,7 +46,8 @@ SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")
 def inject(template: Section, info: PodSetInfo) -> None:
     """Apply the changes that an admission makes to a pod template.
 
-    In an elastic job, the names of the workload and of its slice can be overwritten. Any other conflict is an error.
+    In an elastic job, the names of the workload and of its slice can be overwritten. For any other conflict, the
+    function raises an error.
 
     Raises:
         InvalidSpecError: The template has another value for a label, annotation or node selector.
@@ -64,7 +65,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
 
 
 def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
-    """Remove the names of the Workload and of its slice if the admission contains other names."""
+    """Remove the names of the Workload and of its slice from the template if the admission contains new names."""
     if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
         annotations = metadata.texts("annotations")
         for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
@@ -141,7 +142,10 @@ def sanitized(template: Document) -> Document:
 
 
 def restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
-    """Set fields of a mapping to their values in another mapping. Fields that are absent there are removed."""
+    """Set fields of a mapping to their values in another mapping.
+
+    Fields that are absent in the other mapping are removed.
+    """
     for name in names:
         if name in original:
             target[name] = copy.deepcopy(original[name])
@@ -152,7 +156,7 @@ def restore_fields(target: Document, original: Document, names: tuple[str, ...])
 def _identity(toleration: Document) -> tuple[str, str, str, str]:
     """Return the fields by which tolerations are compared.
 
-    The toleration seconds are ignored, and `Equal` is the default.
+    `tolerationSeconds` is not compared. An absent operator counts as `Equal`.
     """
     key, value, effect = (toleration.get(name) or "" for name in ("key", "value", "effect"))
     return key, toleration.get("operator") or "Equal", value, effect

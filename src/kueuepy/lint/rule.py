@@ -37,7 +37,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     Attributes:
         id: `L1`, `L2` and so on.
-        severity: Severity of all its findings.
+        severity: Severity of all findings of the rule.
         title: The problem as one sentence.
         hits: Function that searches a context for the problem.
     """

@@ -40,7 +40,7 @@ class Sheet(NamedTuple):
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
 _LONG_TEXT = 24
-"""The number of characters from which a cell may be broken into lines."""
+"""The minimum number of characters of a cell that may be broken into lines."""
 MOST_ROWS = 20
 """The number of rows of a table that a notebook and `print` show."""
 
@@ -59,7 +59,7 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders objects as HTML. The package sets it to the function of `kueuepy.pages.html`."""
+    """Set the function that renders objects as HTML. The package sets it to a function of `kueuepy.pages.html`."""
     _renderers[:] = [render]
 
 

@@ -128,7 +128,7 @@ def _placed(kind: Kind, flat: Body) -> Body:
 
 
 def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
-    """Correct the paths of recent findings.
+    """Replace the paths in recent findings with the paths in the manifest.
 
     The location of some fields in the Python class differs from the location in the manifest.
     """
@@ -178,7 +178,7 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
 
     Raises:
         ManifestError: A field is unknown, missing or of the wrong type.
-        UnsupportedError: There is no class for this kind.
+        UnsupportedError: kueuepy has no Python class for the kind.
     """
     group, version = split_api_version(doc)
     findings = Findings(formats=False)
@@ -230,7 +230,10 @@ def to_dict(obj: Object) -> dict[str, Any]:
 
 
 def generated_name(prefix: str, number: int) -> str:
-    """Return the name of an object with `generateName`. The API server would append five random letters instead."""
+    """Return the name of an object with `generateName`.
+
+    The API server itself would append five random letters to `generateName`.
+    """
     return f"{prefix}{number:05d}"
 
 

@@ -40,7 +40,7 @@ class Validated:
 
 
 class AllValidated(Validated):
-    """The set of all objects: another program has validated them."""
+    """A set that contains every object, used if another program has already validated the objects."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
 """The known fields of Kubernetes' own kinds of jobs, which are used to find unknown fields in manifests.
 
-`kubectl` asks the API server to reject unknown fields (`--validate=strict`). Other clients get a warning, and the
-server drops the fields. The field names are taken from `k8s.io/api` v0.37 (`batch/v1`, `apps/v1`, `core/v1`). Fields in
-the specs of pods are not checked.
+`kubectl` asks the API server to reject unknown fields (`--validate=strict`). If a client does not ask for this check,
+the API server warns about unknown fields and drops them. The field names are taken from `k8s.io/api` v0.37 (`batch/v1`,
+`apps/v1`, `core/v1`). Fields in the specs of pods are not checked.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from kueuepy.errors.problems import Path
 
 _Fields: TypeAlias = dict[str, Any]
-"""Known fields by name, of a mapping or of each mapping in a list.
+"""The known fields, by name, of a mapping or of each mapping in a list.
 
 `None` marks a field whose content is not checked.
 """

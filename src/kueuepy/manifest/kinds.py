@@ -1,7 +1,7 @@
 """The kinds of objects, and the rules by which each Python class flattens the fields of a manifest.
 
 The fields of a class are the fields of `metadata` and of one section of the manifest, usually `spec`. This module
-describes the exceptions.
+describes the classes that are exceptions to this rule.
 """
 
 from collections.abc import Callable, Mapping

@@ -91,7 +91,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         resource_slices: The ResourceSlices.
         workloads: The Workloads.
         configuration: The Configuration; `None` if the files contain none.
-        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where`, like this class.
+        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where`, like `Manifest`.
         others: Objects, as dicts, of kinds that have no Python class but can affect admission.
         notes: Remarks about ignored and corrected input.
         versions: The versions of Kueue's API that occur in the files, such as `v1beta2`.
@@ -204,7 +204,7 @@ FIELD_OF: dict[type[Object], str] = {
     LocalQueue: "local_queues",
     Workload: "workloads",
 }
-"""Field of a Manifest by class of objects."""
+"""The field of a Manifest that contains the objects of a class, by class."""
 
 
 def group(objects: Iterable[Object]) -> dict[str, Any]:

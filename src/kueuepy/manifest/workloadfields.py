@@ -137,7 +137,7 @@ _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
 def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
     """Return the past usage from the status of a LocalQueue.
 
-    Kueue computes the other fields, which do not affect admission.
+    Kueue computes the other fields of the status, which do not affect admission.
     """
     for step in _USAGE:
         if raw is None:

@@ -33,7 +33,7 @@ def ready(cls: T) -> T:
         cls: A class, or a type composed of classes.
 
     Returns:
-        The same class.
+        The class `cls`, unchanged.
     """
     if cls not in _ready:
         with _lock:

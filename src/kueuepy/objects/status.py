@@ -179,10 +179,10 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
         accumulated_past_execution_time_seconds: Total duration in seconds of the Workload's earlier admissions
             (`accumulatedPastExecutionTimeSeconds`); `None` means 0.
         unhealthy_nodes: Names of failed nodes that the topology assignment uses (`unhealthyNodes`).
-        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). The name has no
-            effect on admission.
+        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). The cluster name has
+            no effect on admission.
         nominated_cluster_names: Names of the MultiKueue worker clusters that may run the Workload
-            (`nominatedClusterNames`). The names have no effect on admission.
+            (`nominatedClusterNames`). The nominated cluster names have no effect on admission.
     """
 
     conditions: tuple[Condition, ...] = ()

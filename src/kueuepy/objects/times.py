@@ -26,7 +26,7 @@ Moment: TypeAlias = float | str | datetime
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
-"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. As a time since 1970 it is `LATEST`."""
+"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. The corresponding time since 1970 is `LATEST`."""
 _MOST_SECONDS = LONGEST // SECOND
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -180,8 +180,8 @@ def _seconds_ns(value: Any) -> int | None:
 class Timestamp(datetime):
     """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 string.
 
-    Its text has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode it as the integer
-    `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
+    The text of a Timestamp has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode the
+    object as the integer `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
 
     >>> Timestamp.of(1_500_000_000)
     Timestamp('1970-01-01T00:00:01.5Z')
@@ -256,7 +256,7 @@ class Timestamp(datetime):
 class Seconds(float):
     """A number of seconds that also keeps the exact nanoseconds of a duration, which a float cannot always represent.
 
-    The hooks `encode_time` and `decode_time` encode it as the integer `value`.
+    The hooks `encode_time` and `decode_time` encode the object as the integer `value`.
 
     >>> Seconds.of(300 * SECOND)
     300.0

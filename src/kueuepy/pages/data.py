@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
 """States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with
-quota; finished, deleted or deactivated. 0 is a workload that has not been submitted yet."""
+quota; finished, deleted or deactivated. The state 0 means that the workload has not been submitted yet."""
 UNLIMITED = 2**63 - 1
 _GIB = 2**30
 _PER_CORE = 1000
@@ -42,7 +42,7 @@ class NodeData(msgspec.Struct):
 
 
 class SeriesData(msgspec.Struct):
-    """A step function of a node and a cell: the values `v` from the times `t` on; before the first time it is 0."""
+    """A step function of a node and a cell: from time `t[i]` on, the value is `v[i]`; before `t[0]`, the value is 0."""
 
     n: int
     c: int
@@ -69,8 +69,8 @@ class ShapeData(msgspec.Struct):
 class RackData(msgspec.Struct):
     """The domains of a flavor's topology, parents first.
 
-    Each row of `domains` has the depth, the name, the number of nodes, and the capacity, the usage by other pods and
-    the usage by workloads of the resource. `uses` has the index of a domain of the lowest level, the key of a workload
+    Each row of `domains` has the depth, the name, the number of nodes, and for the resource the capacity, the usage by
+    other pods and the usage by workloads. `uses` has the index of a domain of the lowest level, the key of a workload
     and the number of its pods.
     """
 
@@ -129,8 +129,8 @@ class EarlierData(msgspec.Struct):
 
     Attributes:
         begin: The beginning of the period in which the workload was pending.
-        end: The end of this period.
-        t: The time in this period to which the explanation applies.
+        end: The end of the period in which the workload was pending.
+        t: The time to which the explanation applies, between `begin` and `end`.
         about: The explanation.
     """
 
@@ -143,8 +143,8 @@ class EarlierData(msgspec.Struct):
 class PageData(msgspec.Struct):
     """A cluster at one moment or over a period.
 
-    Times are in seconds after the beginning of the period. Amounts are integers in the core's units. `cells`
-    contains the factors to convert them.
+    Times are in seconds after the beginning of the period. Amounts are integers in the core's units. `cells` contains
+    the factors to convert these amounts to display units.
 
     Attributes:
         title: The title.
@@ -248,7 +248,7 @@ class Causes:
     """The causes of several explanations; equal causes are stored once."""
 
     def __init__(self, known: Iterable[tuple[str, Sequence[int]]] = ()) -> None:
-        """Create a list that begins with known causes."""
+        """Create a list that begins with causes that were collected before."""
         self._known: dict[tuple[str, tuple[int, ...]], int] = {
             (text, tuple(below)): place for place, (text, below) in enumerate(known)
         }

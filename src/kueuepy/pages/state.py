@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from kueuepy.topology import RackMap
 
 MOST_EXPLAINED = 300
-"""The number of explanations in a page by default; each of them takes a few milliseconds in a large cluster."""
+"""The default number of explanations in a page; each explanation takes a few milliseconds in a large cluster."""
 _MOST_DOMAINS = 4_000
 _STATES = {"Pending": PENDING, "QuotaReserved": RESERVED, "Admitted": ADMITTED, "Evicted": EVICTED}
 _DATED = 365 * 86400

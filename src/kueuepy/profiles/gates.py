@@ -165,7 +165,7 @@ _BECAME = {
     "DynamicResourceAllocation": "KueueDRAIntegration",
     "DRAExtendedResources": "KueueDRAIntegrationExtendedResource",
 }
-"""Renamed gates of earlier releases, with their present names."""
+"""Feature gates of earlier releases that have been renamed, with their current names."""
 
 
 def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]:

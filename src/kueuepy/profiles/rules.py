@@ -1,8 +1,8 @@
 """A table of the rules in which releases of Kueue differ from the mirrored commit.
 
-The core applies each rule (`src/cpp/model/release.h` has a field with its name). Differences that a feature gate
-controls are not in this table; they are defaults of gates (`profiles/gates.py`). To end the support of a release,
-remove its rows, and then the fields that no row names.
+The core applies each rule (`src/cpp/model/release.h` has a field with the name of each rule). Differences that a
+feature gate controls are not in this table; they are defaults of gates (`profiles/gates.py`). To end the support of a
+release, remove its rows, and then the fields that no row names.
 """
 
 from typing import Literal
@@ -13,10 +13,10 @@ from kueuepy.profiles.releases import RELEASES, Release, release_of
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One difference between releases.
+    """One rule in which releases of Kueue differ.
 
     Attributes:
-        name: The name of the rule, which is the same in the core.
+        name: The name of the rule in Python and in the core.
         kind: `decisions` if the rule changes decisions; `texts` if the rule changes only messages.
         fixed: The first patch releases without the rule, one for each minor release in which it was removed.
         what: The behaviour of the earlier releases, and the behaviour of the fixed releases.
@@ -198,7 +198,7 @@ RULES = (
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
 )
-"""All rules. A rule of a release also holds in all older releases."""
+"""All rules. A rule that holds in a release also holds in all older releases."""
 
 
 _RANDOM = (
@@ -221,7 +221,8 @@ _SECOND_PASSES = (
 def open_answers(release: Release) -> tuple[str, ...]:
     """Return the cases in which the result of a release is random or undefined.
 
-    In these cases, kueuepy returns one of the possible answers, or the answer of the next release.
+    If Kueue's result is random or undefined, kueuepy returns one of the possible results, or the result of the next
+    release.
 
     >>> len(open_answers(RELEASES[0])), open_answers(RELEASES[-1])
     (3, ())

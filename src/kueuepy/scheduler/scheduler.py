@@ -76,7 +76,7 @@ class Scheduler(SchedulerQuestions):
             checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
                 `kueuepy.session.checks`). A check without a function stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
-                `"30s"`. The workload keeps its quota for that time. Default: 0.
+                `"30s"`. Until its pods terminate, the workload keeps its quota. Default: 0.
 
         Raises:
             InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
@@ -91,9 +91,9 @@ class Scheduler(SchedulerQuestions):
 
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
-        If an elastic job of the same name exists, it is resized. If its Workload holds quota and the job grows, a
-        second Workload (a slice) is created, which replaces the first one when it gets quota. In all other cases, the
-        number of pods of the existing Workload changes.
+        If an elastic job with the name of a submitted job exists, the existing job is resized. If the Workload of the
+        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first one when it
+        gets quota. If no slice is needed, the number of pods of the existing Workload changes.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
@@ -101,7 +101,7 @@ class Scheduler(SchedulerQuestions):
                 creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
                 order, gets a uid in the order of submission.
             keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use
-                this argument for Workloads dumped from another cluster. Default: False.
+                `keep_status=True` for Workloads dumped from another cluster. Default: False.
 
         Returns:
             The key of each workload, `namespace/name`. The attribute `remarks` lists the workloads whose queue does not
@@ -155,7 +155,7 @@ class Scheduler(SchedulerQuestions):
             declared: The objects; only their kind, namespace and name are used.
 
         Raises:
-            NotFoundError: There is no such object.
+            NotFoundError: An object to delete does not exist.
             InvalidSpecError: An argument is not an object, or an object is named twice.
         """
         objects.remove(self._session, declared)
@@ -183,7 +183,7 @@ class Scheduler(SchedulerQuestions):
             message: The message of the condition. Default: Kueue's message.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             StateError: A workload is already finished.
             InvalidSpecError: An argument has a wrong type, the reason does not exist, or a workload is named twice.
         """
@@ -196,7 +196,7 @@ class Scheduler(SchedulerQuestions):
             keys: The keys of the workloads.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: A key is not a string, or a workload is named twice.
         """
         workloads.delete(self._session, keys)
@@ -222,10 +222,10 @@ class Scheduler(SchedulerQuestions):
             requeue_after: With `Retry`, the time for which the workload keeps its quota before it is evicted and
                 requeued, as seconds or a string such as `"5m"`. Default: no delay.
             pod_set_updates: Changes to pod sets that apply when the job starts, written as in a manifest: `{"name":
-                "main", "nodeSelector": {…}}`. The changes are removed when the workload is evicted.
+                "main", "nodeSelector": {…}}`. The changes to pod sets are removed when the workload is evicted.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a
                 check that is already `Ready` would change.
         """
@@ -240,7 +240,7 @@ class Scheduler(SchedulerQuestions):
             ready: Whether all pods are ready. Default: True.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: `ready` is not a boolean.
         """
         workloads.pods_ready(self._session, key, ready)
@@ -248,15 +248,15 @@ class Scheduler(SchedulerQuestions):
     def job_stopped(self, key: str, after: Duration = 0) -> None:
         """Record that the pods of an evicted workload's job have terminated, or when they will terminate.
 
-        The first `settle` or `cycle` at or after that time releases the workload's quota. The argument `after`
-        overrides the Scheduler's `stopping` delay.
+        The first `settle` or `cycle` at or after the time of termination releases the workload's quota. The argument
+        `after` overrides the Scheduler's `stopping` delay.
 
         Args:
             key: The key of the workload.
             after: The time from now until the pods terminate, as seconds or a string such as `"30s"`. Default: 0.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             StateError: The workload is not evicted, or it holds no quota.
             InvalidSpecError: `after` is not a duration.
         """
@@ -267,13 +267,13 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             key: The key of the workload.
-            pods: The total number of reclaimable pods by pod set. A single number applies to a workload with one pod
-                set.
+            pods: The total number of reclaimable pods by pod set. For a workload with one pod set, the number can be
+                passed without the name of the pod set.
 
         Raises:
-            NotFoundError: There is no such workload.
-            InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count
-                decreases while the workload holds quota.
+            NotFoundError: No workload has this key.
+            InvalidSpecError: A count is not a number, exceeds the pod set, or decreases while the workload holds quota;
+                or a pod set does not exist.
         """
         workloads.reclaim(self._session, key, pods)
 

@@ -130,7 +130,7 @@ def _payload(data: bytes, name: str) -> bytes:
 
 @checked
 def is_saved(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins like a saved state. The rest of the file is not checked."""
+    """Return whether a file begins like a saved state. Only the beginning of the file is read."""
     with suppress(OSError), Path(path).open("rb") as file:
         return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
     return False

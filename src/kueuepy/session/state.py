@@ -42,7 +42,7 @@ class SchedulerState:
         configuration: Kueue's Configuration.
         related: Manifests of other kinds that jobs refer to.
         store: Objects and Workloads in their submitted form.
-        count: The number of submitted workloads, including rejected ones. The number determines the uid of the next
+        count: The number of submitted workloads, including rejected ones. `count` determines the uid of the next
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
     """
@@ -74,7 +74,7 @@ class SchedulerState:
         The name or the `generateName` of the workload's job is also accepted if it is unique.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: The key is not a string.
         """
         if not isinstance(key, str) or not is_text(key):
@@ -118,7 +118,7 @@ class SchedulerState:
         """Return a Workload with its current status.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
         """
         return self.live(self.id_of(key))
 
@@ -134,7 +134,7 @@ class SchedulerState:
     def not_modelled(self) -> tuple[str, ...]:
         """The parts of the objects and the Configuration that kueuepy does not model and that could change a decision.
 
-        The search is repeated only after an object has changed.
+        The result is cached until an object changes.
         """
         objects = self.store.objects
         version = objects.version
@@ -146,7 +146,7 @@ class SchedulerState:
         return self._searched[1]
 
     def find(self, obj: Object) -> Object | None:
-        """Return the stored object with the same kind and name; `None` if there is no such object."""
+        """Return the stored object with the same kind and name as an object; `None` if no such object is stored."""
         if isinstance(obj, Workload):
             return self.store.workloads.get(obj.key)
         return self.store.objects.get((type(obj), obj.key))

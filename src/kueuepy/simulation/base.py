@@ -141,7 +141,7 @@ class JobColumns(Columns):
             row: The row number of the job.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
         """
         if not 0 <= row < len(self):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
@@ -187,11 +187,11 @@ class JobColumns(Columns):
         return self.take(np.arange(min(n, len(self))))
 
     def window(self, start: Any, end: Any = None) -> Self:
-        """Return the jobs submitted in a time window; their submission times then start at 0.
+        """Return the jobs submitted in a time window, with submission times counted from the beginning of the window.
 
         Args:
             start: The beginning of the window, as the time since the first submission.
-            end: The end of the window (exclusive), in the same form; no limit by default.
+            end: The end of the window (exclusive), as the time since the first submission; no limit by default.
 
         Raises:
             InvalidSpecError: `start` or `end` is not a time.
@@ -314,8 +314,8 @@ class JobColumns(Columns):
         """Return the jobs that satisfy a condition.
 
         Args:
-            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Row numbers
-                are accepted as well.
+            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Instead of a
+                mask, row numbers are accepted.
 
         Raises:
             InvalidSpecError: The mask has the wrong length or type.
@@ -352,8 +352,8 @@ class JobColumns(Columns):
         """Return the jobs with unique names, and with names of jobs, queues and flavors that Kubernetes accepts.
 
         Letters become lower case, and characters other than letters, digits, `-` and `.` become `-`. A job name that
-        already exists in its namespace gets a suffix such as `-2`. Different queues or flavors always stay different.
-        The `notes` of the result contain the number of changed rows, and `cleaning()` lists every change.
+        already exists in its namespace gets a suffix such as `-2`. Different names of queues or flavors always remain
+        different. The `notes` of the result contain the number of changed rows, and `cleaning()` lists every change.
 
         >>> from kueuepy import Jobs
         >>> jobs = Jobs({"name": ["A_1", "a 1"], "queue": ["Team A"] * 2, "submit": [0, 0], "runtime": [1, 1]})
@@ -409,7 +409,7 @@ class JobColumns(Columns):
         return (sheet_of(self.exact()),)
 
     def __str__(self) -> str:
-        """Return the summary, then the first 20 rows, as a notebook shows them."""
+        """Return the summary, followed by the first 20 rows, as a notebook shows them."""
         return f"{self!r}\n{repr_text(self.sheets(), self)}"
 
     def __repr__(self) -> str:
@@ -424,7 +424,7 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
     """Rename columns: with `{"queue": "team"}`, the column `team` becomes `queue`.
 
     Raises:
-        NotFoundError: There is no such column.
+        NotFoundError: The column does not exist.
     """
     found = dict(columns)
     for there in (names or {}).values():

@@ -32,8 +32,8 @@ class JobOutcome(msgspec.Struct, frozen=True):
         reason: Kueue's reason why the job waits at the end or was deactivated; empty otherwise.
         arrived: The job's submission time, in seconds after the start.
         finished: The time at which the job finished, in seconds after the start; `None` if the job did not finish.
-        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The unit is the amount
-            of the resource (millicores for CPU) multiplied by seconds.
+        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. For CPU, the unit is
+            millicores multiplied by seconds; for any other resource, it is the amount multiplied by seconds.
     """
 
     cluster_queue: str
@@ -109,7 +109,7 @@ class DecisionChange(msgspec.Struct, frozen=True):
     after: tuple[Move, ...]
 
     def __str__(self) -> str:
-        """Return a one-line description."""
+        """Return a description in one line."""
         return f"at {self.seconds:g} s {self.workload} {_few(self.before)} → {_few(self.after)}"
 
 

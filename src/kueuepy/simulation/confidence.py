@@ -82,7 +82,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
 
 
 def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
-    """Return the `flavor/resource` in a metric's name or, if there is none, the only one that the metric has."""
+    """Return the `flavor/resource` in a metric's name; if it has none, the only `flavor/resource` of the metric."""
     known = ", ".join(value) or "none"
     if cell and cell not in value:
         raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')

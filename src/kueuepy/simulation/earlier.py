@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def explain_earlier(page: PageData, run: Prepared, most: int) -> None:
     """Add explanations of the longest periods in which a workload was pending, each at the middle of the period.
 
-    The simulation is repeated once.
+    To create the explanations, the simulation is repeated once.
 
     Args:
-        page: The data of the page, which are changed.
+        page: The data of the page; the function changes them.
         run: The simulation.
         most: The maximum number of explanations.
     """

@@ -52,11 +52,11 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     Attributes:
         jobs: Number of jobs that were submitted in the window.
-        finished: Number of these jobs that finished.
+        finished: Number of jobs that were submitted in the window and finished.
         seconds: Length of the window, in seconds.
         wait_mean: Mean waiting time, in seconds. The waiting time of a job is the total time in which the job has no
-            quota, from its submission to its end or to the end of the simulation. This metric and the next four include
-            jobs that still wait when the simulation ends.
+            quota, from its submission to its end or to the end of the simulation. The values of `wait_mean`,
+            `wait_p50`, `wait_p95`, `wait_p99` and `longest_wait` include jobs that still wait when the simulation ends.
         wait_p50: Median of the waiting time, in seconds.
         wait_p95: 95th percentile of the waiting time, in seconds.
         wait_p99: 99th percentile of the waiting time, in seconds.
@@ -74,8 +74,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
             (kubernetes-sigs/kueue#10813). The time in which a job held quota is included even if its work was later
             lost.
-        useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, it excludes lost work and
-            overhead.
+        useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, `useful` excludes lost work
+            and overhead.
         submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of
             the window to the last submission. If all jobs are submitted at once, the metric covers the whole window.
         utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, over the whole window. The window
@@ -94,12 +94,12 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         used_hours: Used quota multiplied by time, in hours.
         borrowed_hours: Usage above the nominal quota of the ClusterQueue, multiplied by time, in hours.
         lent_hours: The portion of the borrowed hours that came from the unused nominal quota of other ClusterQueues, in
-            hours. The rest came from the nominal quota of Cohorts.
+            hours. The remaining borrowed hours came from the nominal quota of Cohorts.
         borrowing_time: Fraction of the window during which at least one ClusterQueue borrowed.
         idle_while_waiting: Quota that was free in a cohort tree although waiting jobs of the tree requested it, in
-            hours. Policies or fragmentation kept the jobs from using it.
+            hours. Policies or fragmentation prevented the jobs from using the free quota.
         promise_p95: 95th percentile of the time from submission to first admission, in seconds, over the jobs that
-            fitted into the free nominal quota of their ClusterQueue at submission. `None` without such jobs.
+            fitted into the free nominal quota of their ClusterQueue at submission. `None` if no job fitted.
         jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)
             and 1 (all shares are equal). The share of a ClusterQueue is its largest fraction of all nominal quota of a
             resource, divided by its fair sharing weight. `None` if no job held quota.
@@ -165,21 +165,22 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         The method splits the simulation into 32 batches. For metrics of individual jobs, a batch contains jobs with
         consecutive submission times. For utilisation, waiting jobs and throughput, a batch is a time interval. The
         interval of a mean is Student's t interval of the batch means, adjusted for autocorrelation and skewness
-        (N-Skart). The limits of the interval of a percentile are two order statistics, which the same method
-        determines. Waits in a busy queue are correlated over hundreds of jobs, so the interval of a short simulation
-        may be too narrow. The method then emits a UserWarning.
+        (N-Skart). The N-Skart method also determines the two order statistics that are the limits of a percentile's
+        interval. Waits in a busy queue are correlated over hundreds of jobs, so the interval of a short simulation may
+        be too narrow. If an interval may be too narrow, the method emits a UserWarning.
 
         Args:
             name: The name of the metric. If the metric has several keys, append the key, such as `utilisation
                 h100/nvidia.com/gpu`.
 
         Returns:
-            The lower and upper limit. The interval contains the value of the metric, and its limits are not negative.
+            The lower and upper limits of the interval. The interval contains the value of the metric, and its limits
+            are not negative.
 
         Raises:
             InvalidSpecError: The metric or the key does not exist, the metric has no interval (for example, a maximum),
-                or there are too few jobs. A mean or median needs 640 jobs, a 95th percentile 2,000 and a 99th
-                percentile 10,000.
+                or there are too few jobs. An interval for a mean or median needs at least 640 jobs, for a 95th
+                percentile 2,000 and for a 99th percentile 10,000.
             StateError: The metric is time-weighted and needs the usage, which was not recorded.
         """
         found = self._interval(name)

@@ -234,7 +234,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
 
 
 def fleet_result_of(run: FleetPrepared) -> FleetResult:
-    """Return the result of a simulation of a fleet and end it."""
+    """Return the result of a simulation of a fleet and end the simulation."""
     core = run.core
     core.close()
     stats, sites = core.stats, run.tables()

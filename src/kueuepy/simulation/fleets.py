@@ -202,7 +202,10 @@ class FleetPrepared(Prepared):
         return FleetRun(runs, options)
 
     def _choose(self, row: int, clusters: list[int], now: int) -> list[int] | None:
-        """Call the user's function to choose the clusters of a job; its argument gives access to their Schedulers."""
+        """Call the user's function to choose the clusters of a job.
+
+        The function can access the Schedulers of the clusters.
+        """
         assert isinstance(self.fleet.dispatcher, External)
         assert self.fleet.dispatcher.choose is not None
         names = {self.fleet.clusters[number]: number for number in clusters}

@@ -173,8 +173,8 @@ class GeneratedJobs(JobColumns):
         """Generate the arrivals of a Poisson process whose rate changes with the time of day.
 
         The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
-        thins a Poisson process with the highest rate. It uses the streams `gap QUEUE`, `thin QUEUE` and `runtime
-        QUEUE`.
+        thins a Poisson process with the highest rate. The function draws from the random streams `gap QUEUE`, `thin
+        QUEUE` and `runtime QUEUE`.
 
         >>> from kueuepy import Jobs
         >>> len(Jobs.diurnal("team", "24/d", "1h", {"gpu": 1}, days=7)) > 100
@@ -264,10 +264,10 @@ class GeneratedJobs(JobColumns):
 
         A job has one pod with one cpu for each processor.
 
-        Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise its size is 2 to the power of a
-        random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with probability 0.86, and
-        otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576 the value is rounded to
-        an integer. The size is always rounded to an integer.
+        Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise, the size of the job is 2 to
+        the power of a random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with
+        probability 0.86, and otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576
+        the value is rounded to an integer. The size is always rounded to an integer.
 
         Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
         otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm is at most 12. Runtimes are whole
@@ -317,7 +317,7 @@ class GeneratedJobs(JobColumns):
 
 
 def _enough(rate: float, seconds: float) -> int:
-    """Return a number of samples that almost surely exceeds the number of arrivals in this time."""
+    """Return a number of samples that almost surely exceeds the number of arrivals in a given time."""
     mean = rate * seconds
     return int(mean + 10 * np.sqrt(mean) + 20)
 

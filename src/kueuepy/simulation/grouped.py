@@ -73,7 +73,7 @@ class Groups:
         """Return the same groups, restricted to the selected rows.
 
         Args:
-            mask: The rows to keep, by position in `rows`.
+            mask: A mask of the rows to keep, by position in `rows`.
         """
         return Groups(self.rows[mask], self.of[mask], self.count)
 
@@ -101,8 +101,8 @@ class Groups:
     def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the values with a 0 inserted before each group, and the positions of the zeros.
 
-        `reduceat` adds the first value of a group to the sum of its other values. With a leading 0, it returns the same
-        result as `numpy.sum`, and an empty group has a value.
+        `reduceat` adds the first value of a group to the sum of its other values. With a leading 0, `reduceat` returns
+        the same result as `numpy.sum`, and an empty group has the sum 0.
         """
         found = np.zeros(len(values) + self.count, values.dtype)
         found[np.arange(len(values)) + self.of + 1] = values

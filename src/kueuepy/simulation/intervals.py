@@ -7,8 +7,8 @@ for simulation analysis", IEEE Transactions on Automatic Control 56, 2011). The 
 of the batch means, with adjustments for the remaining autocorrelation between batches and for their skewness.
 
 The interval of a percentile contains every value x that is compatible with the percentile. A value x is compatible if
-the confidence interval of the fraction of jobs that wait at most x contains the percentile. The limits of the resulting
-interval are order statistics, so it never exceeds the range of the values, and no density estimate is needed.
+the confidence interval of the fraction of jobs that wait at most x contains the percentile. The limits are order
+statistics, so the resulting interval never exceeds the range of the values, and no density estimate is needed.
 `benchmarks/coverage.py` measures the coverage of the intervals.
 """
 
@@ -44,8 +44,8 @@ class Interval(NamedTuple):
     """A 95 % confidence interval.
 
     Attributes:
-        low: The lower limit.
-        high: The upper limit.
+        low: The lower limit of the 95 % confidence interval.
+        high: The upper limit of the 95 % confidence interval.
         doubt: The reason why the interval may be too narrow; empty if there is none.
     """
 

@@ -142,7 +142,7 @@ def interval_text(name: str, low: float, high: float) -> str:
 
 
 def hours_word(cell: str) -> str:
-    """Return the unit of hours for a flavor and resource.
+    """Return the unit of a resource multiplied by time, such as `GPU hours`.
 
     >>> hours_word("h100/nvidia.com/gpu")
     'GPU hours'

@@ -38,7 +38,7 @@ class Lifetime(NamedTuple):
 def lifetime_of(workload: Workload) -> Lifetime:
     """Return the lifetime of a job from the status of its Workload.
 
-    The Admitted condition keeps its time when the workload finishes. Kueue adds a run to
+    The transition time of the Admitted condition does not change when the workload finishes. Kueue adds a run to
     `accumulatedPastExecutionTimeSeconds` when the workload loses its admission
     (`pkg/workload/admissionchecks.go:SyncAdmittedCondition`).
     """

@@ -29,10 +29,10 @@ class RunModel(msgspec.Struct, frozen=True):
     The columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for individual jobs.
 
     A run lasts from one admission of a job to its end or eviction. A run holds quota for `restore` (except in the first
-    run), then for the remaining runtime, and for `cost` at each checkpoint. A checkpoint follows each `every` of
-    progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a = max(0, h -
-    restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The identity h =
-    kept + overhead + lost holds exactly.
+    run), then for the remaining runtime, and for `cost` at each checkpoint. A job writes a checkpoint after each
+    `every` of progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a =
+    max(0, h - restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The
+    identity h = kept + overhead + lost holds exactly.
 
     Each time is a number of seconds, a string such as `30m`, or a timedelta; the default is 0.
 
@@ -40,8 +40,8 @@ class RunModel(msgspec.Struct, frozen=True):
     'checkpoint'
 
     Attributes:
-        on_eviction: The progress that an evicted job keeps. With `restart` (the default) it loses all progress, with
-            `checkpoint` it continues from the last checkpoint, and with `resume` it loses none.
+        on_eviction: The progress that an evicted job keeps. With `restart` (the default), an evicted job loses all
+            progress. With `checkpoint`, it continues from the last checkpoint. With `resume`, it loses no progress.
         every: The progress of a job between two checkpoints, as a time of productive work; greater than 0 with
             `checkpoint`.
         cost: The duration of a checkpoint, during which the job holds quota without making progress.
@@ -102,9 +102,9 @@ class Recording(msgspec.Struct, frozen=True):
     Attributes:
         decisions: Whether to record every decision; `True` by default.
         runs: Whether to record every admission and its outcome; `True` by default.
-        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record
-            each change. A time such as `1h` records the values at intervals of this length. `False` records nothing.
-            This setting limits the resolution of pictures and of metrics for a time window.
+        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record the
+            values at each change. A time such as `1h` records the values at intervals of this length. `False` records
+            nothing. The interval limits the resolution of pictures and of metrics for a time window.
         cycles: Whether to record every scheduling cycle with the number of heads, admissions and evictions; `False` by
             default.
     """
@@ -146,7 +146,7 @@ class CheckDelay(msgspec.Struct, frozen=True):
         fails: The probability, between 0 and 1, that the state of the check becomes Retry instead of Ready; 0 by
             default.
         capacity: An `Edit` or a Kueue object to apply when the check first becomes Ready, such as a higher nominal
-            quota for nodes that an autoscaler adds. By default, nothing changes.
+            quota for nodes that an autoscaler adds. By default, no capacity is added.
     """
 
     check: str
@@ -158,10 +158,10 @@ class CheckDelay(msgspec.Struct, frozen=True):
 class Startup(msgspec.Struct, frozen=True):
     """The time that pods on a flavor need to become ready after admission.
 
-    Their job makes no progress during this time.
+    While the pods are not ready, their job makes no progress.
 
-    If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Otherwise Kueue treats the pods as ready
-    immediately.
+    If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Without `waitForPodsReady`, Kueue treats the
+    pods as ready immediately.
 
     >>> Startup("h100", delay="90s").flavor
     'h100'
@@ -213,8 +213,8 @@ _CLOCK_PART = re.compile(r"[0-9]{1,6}")
 def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
     """Return all delays in the core's form: for each delay, a table of 65,536 values from its own random stream.
 
-    A run of a job uses the entry at hash64(row, number of the run). A policy with more evictions therefore does not
-    change the values for other jobs.
+    A run of a job uses the table entry at hash64(row, number of the run). The number of evictions under a policy
+    therefore does not change the delays of other jobs.
 
     Args:
         delays: The delays.

@@ -115,7 +115,7 @@ def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
 
 
 def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Categorical:
-    """Replace invalid names of a categorical column; different names stay different."""
+    """Replace invalid names of a categorical column; different names remain different."""
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.names))
     kept = {name for name in values.names if all(map(is_subdomain, _parts(column, name)))}
     found = []

@@ -117,7 +117,7 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
 
 
 def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:
-    """Read objects without the status of Workloads, which may contain anything, and store each status by key."""
+    """Read objects without validating the status of Workloads, and store each status by key."""
 
     def pick(item: Item) -> bool:
         doc = item.value
@@ -133,7 +133,7 @@ def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:
 def _of_recording(recording: RecordedJobs) -> Iterator[Observed]:
     """Yield all Workloads of a recording.
 
-    If several have the same name, the start of the UID is appended to all but the first.
+    If several jobs have the same name, the start of the UID is appended to the names of all but the first.
     """
     documents, others = [], {}
     for doc, deleted, user in recording.workloads():

@@ -1,8 +1,8 @@
 """Kueue's scheduler performance test in virtual time, without a cluster.
 
-A profile is a generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`). A profile describes
-cohorts of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time once
-admitted.
+A profile is a generator file of the performance test (`test/performance/scheduler/configs/*/generator.yaml`). A profile
+describes cohorts of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time
+once admitted.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Prepared:
 
     @property
     def codes(self) -> NDArray[np.int32]:
-        """The index of the shape of each row."""
+        """For each row of jobs, the index of its shape."""
         if len(self._codes) > 1:
             self._codes = [np.concatenate(self._codes)]
         codes: NDArray[np.int32] = self._codes[0]
@@ -158,7 +158,7 @@ class Prepared:
             pass
 
     def copy(self) -> Prepared:
-        """Return an independent copy."""
+        """Return an independent copy of the simulation."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
@@ -189,7 +189,7 @@ class Prepared:
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """Append rows for the workloads with these keys, except for workloads that have the key of a job."""
+        """Append rows for the workloads with the given keys, except for workloads that have the key of a job."""
         rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}

@@ -246,7 +246,7 @@ class Recorded:
             row: The row number of the job.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
         """
         if not 0 <= row < len(self.jobs):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self.jobs) - 1}")

@@ -45,7 +45,7 @@ def report(
         path: The file to write.
         title: Title of the report; by default "Simulation report" or "Policy comparison".
         command: The command that repeats the simulation, to be shown in the report. By default, the report shows the
-            Python call.
+            Python call that repeats the simulation.
 
     Raises:
         OSError: The file cannot be written.

@@ -80,16 +80,16 @@ class Result(Recorded, Framed):
         usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageSeries`.
         consumed: Decayed usage of each LocalQueue over time under admission fair sharing; see `ConsumedTable`.
         cycles: One row per scheduling cycle; empty unless the simulation records cycles. See `CyclesTable`.
-        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. This table is recorded
-            together with the usage.
+        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. `idle` is recorded
+            together with `usage`.
         blocked: Ratio of used quota to entitled quota for each ClusterQueue with waiting jobs, over time; see
-            `BlockedTable`. This table is recorded together with the usage.
+            `BlockedTable`. `blocked` is recorded together with `usage`.
         loops: The preemption loops that were found.
         not_modelled: Descriptions of settings in the input that kueuepy does not model and that could change the
             result.
         notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
         seconds: Length of the simulation in seconds of virtual time.
-        warmup: Length of the warm-up in seconds; metrics exclude it.
+        warmup: Length of the warm-up in seconds; metrics exclude the warm-up.
         settings: The arguments of the simulation; a dict if the result was loaded from files.
         stats: The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
         wall: A dict that contains the CPU time of `simulate` in seconds, under the key `cpu_s`.
@@ -140,7 +140,7 @@ class Result(Recorded, Framed):
                 window.
             end: The end of the window (exclusive); the end of the simulation by default.
             where: A boolean mask of shape (jobs,), or a function that returns a mask for the table of jobs. The metrics
-                include only these jobs. By default, they include all jobs.
+                include only the jobs for which the mask is true. By default, the metrics include all jobs.
             bound: The smallest runtime for the bounded slowdown, in seconds; 10 by default.
             prices: The price of one unit of a resource for one hour, by flavor, for the metric `cost`. A flavor without
                 a price has the price 0.
@@ -163,16 +163,16 @@ class Result(Recorded, Framed):
 
         Args:
             column: The name of a column of the table of jobs.
-            start: The beginning of the window; only jobs submitted in the window are included. By default, the whole
-                simulation.
+            start: The beginning of the window; only jobs submitted in the window are included. By default, the metrics
+                cover the whole simulation.
             end: The end of the window (exclusive); the end of the simulation by default.
 
         Returns:
-            One row per value. Columns `used_hours`, `lost_hours` and `overhead_hours` multiply pod requests by time, in
-            hours.
+            One row per value of the column. Columns `used_hours`, `lost_hours` and `overhead_hours` multiply pod
+            requests by time, in hours.
 
         Raises:
-            NotFoundError: The table of jobs has no such column.
+            NotFoundError: The table of jobs does not have the column.
         """
         return by_column(self, column, _seconds("by: start", start), _seconds("by: end", end))
 
@@ -190,7 +190,7 @@ class Result(Recorded, Framed):
             quota.
 
         Raises:
-            NotFoundError: The table of jobs has no such column.
+            NotFoundError: The table of jobs does not have the column.
         """
         return self.kpis.jain if by == "cluster_queue" else jain_by(self, by)
 
@@ -350,7 +350,7 @@ class Result(Recorded, Framed):
                 `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
-            InvalidSpecError: There is no such picture.
+            InvalidSpecError: The picture does not exist.
             StateError: The picture needs a table that was not recorded.
         """
         return drawn(self, name, **options)
@@ -360,15 +360,15 @@ class Result(Recorded, Framed):
     ) -> Page:
         """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
-        The page shows quota, usage, pending workloads and running workloads at every moment. It explains the workloads
-        that are still pending at the end, and the longest periods in which workloads were pending before. For other
-        moments, use `result.at(time).explain(name)`.
+        The page shows quota, usage, pending workloads and running workloads at every moment. The page explains the
+        workloads that are still pending at the end, and the longest periods in which workloads were pending before. For
+        any other time, use `result.at(time).explain(name)`.
 
         Args:
             path: The file to write. By default, no file is written.
             title: The title of the page.
-            explained: The maximum number of whole explanations in the page, both of workloads that are pending at the
-                end and of the longest periods in which a workload was pending before.
+            explained: The maximum number of full explanations in the page, for workloads that are pending at the end
+                and for the longest periods in which a workload was pending before.
 
         Returns:
             The page, which a notebook displays.

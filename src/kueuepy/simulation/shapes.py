@@ -65,7 +65,7 @@ class KnownShapes:
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
-        """Return the new shapes without duplicates, and the indices of all given shapes once the new ones are added."""
+        """Return the distinct new shapes, and the index of each given shape after the new shapes are added."""
         fresh: dict[bytes, Workload] = {}
         added: dict[bytes, int] = {}
         places = np.empty(len(shapes), np.int32)
@@ -128,7 +128,7 @@ class _Reader:
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
     def _of_pods(self, row: int) -> tuple[Any, ...]:
-        """Return the properties of a row's pods: number, smallest number, requests and node labels."""
+        """Return the properties of a row's pods: number of pods, minimum number of pods, requests and node labels."""
         jobs = self._jobs
         requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
         fewest = _value(jobs, "min_pods", row, NEVER)

@@ -83,8 +83,8 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 def _loads(result: Recorded) -> list[str]:
     """Warn about cohort trees whose jobs request more than the nominal quota, so that waits grow with simulated time.
 
-    The check needs many jobs that arrive over a time much longer than their runtime; a batch of jobs submitted at once
-    has no load.
+    The check is skipped unless many jobs arrive over a time much longer than their runtime, because a batch of jobs
+    submitted at once has no load.
     """
     jobs = result.jobs
     if not _is_long(result):
@@ -142,7 +142,7 @@ def _is_long(result: Recorded) -> bool:
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
-    """Warn about a long time between the last submission and the end of the simulation, in which quota becomes idle."""
+    """Warn about a long time after the last submission, in which the unused quota lowers the utilisation."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:

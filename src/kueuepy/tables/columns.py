@@ -43,7 +43,7 @@ class Categorical:
         """Return the name in a row, or `None` if it is missing; for a slice, a mask or row numbers, return a column.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The table has no row with this number.
         """
         try:
             codes = self.codes[row]
@@ -142,14 +142,14 @@ class Columns:
         """Return a column: an array, a Categorical or a list of strings.
 
         Raises:
-            NotFoundError: There is no such column.
+            NotFoundError: The table has no column with this name.
         """
         if name not in self._columns:
             raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
         return self._column(name)
 
     def _column(self, name: str) -> Column:
-        """Return a column that exists, in the units of the public table."""
+        """Return an existing column, with amounts in the units of the public table."""
         return self._columns[name]
 
     def __len__(self) -> int:

@@ -22,8 +22,9 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """Return the pending workloads of a ClusterQueue that would fit into its unused nominal quota.
 
     To express "team b always gets its nominal quota", require that the result is empty once the Scheduler has settled.
-    Kueue does not guarantee this, because other queues can borrow the quota. Only a queue that may reclaim quota
-    (`preemption.reclaimWithinCohort`) gets it back. Taints, node selectors and admission checks are ignored.
+    Kueue does not guarantee a queue its nominal quota, because other queues can borrow the quota. Only a queue that may
+    reclaim quota (`preemption.reclaimWithinCohort`) gets lent quota back. Taints, node selectors and admission checks
+    are ignored.
 
     Args:
         scheduler: The Scheduler.
@@ -33,7 +34,7 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
         The keys of the workloads, each of which would fit alone; empty if the queue is inactive.
 
     Raises:
-        NotFoundError: There is no such ClusterQueue.
+        NotFoundError: The ClusterQueue does not exist.
 
     Example:
         >>> from kueuepy import Cluster, ResourceFlavor, Scheduler

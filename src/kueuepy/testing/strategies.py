@@ -62,7 +62,7 @@ def clusters(
     """Generate valid clusters: a forest of cohorts, quotas with and without limits, and all kinds of policies.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The maximum number of ClusterQueues, at least 1. The ClusterQueues are named `queue-0`, `queue-1` and so
             on; each has a LocalQueue of the same name. Default: 4.
         cohorts: The maximum number of declared Cohorts; with 0, no queue has a cohort. Default: 3.
@@ -178,7 +178,7 @@ def workloads(
     queue covers always stay pending.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The Cluster, or the names of LocalQueues.
         min_size: The minimum number of workloads. Default: 0.
         max_size: The maximum number of workloads. Default: 8.
@@ -237,7 +237,7 @@ def jobs(
     """Generate manifests of `batch/v1` Jobs for LocalQueues.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The Cluster, or the names of LocalQueues in the namespace `default`.
         min_size: The minimum number of jobs. Default: 0.
         max_size: The maximum number of jobs. Default: 8.
@@ -275,10 +275,10 @@ def jobs(
 
 @st.composite
 def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
-    """Generate one changed object of a cluster: quotas, policies, cohorts or stop policies.
+    """Generate one object of a cluster with a changed quota, policy, cohort or stop policy.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         cluster: The cluster.
 
     Returns:

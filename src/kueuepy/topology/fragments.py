@@ -36,13 +36,13 @@ class Row(msgspec.Struct, frozen=True):
     """The largest job for one pod size, level and profile.
 
     Attributes:
-        profile: `now` for the current placement; otherwise the placement profile under which all workloads were placed
-            again.
+        profile: `now` for the current placement; for a new placement of all workloads, the name of the placement
+            profile.
         requests: Requests of each pod.
         level: Level of the domain into which the job must fit; empty for the whole topology.
         largest: Largest number of pods that fit together.
         if_empty: Largest number of pods that would fit without workloads.
-        unplaced: Number of workloads that are placed now but do not fit under this profile.
+        unplaced: Number of workloads that are placed now but do not fit under the profile `profile`.
     """
 
     profile: str

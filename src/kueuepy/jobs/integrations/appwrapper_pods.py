@@ -44,7 +44,7 @@ class ComponentPodSet:
     """A pod set in a component of an AppWrapper.
 
     Attributes:
-        path: Path of its pod template, such as `template.spec.template`.
+        path: Path of the pod set's template, such as `template.spec.template`.
         replicas: Number of pods.
         index: Labels with which the pods are numbered.
     """

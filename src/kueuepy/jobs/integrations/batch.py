@@ -56,7 +56,7 @@ class BatchJob(BaseJob):
     def min_parallelism(self) -> int | None:
         """Return the smallest number of pods with which the Job may start; `None` without partial admission.
 
-        Kueue parses the number as a 64-bit integer and keeps the lower 32 bits.
+        Kueue parses the annotation as a 64-bit integer and keeps the lower 32 bits.
         """
         number = signed(self.annotations.get(keys.JOB_MIN_PARALLELISM, ""))
         return None if number is None else wrapped(number)
@@ -82,7 +82,7 @@ class BatchJob(BaseJob):
                 raise template.section("annotations").error(key, "is not supported with an elastic Job; leave it out")
 
     def _check_partial_admission(self, annotations: Section, most: int) -> None:
-        """Check the smallest number of pods of a new Job, whose parallelism Kueue has not reduced yet."""
+        """Check the minimum number of pods of a Job with partial admission."""
         least, number = self.min_parallelism(), signed(annotations.text(keys.JOB_MIN_PARALLELISM))
         if least is None or number is None:
             text = annotations.text(keys.JOB_MIN_PARALLELISM)
@@ -98,7 +98,7 @@ class BatchJob(BaseJob):
     def is_suspended(self) -> bool:
         """Return whether the Job is suspended and not marked as stopping.
 
-        Kueue sets the mark while it restores the template.
+        Kueue marks a Job as stopping while it restores the pod template.
         """
         return super().is_suspended() and self.annotations.get(keys.STOPPING) != "true"
 

@@ -23,7 +23,10 @@ _TERMINATED = ("Succeeded", "Failed")
 
 
 class Pod(BaseJob):
-    """A Pod, with pod set `main` of one pod. A scheduling gate holds it until admission, and stopping it deletes it."""
+    """A Pod, with pod set `main` of one pod.
+
+    A scheduling gate prevents the pod from running before its admission. To stop the pod, Kueue deletes it.
+    """
 
     kind = "Pod"
     api_versions = BUILT_IN["Pod"]
@@ -139,16 +142,18 @@ class Pod(BaseJob):
         return root.data
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the pod with the changes of its admission and without the gate. A running pod does not change.
+        """Return the pod with the changes of its admission applied and Kueue's admission gate removed.
+
+        A running pod does not change.
 
         Raises:
-            InvalidSpecError: There is not exactly one PodSetInfo, or it conflicts with the pod.
+            InvalidSpecError: There is not exactly one PodSetInfo, or the PodSetInfo conflicts with the pod.
         """
         self.require_length(1, infos)
         return self.ungated(infos[0])
 
     def ungated(self, info: PodSetInfo) -> Document:
-        """Return the pod with the changes in `info` and without the gate.
+        """Return the pod with the changes in `info` applied and Kueue's admission gate removed.
 
         The topology gate remains only if a topology assignment will follow.
 
@@ -163,7 +168,7 @@ class Pod(BaseJob):
         return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 nothing to restore
-        """Return `None` for a running pod, which is deleted. A gated or terminated pod does not change."""
+        """Return `None` for a running pod, because Kueue deletes it. A gated or terminated pod does not change."""
         return copy.deepcopy(self.manifest) if self.is_suspended() else None
 
     def finished(self) -> Finished | None:

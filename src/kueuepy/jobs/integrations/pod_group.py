@@ -177,7 +177,7 @@ class PodGroup(BaseJob):
         return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """Return a List of the pods without the running ones, which are deleted; `None` if no pod remains."""
+        """Return a List of the pods that remain after Kueue deletes the running pods; `None` if no pod remains."""
         left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
         return self._list(left) if left else None
 
@@ -191,8 +191,8 @@ class PodGroup(BaseJob):
     def finished(self) -> Finished | None:
         """Return the outcome: the group has finished when all pods have succeeded.
 
-        The group has also finished when no pod runs and one of the pods must not be replaced. The outcome is always a
-        success.
+        The group has also finished when all its pods have terminated and one of them is marked as not retriable. A
+        finished group always counts as successful.
         """
         succeeded, total = sum(pod.phase == "Succeeded" for pod in self.pods), self.total_count
         may_replace = all(pod.annotations.get(keys.RETRIABLE_IN_GROUP) != "false" for pod in self.pods)

@@ -67,7 +67,7 @@ class RayKind(BaseJob):
             containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
 
     def workload_name_extra(self) -> str:
-        """Return the generation of the job, followed by the generation of its RayCluster if it exists.
+        """Return the generation of the job, followed by the generation of its RayCluster if there is one.
 
         Kueue writes the generation of the RayCluster to an annotation of the job before it generates the name of the
         Workload.
@@ -145,8 +145,8 @@ class RayKind(BaseJob):
 def worker_count(group: Section) -> int:
     """Return the number of pods of a worker group: its replicas (default 0) times the hosts per replica.
 
-    KubeRay's CustomResourceDefinition defines the default. Kueue's own default of 1 never applies to an object from an
-    API server.
+    The default is the one in KubeRay's CustomResourceDefinition. Kueue's own default of 1 never applies to an object
+    from an API server.
     """
     return group.count("replicas", 0) * max(group.count("numOfHosts", 1), 1)
 

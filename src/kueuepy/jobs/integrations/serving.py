@@ -37,7 +37,7 @@ class Deployment(ParentJob):
     def jobs(self) -> Sequence[Job]:
         """Return the pods, or the group of the pods, with Kueue's scheduling gates.
 
-        The names of these pods are numbered. In a cluster, pods have random names.
+        Each returned pod has a number in its name. In a cluster, pods have random names.
         """
         made = Deployment(self.suspended(), config=self.config)
         pods = [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in made.pods()]
@@ -52,7 +52,7 @@ class Deployment(ParentJob):
         return (self._pod(template, number) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
-        """Pass the queue, the priority and the suspension on to the pods."""
+        """Copy the queue, the priority and the suspension to the pod template."""
         template = root.section("spec").section("template").ensure("metadata")
         template.ensure("annotations").data[keys.SUSPENDING_PARENT] = "deployment"
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
@@ -102,7 +102,7 @@ class StatefulSet(ParentJob):
             super().validate()
 
     def workload_name(self) -> str:
-        """Return the name that Kueue generates."""
+        """Return the name that Kueue generates for the Workload."""
         return self.name_workload(self.name)
 
     def workload_annotations(self) -> dict[str, str]:
@@ -136,7 +136,7 @@ class StatefulSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def on_suspended(self, root: Section) -> None:
-        """Pass the suspension on to the pods."""
+        """Copy the suspension to the pod template."""
         if not is_held_by_another(self.manifest):
             template = root.section("spec").section("template").ensure("metadata")
             template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET
@@ -147,7 +147,7 @@ class StatefulSet(ParentJob):
 
 
 def is_held_by_another(manifest: Document) -> bool:
-    """Return whether another kind managed by Kueue creates a StatefulSet, and suspends its pods.
+    """Return whether a StatefulSet was created by an object of another kind, whose Kueue integration suspends the pods.
 
     Source: `pkg/controller/jobs/statefulset/statefulset_controller.go:managedByAnotherFramework`.
     """
@@ -162,7 +162,7 @@ def replicas(job: ParentJob) -> int:
     """Return the number of replicas, each of which becomes a pod.
 
     Raises:
-        InvalidSpecError: The number exceeds the number of pods that a cluster supports.
+        InvalidSpecError: The number of replicas exceeds the number of pods that a cluster supports.
     """
     spec = job.root.section("spec")
     count = spec.count("replicas", 1)

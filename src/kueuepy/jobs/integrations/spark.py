@@ -30,7 +30,7 @@ class SparkApplication(BaseJob):
     """A SparkApplication, with pod sets `driver` and `executor`, which are created from the fields of their roles.
 
     Kueue supports the kind only with its feature gate `SparkApplicationIntegration`. This class does not check the
-    gate.
+    feature gate.
     """
 
     kind = "SparkApplication"
@@ -41,7 +41,7 @@ class SparkApplication(BaseJob):
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return slots with templates created from the fields of the roles.
 
-        Changes to these templates do not affect the application.
+        Changes to the created templates do not affect the application.
         """
         spec = root.section("spec")
         counts = {DRIVER: 1, EXECUTOR: spec.section(EXECUTOR).count("instances", 0)}

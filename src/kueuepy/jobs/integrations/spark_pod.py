@@ -65,7 +65,7 @@ def _metadata(own: Section, key: str) -> dict[str, str]:
 
 
 def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:
-    """Return the containers, followed by each of the other containers whose name or image is new."""
+    """Append the other containers to the list, except containers with the same name and image as an earlier one."""
     for other in others:
         if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
             containers.append(copy.deepcopy(other.data))

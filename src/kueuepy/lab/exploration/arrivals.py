@@ -43,7 +43,7 @@ class Arrivals:
 
         Args:
             jobs: The jobs of the period. If the `submit` times are seconds, they count from the first midnight.
-            horizon: The length of the period in which jobs arrive. A future has at most 20,000 jobs.
+            horizon: The length of the period in which jobs arrive. A simulated future has at most 20,000 jobs.
             since: The time of day at which the futures begin: seconds or a string such as `14h`.
 
         Raises:
@@ -99,7 +99,7 @@ class Arrivals:
 
 
 def _complete(table: JobColumns) -> JobColumns:
-    """Return the jobs, with runtimes drawn for unfinished jobs, and without the columns about their past."""
+    """Return the jobs with drawn runtimes for unfinished jobs, without the columns that describe previous runs."""
     rows = np.flatnonzero(censored_rows(table))
     runtime = np.array(table["runtime"])
     if len(rows):

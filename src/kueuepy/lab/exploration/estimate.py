@@ -53,12 +53,13 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         p50: The median.
         p90: The 90th percentile.
         p95: The 95th percentile.
-        seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
+        seconds: The time until the workload gets quota in each future, in order of seeds; infinite if the workload has
+            no quota at the horizon.
         horizon: The simulated time span.
         coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
             not measured (see `calibrate`).
-        closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
-            every percentile is then too early, and the interval too narrow.
+        closed: Whether the futures contain no new jobs because `future` was not given. If `closed` is true and other
+            users submit jobs, the percentiles are too low, and the interval is too narrow.
         level: The level of the intervals to which `coverage` refers.
 
     Example:
@@ -125,13 +126,13 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         workload: The key of the workload.
         probability: The fraction of futures in which the workload is evicted.
         low: The lower end of the 95% confidence interval of the probability (Wilson score).
-        high: The upper end of the interval.
+        high: The upper end of the 95% confidence interval of the probability.
         rules: For each preemption rule or eviction reason, the fraction of futures in which it is the first to evict
             the workload.
         futures: The number of futures.
         within: The simulated time span, in seconds from now.
-        closed: Whether the futures contain no new jobs because `future` was not given. New jobs could preempt the
-            workload.
+        closed: Whether the futures contain no new jobs because `future` was not given. Jobs that are submitted later
+            could still preempt the workload.
 
     Example:
         >>> Risk("default/job", 0.25, 0.1, 0.5, {"InClusterQueue": 0.25}, 20, 3600.0).probability
@@ -245,17 +246,17 @@ def eta(
     """Estimate when a workload gets quota.
 
     Each of `n` simulated futures draws the remaining runtimes of running workloads (given how long they have already
-    run) and the runtimes of pending workloads. Kueue's rules determine the rest.
+    run) and the runtimes of pending workloads. Kueue's rules determine all other events.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
             all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
-            of a log are treated as censored at the time that they have run (Kaplan-Meier).
+            of a log are treated as censored at their running time so far (Kaplan-Meier).
         future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` times
-            count from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The
-            printed result then shows no interval.
+            count from now. Without `future`, no new job can overtake the workload, so the estimated times can be too
+            low. The printed estimate contains no interval if `future` is absent.
         n: The number of futures. Default: 200.
         seed: The seed of the first future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
@@ -269,7 +270,7 @@ def eta(
         The percentiles of the time until the workload gets quota; 0 if it has quota already.
 
     Raises:
-        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        NotFoundError: The workload does not exist, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
         InvalidSpecError: An argument is not valid.
 
@@ -328,12 +329,12 @@ def risk(
     """Estimate the probability that a workload is evicted, and by which rule.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
         within: The time span to simulate. Default: 24 hours.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
             Default: none.
-        runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
+        runtimes: The expected runtimes, as `eta` accepts them. Without `runtimes`, current workloads never finish.
         n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
         seed: The seed of the first future. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
@@ -344,7 +345,7 @@ def risk(
         The probability, its confidence interval, and the rules.
 
     Raises:
-        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        NotFoundError: The workload does not exist, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
         InvalidSpecError: An argument is not valid.
 

@@ -144,7 +144,7 @@ class Sweep(Framed):
         A per-resource metric can be named without its flavor and resource if there is only one.
 
         Raises:
-            NotFoundError: There is no such metric, or the flavor and resource are ambiguous.
+            NotFoundError: The metric does not exist, or its flavor and resource are ambiguous.
         """
         if figure in self.figures:
             return figure
@@ -214,7 +214,7 @@ class Sweep(Framed):
             figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or metric.
+            NotFoundError: The policy or the metric does not exist.
         """
         return estimate(self._values(figure)[self._place(policy)], drawn=self.is_drawn)
 
@@ -229,7 +229,7 @@ class Sweep(Framed):
             figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or metric.
+            NotFoundError: The policy or the metric does not exist.
         """
         values = self._values(figure)
         return paired(values[self._place(a)], values[self._place(b)])
@@ -250,7 +250,7 @@ class Sweep(Framed):
             maximise: The name of a metric to maximise, or a list of names.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: No metric is given.
         """
         down, up = ([names] if isinstance(names, str) else list(names) for names in (minimise, maximise))
@@ -274,10 +274,10 @@ class Sweep(Framed):
             largest: Whether to maximise the metric. Default: False.
 
         Returns:
-            The policy, the first one if several are equal; `None` if no policy satisfies the conditions.
+            The policy; the first of several equal policies; `None` if no policy satisfies the conditions.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: `where` is not a condition.
         """
         values = self._means(figure) * (-1 if largest else 1)
@@ -311,7 +311,7 @@ class Sweep(Framed):
             One row per path and value: `path`, `value`, the mean, and the number of `policies`.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
         """
         means = self._means(figure)
         found: dict[str, list[Any]] = {"path": [], "value": [], figure: [], "policies": []}
@@ -335,7 +335,7 @@ class Sweep(Framed):
             policy: The position of the policy, from 0.
 
         Raises:
-            NotFoundError: There is no such policy.
+            NotFoundError: The policy does not exist.
             InvalidSpecError: The policy is not valid.
         """
         return applied(self.setup, self.policies[self._place(policy)]).cluster
@@ -348,7 +348,7 @@ class Sweep(Framed):
             record: The tables to record. Default: all.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
             KueueError: The policy is not valid.
         """
         if not 0 <= row < len(self.rows):
@@ -379,7 +379,7 @@ class Sweep(Framed):
         return SweepPlots(self)
 
     def __repr__(self) -> str:
-        """Return the warnings, then the number of policies."""
+        """Return the warnings, followed by the number of policies."""
         lines = [f"warning: {text}" for text in self.warnings]
         seeds = f" x {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
         lines.append(
@@ -388,7 +388,7 @@ class Sweep(Framed):
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return the warnings, then the first 201 policies with their values and the means of the main metrics."""
+        """Return the warnings, and the first 201 policies with their values and the means of the main metrics."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first

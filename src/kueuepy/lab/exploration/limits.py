@@ -52,8 +52,8 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         lending: The largest `lendingLimit` that guarantees the required amounts, for each ClusterQueue whose limit must
             change; `None` if no lending limits guarantee the required amounts.
         borrowing: The largest `borrowingLimit` for all ClusterQueues of the cohort trees that guarantees the required
-            amounts; a queue with a smaller limit keeps it. `None` if no limit guarantees them, and `"unlimited"` if
-            none is needed.
+            amounts; a queue with a smaller limit keeps its own limit. `None` if no borrowing limit guarantees the
+            required amounts; `"unlimited"` if no borrowing limit is needed.
         cluster: The cluster.
         not_modelled: Effects that the result does not consider.
 
@@ -91,7 +91,7 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         return found
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         lines = [
             f"{name}: promised {amount} of {self.flavor_resource}, ensured {self.ensured[name]}"
             for name, amount in self.promised.items()
@@ -292,7 +292,7 @@ class _Asker:
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
         """Return the largest lending limit with which a queue gets the required amount.
 
-        Returns `None` if no limit suffices or the queue has no cohort.
+        Return `None` if no limit suffices or the queue has no cohort.
         """
         scheduler = Scheduler(cluster, now=0)
         table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)

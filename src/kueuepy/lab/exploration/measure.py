@@ -110,7 +110,7 @@ class Measure(msgspec.Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
-        """Return the text form."""
+        """Return the metric in text form, such as `wait_p95(team-a)[priority >= 100]`."""
         group = f"({', '.join(self.group)})" if self.group else ""
         inner = " and ".join(f"{c.column} {c.op} {c.value}" for c in self.conditions)
         return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
@@ -119,7 +119,7 @@ class Measure(msgspec.Struct, frozen=True):
         """Return the value of the metric for a simulation; `None` if it is undefined because no job is counted.
 
         Raises:
-            NotFoundError: There is no such metric, queue or resource.
+            NotFoundError: The metric, queue or resource does not exist.
             InvalidSpecError: The metric does not support the restrictions.
         """
         parts = _Parts.of(self, result)
@@ -287,7 +287,7 @@ class _Written(NamedTuple):
 
 
 def _split(text: str) -> _Written | None:
-    """Return the parts of a string, or `None` if it is malformed."""
+    """Return the parts of a metric or target in text form, or `None` if the text is malformed."""
     rest = text.strip()
     word = _WORD.match(rest)
     if word is None:
@@ -348,7 +348,7 @@ def measure(text: str) -> Measure:
 
     Raises:
         InvalidSpecError: The string is malformed.
-        NotFoundError: There is no metric of this name.
+        NotFoundError: No metric has the given name.
 
     Example:
         >>> str(measure("wait_p95( team-a )[priority>=100]"))
@@ -368,7 +368,7 @@ def promise(text: str) -> Promise:
 
     Raises:
         InvalidSpecError: The string is malformed.
-        NotFoundError: There is no metric of this name.
+        NotFoundError: No metric has the given name.
 
     Example:
         >>> promise("utilisation(h100/nvidia.com/gpu) >= 80%").value

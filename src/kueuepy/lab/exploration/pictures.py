@@ -84,7 +84,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric or path.
+            NotFoundError: The metric or the path does not exist.
             UnsupportedError: matplotlib is not installed.
         """
         ax = axes_of(ax)
@@ -126,7 +126,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric or path.
+            NotFoundError: The metric or the path does not exist.
             UnsupportedError: matplotlib is not installed.
         """
         values = self._numbers(path)
@@ -161,7 +161,7 @@ class SweepPlots:
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a heat map of a metric against the values of two paths.
 
-        Each tile shows the mean over all policies that have both values.
+        Each tile shows the mean over all policies that combine the two values of the tile.
 
         Args:
             right: The path on the horizontal axis.
@@ -173,7 +173,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric or path.
+            NotFoundError: The metric or the path does not exist.
             InvalidSpecError: Both paths are the same.
             UnsupportedError: matplotlib is not installed.
         """
@@ -204,7 +204,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: No metric is given.
             UnsupportedError: matplotlib is not installed.
         """

@@ -45,18 +45,18 @@ _OUTSIDE = (
 
 
 class Shrink(msgspec.Struct, Framed, frozen=True):
-    """How long usage stays above a quota that is reduced. `shrink` creates it.
+    """The time that usage stays above a reduced quota, and the workloads that exceed it. `shrink` creates it.
 
     Times are in seconds from the reduction.
 
     Attributes:
         leaving: The keys of the workloads that would have to be removed immediately to be within quota, in the order in
             which to drain them.
-        above: The amounts that these workloads hold, by `flavor/resource`, with cpu in millicores.
+        above: The amounts of the workloads in `leaving`, by `flavor/resource`, with cpu in millicores.
         p10: The 10th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
         p50: The median.
-        p90: The 90th percentile.
-        seconds: The time in each future; infinite if usage is above quota at the horizon.
+        p90: The 90th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
+        seconds: The time until usage is within quota, for each future; infinite if usage is above quota at the horizon.
         curve: The usage above quota over time, with the columns `flavor_resource`, `seconds`, and the `mean` and `p90`
             over the futures.
         horizon: The simulated time span.
@@ -81,7 +81,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         if not self.leaving:
             return "usage is within quota at once"
         late = sum(map(math.isinf, self.seconds))
@@ -160,7 +160,7 @@ def shrink(
     records the amounts that they hold.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         edits: Objects with less quota, field edits as `Edit(path, value)`, a Configuration, or functions that change a
             Scheduler.
         runtimes: The expected runtimes, as `eta` accepts them.

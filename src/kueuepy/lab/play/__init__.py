@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> PlaygroundWidget:
     """Create a Jupyter widget with the sliders of `kueuepy play`.
 
-    The attribute `values` of the widget holds the changed values, and `cluster` the changed cluster. `result()`
-    simulates the jobs on that cluster. The widget needs the extra `widget`.
+    The attribute `values` of the widget holds the changed values, and `cluster` the changed cluster. The method
+    `result()` simulates the jobs on the changed cluster. The widget needs the extra `widget`.
 
     Args:
         cluster: The cluster configuration.

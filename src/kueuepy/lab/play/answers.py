@@ -62,7 +62,7 @@ class Knob(NamedTuple):
         cell: `flavor/resource`; empty for a weight.
         value: Value in the original cluster, in units of `suffix`; `None` for no limit.
         most: Largest value of the slider; the smallest is 0.
-        step: Difference between two values.
+        step: Difference between two consecutive values of the slider.
         suffix: Suffix of the quantity in a manifest, such as `Gi`.
     """
 
@@ -126,7 +126,7 @@ class Playground:
         return self._cluster.edit_all(changed)
 
     def result(self, values: Mapping[str, Value]) -> Result:
-        """Simulate the jobs on the cluster with these values and return the result."""
+        """Simulate the jobs on the cluster with the given values and return the result."""
         run = self._begin(values)
         run.run(progress=False)
         return run.close()
@@ -134,8 +134,8 @@ class Playground:
     def patch(self, values: Mapping[str, Value]) -> str:
         """Return YAML with the objects that differ from the original cluster, and only their quotas and weights.
 
-        `kueuepy whatif --edit` and `kubectl patch --type merge` accept it. Resource groups are complete, because a
-        merge patch replaces lists.
+        `kueuepy whatif --edit` and `kubectl patch --type merge` accept this YAML. Resource groups are written
+        completely, because a merge patch replaces lists.
 
         Args:
             values: Values by path; `None` removes a limit.
@@ -165,7 +165,7 @@ class Playground:
         return Simulation(self.cluster(values), self._jobs, **settings)
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
-        """Simulate the jobs with these values and return JSON data for the page.
+        """Simulate the jobs with the given values and return JSON data for the page.
 
         The data has the keys `figures` (metrics), `queues` (metrics of each ClusterQueue), `series` (usage of each
         ClusterQueue over time), `tree` (Cohorts and ClusterQueues), `warnings`, `seconds` (simulated time), `ms` (wall
@@ -178,9 +178,9 @@ class Playground:
         """Return an answer after limited time; the next part continues a long simulation.
 
         Part 0 takes about 20 ms, and each part takes four times as long as the previous one. While `more` is true, the
-        answer only has `series` and `tree`, for the simulated time until `seconds`. A part continues the simulation of
-        the previous call if the values are equal, and starts a new one otherwise. The last part returns the result of
-        `answer`.
+        answer only has `series` and `tree`, for the simulated time until `seconds`. If the values equal the values of
+        the previous call, the part continues the simulation of that call. Otherwise, a new simulation starts. The last
+        part of a simulation equals the result of `answer`.
 
         Args:
             values: Values by path; `None` removes a limit.
@@ -207,7 +207,7 @@ class Playground:
         return self._whole(run.close(), begin)
 
     def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a request from the page: return `part` or `patch` of its values, or an `error`."""
+        """Answer a request from the page: return the `part` or `patch` for the values in the request, or an `error`."""
         try:
             values = question.get("values", {})
             if question.get("patch"):
@@ -247,8 +247,8 @@ class Playground:
     def _series(self, result: Result) -> dict[str, Any]:
         """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
 
-        The steps divide the duration of the last complete run. `all` is their number, and `points` is the number of
-        steps simulated so far.
+        The duration of the last complete simulation is divided into equal time steps. `all` is the number of time
+        steps, and `points` is the number of steps simulated so far.
         """
         seconds = max(self._seconds, result.seconds)
         step = max(seconds / _POINTS, 1.0)
@@ -288,9 +288,9 @@ def _figures(result: Result) -> list[dict[str, Any]]:
 
 
 def _described(name: str) -> dict[str, str]:
-    """Return the `label` of a metric, and which values are `better`.
+    """Return the `label` of a metric, and whether smaller or larger values are `better`.
 
-    A share of the quota has no better direction here, because the sliders change the quota.
+    For a fraction of quota, neither direction is better, because the sliders change the quota.
     """
     return {"label": label_of(name), "better": "" if unit_of(name) == "part" else better_of(name)}
 

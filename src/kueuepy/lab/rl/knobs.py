@@ -47,10 +47,10 @@ class Knobs:
         Args:
             cluster: The cluster.
             paths: Paths of integer fields; each path must select exactly one object.
-            choices: Allowed values by path. A path may match several objects. The list must contain the value in the
-                cluster.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
-                numbers with `conserve`, and otherwise twice the initial number.
+            choices: Allowed values by path. A path may match several objects. Each list must contain the value that the
+                cluster has.
+            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+                sum of the field's numbers; otherwise, it is twice the initial number.
             conserve: Whether to keep the sum of all values of a field constant, such as the nominal quotas of a flavor.
 
         Raises:
@@ -94,7 +94,7 @@ class Knobs:
 
         Args:
             place: Index of the object.
-            values: Values of its settings; for a choice, the index of the value.
+            values: Values of the object's settings; for a choice, the index of the value.
 
         Raises:
             InvalidSpecError: The changed object is not valid.
@@ -112,7 +112,7 @@ class Knobs:
         return dict(zip(self._all, values, strict=True))
 
     def _chosen(self, path: str) -> int:
-        """Return the index of the value in the cluster; validates all values."""
+        """Validate all values, and return the index of the value that the cluster has."""
         values = self.choices[path]
         before = named(self._objects, path)
         same = [edited_all(before, self._configuration, {path: value})[0] == before for value in values]

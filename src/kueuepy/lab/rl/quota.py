@@ -27,15 +27,15 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
     The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
-    cluster. An episode is a window of the jobs. Episodes end by truncation, never by termination.
+    cluster. Each episode simulates the jobs of one time window. Episodes end by truncation, never by termination.
 
     **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
 
     - log1p of the number of waiting jobs;
     - log1p of the number of waiting jobs with the highest priority among them;
     - the age of the oldest waiting job, as `log1p(seconds) / log1p(episode)`;
-    - its used, nominal and borrowed quota, each divided by the total of its cohort tree, for the flavor and resource
-      with the largest used fraction;
+    - used, nominal and borrowed quota of the queue, each divided by the total of its cohort tree, for the flavor and
+      resource with the largest used fraction;
     - its weighted share;
     - log1p of the number of arrivals in the last interval;
     - log1p of the number of evictions in the last interval.
@@ -44,13 +44,13 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     **Action**. With `edit`, `Box(-1, 1)` contains the change of each number as a fraction of `step`. Numbers stay
     within their bounds and, with `conserve`, the sum of the numbers of each field stays constant. With `choose`,
-    `MultiDiscrete` contains the index of the value of each path. With both, the action is a `Dict` of `numbers` and
-    `choices`.
+    `MultiDiscrete` contains the index of the value of each path. With `edit` and `choose`, the action is a `Dict` of
+    `numbers` and `choices`.
 
     **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
-    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` contains both terms.
-    `info["values"]` contains the current values, and `info["kpis"]` the metrics of the simulation at the end of an
-    episode.
+    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` contains the two terms of the
+    default reward. `info["values"]` contains the current values, and `info["kpis"]` the metrics of the simulation at
+    the end of an episode.
 
     >>> import kueuepy.lab.rl as rl
     >>> env = rl.QuotaEnv()  # an example with three teams
@@ -92,16 +92,16 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             jobs: A log, or a function that generates the jobs of an episode from a seed. An episode of a log is a
                 window that starts at a random day or at the option `start` of `reset`.
             edit: Paths of the numeric fields that actions change, in the syntax of `Cluster.edit`; each path must
-                select an integer field of exactly one object. Without `edit` and `choose`, these are the nominal quotas
-                of all ClusterQueues.
+                select an integer field of exactly one object. Without `edit` and `choose`, the actions change the
+                nominal quotas of all ClusterQueues.
             choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
-                several objects, as in `ClusterQueue/*:queueingStrategy`. The list must contain the value in the
-                cluster.
+                several objects, as in `ClusterQueue/*:queueingStrategy`. Each list must contain the value that the
+                cluster has.
             interval: Time between two actions.
             episode: Duration of an episode.
             step: Amount by which an action of 1 changes a number.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
-                numbers with `conserve`, and otherwise twice the initial number.
+            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+                sum of the field's numbers; otherwise, it is twice the initial number.
             conserve: Whether to keep the sum of all values of a field, such as
                 `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
             reward: A function that replaces the default reward. The function receives two dicts, before and after the
@@ -129,7 +129,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: Always; create another environment instead.
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
         """
         raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
 
@@ -149,7 +149,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         return {path: self.values[path] for path in self._stage.knobs.paths}
 
     def action(self, moves: Any) -> Any:
-        """Return the action that changes the numbers by these fractions of `step` and keeps all choices.
+        """Return the action that changes the numbers by the given fractions of `step` and keeps all choices.
 
         Args:
             moves: A fraction from -1 to 1 for each number.

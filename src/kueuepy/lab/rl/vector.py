@@ -121,7 +121,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: Always; create another environment instead.
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
         """
         raise UnsupportedError(
             "a QuotaVectorEnv cannot be copied or pickled; create another one with the same arguments"
@@ -239,7 +239,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the columns, each with a mask of the environments that have it."""
+    """Return the columns and, for each column, a mask of the environments whose info contains it."""
     found = dict(columns)
     for name in columns:
         found[f"_{name}"] = mask.copy()

@@ -52,8 +52,8 @@ class VersionChange(msgspec.Struct, frozen=True):
 
     Attributes:
         decision: Time, workload, and the decisions of both releases.
-        causes: Names of the rules and feature gates that change this decision by themselves; `several together` if no
-            single one does.
+        causes: Names of the rules and feature gates each of which alone changes this decision; `several together` if
+            only a combination does.
     """
 
     decision: DecisionChange
@@ -92,8 +92,8 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
 
     To find causes, each difference between the releases is simulated alone. A difference is a rule, or the default of
     a feature gate. The difference is applied to the first release; a gate that exists only in the second release is
-    reverted in the second release instead. If this changes one of the decisions that differ, the difference is a cause
-    of that decision.
+    reverted in the second release instead. If the simulation with one difference changes a decision that differs, this
+    difference is a cause of that decision.
 
     Args:
         cluster: The queues and policies.
@@ -184,7 +184,7 @@ def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[
 
 
 def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
-    """Yield each gate that is new in the second release, and the cluster under the second release with it reverted."""
+    """Yield each gate that is new in the second release, and the cluster under that release with the gate inverted."""
     for name, on in _gates(cluster, first, second):
         if name not in DEFAULTS[first] and name in DEFAULTS[second] and name not in LOCKED[second]:
             yield name, _under(cluster, second, {name: not on})

@@ -11,7 +11,10 @@ from kueuepy.objects import ClusterQueue
 
 @rule("L2", "error", "A borrowing or lending limit has no effect on a queue that shares quota with no other queue.")
 def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
-    """An API server rejects a limit without a cohort. A limit has no effect on a queue that is alone in its cohort."""
+    """An API server rejects a borrowing or lending limit on a queue without a cohort.
+
+    A limit also has no effect on a queue that is alone in its cohort.
+    """
     for queue in context.queues:
         reason = _alone(context, queue)
         for (flavor, resource), quota in context.cells(queue).items() if reason else ():

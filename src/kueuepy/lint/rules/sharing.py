@@ -75,7 +75,7 @@ def memory_outweighs(context: LintContext) -> Iterator[Hit]:
 
 
 def _heaviest(sharing: AdmissionFairSharing, covered: list[str]) -> str:
-    """Return a resource of which 1 GiB weighs over 1,000 times as much as a unit of any other, or an empty string."""
+    """Return a resource of which 1 GiB weighs over 1,000 times as much as a unit of the others, or an empty string."""
     weights = {resource: sharing.resource_weights.get(resource, 1.0) for resource in covered}
     others = [weight for resource, weight in weights.items() if resource not in _BYTES and weight > 0]
     heavy = (r for r in covered if r in _BYTES and others and weights[r] * _GIB > 1000 * max(others))

@@ -115,7 +115,7 @@ def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
 
 @rule("L18", "note", "Kueue does not manage a job without a queue name.")
 def left_alone(context: LintContext) -> Iterator[Hit]:
-    """Without manageJobsWithoutQueueName, such a job starts immediately and uses no quota."""
+    """Without manageJobsWithoutQueueName, a job without a queue name starts immediately and uses no quota."""
     manifest = context.manifest
     found = unmanaged(
         manifest.jobs,

@@ -76,7 +76,7 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
-    """Return a function that performs the checks that msgspec does not perform; `None` if there are no such checks."""
+    """Return a function that performs the checks that msgspec does not perform; `None` if msgspec performs all."""
     checks: list[tuple[str, Callable[[Any], object]]] = []
     for position, inner in enumerate(schema.properties.values()):
         if (check := _check(inner)) is not None:
@@ -158,9 +158,9 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
 
 
 def is_valid(schema: Schema, value: Any) -> bool:
-    """Return whether a value is valid, without nulls and unknown fields.
+    """Return whether a value is valid and contains neither nulls nor unknown fields.
 
-    The method may also return `False` for a valid value.
+    The function may also return `False` for a valid value.
     """
     try:
         msgspec.convert(value, ready(type_of(schema)))

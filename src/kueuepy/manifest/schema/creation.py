@@ -128,7 +128,10 @@ def _without_empty(names: tuple[str, ...], part: Any) -> Any:
 
 
 def zero_times(doc: Doc) -> list[tuple[str | int, ...]]:
-    """Return the paths of zero times. The webhook of ResourceFlavors writes them as null, which the schema rejects."""
+    """Return the paths of zero times.
+
+    The webhook of ResourceFlavors writes zero times as null, which the schema rejects.
+    """
     if _is_finalized(doc.get("metadata")):
         return []
     return [

@@ -1,8 +1,8 @@
 """Events of YAML text from PyYAML's parsers, restricted to text that these parsers and Kubernetes' parser read alike.
 
-This module uses libyaml's parser if PyYAML was built with it. Otherwise it uses PyYAML's own parser, which is slower
-and returns the same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that go-yaml would read
-differently is rejected with its position.
+This module uses libyaml's parser if PyYAML was built with it. If PyYAML lacks libyaml, the module uses PyYAML's own
+parser, which is slower and returns the same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that
+go-yaml would read differently is rejected with its position.
 """
 
 import re
@@ -123,7 +123,7 @@ class Events:
             self.fail("an escape behind this stands for no character")
 
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
-        """Raise the error of a parser.
+        """Convert an error of a parser to a ManifestError, and raise it.
 
         If the text ends too early, the error contains the position of the construct that is not closed.
         """

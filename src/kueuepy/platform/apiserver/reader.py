@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from kueuepy.platform.apiserver.resources import Resource
 
 _VERSIONS = ("v1beta2", "v1beta1", "v1alpha1")
-"""The versions of Kueue's API that this package reads, the best one first."""
+"""The versions of Kueue's API that this package reads, in order of preference."""
 _MANAGERS = (
     ("", "app.kubernetes.io/name=kueue"),
     ("kueue-system", "control-plane=controller-manager"),
 )
-"""Where the Deployment of Kueue's manager may be: a namespace, or an empty string for all, and a label selector."""
+"""Possible locations of the Deployment of Kueue's manager: a namespace (empty for all), and a label selector."""
 _HINT = "`kueuepy rbac` prints the permissions that reading a cluster needs"
 _GATES = "--feature-gates="
 _FILE = "controller_manager_config.yaml"
 
 
 class ClusterReader(LiveSource):
-    """The objects of a running cluster. Each iteration reads them again."""
+    """The objects of a running cluster. Each iteration reads the objects again."""
 
     is_validated = True
 

@@ -45,7 +45,7 @@ class Anonymiser:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Anonymiser:
-        """Read the key from a file. If there is no such file, create it with a random key and mode 0600.
+        """Read the key from a file. If the file does not exist, create it with a random key and mode 0600.
 
         Raises:
             NotFoundError: The file cannot be read or created.
@@ -80,7 +80,7 @@ class Anonymiser:
 
         Args:
             obj: The object, reduced to the parts that influence decisions.
-            kind: Its kind.
+            kind: The kind of the object.
         """
         found = self._walk({name: value for name, value in obj.items() if name != "metadata"}, "")
         metadata = self._metadata(obj["metadata"], kind)

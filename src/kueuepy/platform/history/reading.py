@@ -184,7 +184,7 @@ class RecordedState(LiveSource):
         return cls(Recording(f"{path}{SUFFIX}"), min(time, LONGEST), name)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the objects."""
+        """Iterate over the objects of the recording."""
         for obj in self.recording.state(self.time):
             self.stamp[obj["kind"]] = str(max(int(self.stamp.get(obj["kind"], 0)), _revision(obj)))
             yield obj

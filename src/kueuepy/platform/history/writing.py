@@ -35,7 +35,7 @@ class _Known(NamedTuple):
     """A Workload that has not been deleted.
 
     Attributes:
-        row: Its id in the table `workloads`.
+        row: The id of the Workload in the table `workloads`.
         key: `namespace/name`.
         revision: The last recorded revision.
         latest: The last recorded version, with its pod sets replaced with their hash.
@@ -117,7 +117,7 @@ class RecordingWriter:
 
         Args:
             kind: The kind of the objects.
-            objects: All objects of that kind.
+            objects: All existing objects of the kind.
             revision: The resourceVersion of the list.
             time: The time of receipt, in nanoseconds since the Unix epoch.
         """
@@ -142,7 +142,7 @@ class RecordingWriter:
         self._advance(kind, revision, time)
 
     def bookmark(self, kind: str, revision: int, time: int) -> None:
-        """Record that all events of a kind up to a resourceVersion are recorded."""
+        """Record that the recording contains all events of a kind up to a resourceVersion."""
         self._begin()
         self._advance(kind, revision, time)
 
@@ -328,7 +328,7 @@ class RecordingWriter:
 
 
 def _time_of(change: Transition, received: int, *, is_late: bool) -> int:
-    """Return the time at which an event was received, or the time of its condition if it precedes the recording."""
+    """Return the time at which an event was received; for an event before the recording, the time of its condition."""
     return change.time if is_late and change.time is not None else received
 
 

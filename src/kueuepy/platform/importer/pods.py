@@ -200,7 +200,7 @@ class PodImport:
 
 
 class _SkipError(Exception):
-    """The pod does not need to be imported."""
+    """Raised for a pod that does not need to be imported."""
 
 
 def _names(cluster: Cluster, kind: type[Object]) -> set[str]:

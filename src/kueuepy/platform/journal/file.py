@@ -165,7 +165,7 @@ def sync_directory(path: Path) -> None:
 
 
 def connected(path: Path, more: str = "") -> sqlite3.Connection:
-    """Return a read-only connection."""
+    """Return a read-only connection to a database file."""
     return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
 
 
@@ -176,16 +176,16 @@ def open_for_writing(
 
     Args:
         path: The file.
-        durability: With `process`, committed calls survive if the process is killed. With `power`, they also survive a
-            power failure.
+        durability: With `process`, committed calls survive if the process is killed. With `power`, committed calls also
+            survive a power failure.
         read: The row of `writer` that was read before. Until the new token is written, the database file can contain
-            only one of the tokens in this row.
-        lock: The identity of the lock file that this process holds. If it differs from the previous identity, that lock
-            file might have been removed; in that case, no other process may have the journal open.
+            only a token in the row of `writer`.
+        lock: The identity of the lock file that this process holds. If the lock differs from the lock in the row of
+            `writer`, the previous lock file might have been removed; no other process may then have the journal open.
 
     Returns:
-        The connection and the new token; `None` if the row of `writer` has changed since it was read. A changed row
-        means that a killed writer wrote another call, which became visible only when the last reader closed the file.
+        The connection and the new token; `None` if the row of `writer` has changed since it was read. If the row has
+        changed, a killed writer wrote another call, which became visible only when the last reader closed the file.
 
     Raises:
         StateError: The file cannot be opened, or it is in use.
@@ -242,8 +242,8 @@ def write_end(connection: sqlite3.Connection, token: str, number: int, checksum:
 def empty_log(connection: sqlite3.Connection, *, patience: int = 0) -> None:
     """Move the contents of the WAL into the database file and truncate the WAL, unless a reader prevents it.
 
-    Afterwards the database file contains the token, and the WAL contains no transaction of another writer; the list of
-    previous tokens is then cleared.
+    After a successful truncation, the database file contains the token and the WAL contains no transaction of another
+    writer, so the list of previous tokens is cleared.
 
     Args:
         connection: The connection of the writer.

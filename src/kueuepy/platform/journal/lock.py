@@ -1,7 +1,7 @@
 """A lock file that allows only one Journal to write, and a check that open files are not removed or replaced.
 
 SQLite uses `fcntl` locks on POSIX. A process loses all its `fcntl` locks on a file as soon as it closes any descriptor
-of that file. Therefore only SQLite opens journals; other code in this package inspects them by name (`stat`).
+of that file. Therefore only SQLite opens journals; other code in this package only calls `stat` on them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def identity(path: str | os.PathLike[str]) -> Identity | None:
-    """Return the device and inode number of a file; `None` if there is no such file."""
+    """Return the device and inode number of a file; `None` if the file does not exist."""
     with suppress(OSError):
         found = os.stat(path)  # noqa: PTH116 - with each commit, and faster
         return found.st_dev, found.st_ino
@@ -99,7 +99,7 @@ _BUSY = 5  # SQLITE_BUSY, which sqlite3 has from Python 3.11 on
 def is_locked(error: sqlite3.Error) -> bool:
     """Return whether an error means that another connection holds the database.
 
-    Before Python 3.11, only the error's message contains this information.
+    Before Python 3.11, only the message of the error contains the error code.
     """
     code = getattr(error, "sqlite_errorcode", None)
     return code == _BUSY if code is not None else "locked" in str(error)
@@ -122,7 +122,7 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
 
 
 class Guard:
-    """Detection of open files that were removed or replaced. Data written to such a file is lost."""
+    """Detection of open files that were removed or replaced. Data written to a removed or replaced file is lost."""
 
     def __init__(self, journal: Path, lock: Lock) -> None:
         """Record the identities of the journal, its WAL and its lock file."""

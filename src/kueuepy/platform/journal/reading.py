@@ -24,8 +24,8 @@ def check(path: Path) -> str:
     """Check that a file is a journal in the format of this release. The function changes neither the file nor its WAL.
 
     Returns:
-        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a token, after a
-        crash during a checkpoint.
+        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a token, which
+        is possible after a crash during a checkpoint.
 
     Raises:
         InvalidSpecError: The file is not a journal, cannot be read, or is cut off.

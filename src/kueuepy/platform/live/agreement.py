@@ -47,8 +47,8 @@ class Difference(msgspec.Struct, frozen=True):
         workload: The key of the workload, `namespace/name`.
         here: kueuepy's decision.
         cause: The likely cause of the difference.
-        explanation: The explanation of the workload's state at that time, as `Scheduler.explain` returns it; empty if
-            there is none.
+        explanation: The explanation of the workload's state at the time of the decision, as `Scheduler.explain` returns
+            it; empty if there is none.
     """
 
     time: Timestamp
@@ -101,7 +101,7 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """The fraction of recorded decisions that kueuepy also makes, from 0 to 1; 1 if there are none."""
+        """The fraction of recorded decisions that kueuepy also makes, from 0 to 1; 1 if no decision is recorded."""
         return self.share_of()
 
     def share_of(self, kind: Kind | None = None) -> float:

@@ -45,8 +45,9 @@ def verify_closed(
     where each workload gets quota and which workloads are preempted. The result equals the prediction of a simulation
     of the same period, so an early difference can cause many later differences.
 
-    Kueue needs some time to decide and to write its decision. This latency is estimated as the median time between
-    submission and reservation of the workloads that did not have to wait; it is subtracted before times are compared.
+    Kueue needs some time to decide and to write its decision. The latency of the cluster is estimated as the median
+    time between submission and reservation of the workloads that did not have to wait; it is subtracted before times
+    are compared.
 
     Args:
         recording: A recording of `kueuepy record`, or a file of watch events.
@@ -74,7 +75,7 @@ class _Due(NamedTuple):
         number: A sequence number, for the order at equal times.
         key: The key of the workload.
         stage: The stage of the workload to which the event applies; the event is ignored if the workload has got or
-            lost quota by then. `None` for any.
+            lost quota since the event was scheduled. With `None`, the event applies to any stage.
         act: The function that executes the event.
     """
 
@@ -146,7 +147,7 @@ class _Loop:
             self._follower.notes.append(f"{kind} {key}: {error}")
 
     def _plan(self, after: int, key: str, act: Callable[[], object], *, anyway: bool = False) -> None:
-        """Schedule an event after a delay; skip it if the workload gets or loses quota first, unless `anyway`."""
+        """Schedule an event after a delay; unless `anyway`, skip it if the workload gets or loses quota before that."""
         self._sequence += 1
         stage = None if anyway else self._stage[key]
         heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), self._sequence, key, stage, act))
@@ -204,7 +205,7 @@ class _Loop:
             self._finish(life)
 
     def _watch(self, life: Life, index: int) -> None:
-        """After the tolerance, compare a recorded admission with the decision that kueuepy has made by then."""
+        """Once the tolerance has passed, compare a recorded admission with kueuepy's decision."""
         for number, run in enumerate(life.runs):
             if run.decision is not None and run.decision.index == index:
                 wait = self._tolerance - self._latency
@@ -318,7 +319,7 @@ _PROGRESS: frozenset[str] = frozenset(("QuotaReserved", "Admitted", "Evicted", "
 
 
 def _nothing() -> None:
-    """Do nothing: the following cycle sees the new time."""
+    """Do nothing, because the next cycle uses the new time."""
 
 
 def _finished(follower: Follower, key: str) -> bool:

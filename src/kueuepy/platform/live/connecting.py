@@ -44,7 +44,7 @@ class LiveCluster:
         """Return a Scheduler in the state of the cluster, on which no cycle has run.
 
         Returns:
-            A new Scheduler; changes to it do not affect this object.
+            A new Scheduler; changes to the Scheduler do not affect the LiveCluster.
         """
         return self._now().scheduler.fork()
 
@@ -84,7 +84,7 @@ class LiveCluster:
 
     @property
     def report(self) -> ImportReport:
-        """The outcome for each Workload."""
+        """The outcome of the import for each Workload."""
         return self._now().report
 
     @property
@@ -121,14 +121,15 @@ class LiveCluster:
 
 @checked
 def connect(context: str | None = None, *, kubeconfig: str | os.PathLike[str] | None = None) -> LiveCluster:
-    """Connect to a running cluster with the credentials of kubectl. Needs the extra `live`.
+    """Connect to a running cluster with the credentials of kubectl. The function requires the extra `live`.
 
-    The release of Kueue and its Configuration are read from the Deployment and the ConfigMap of Kueue's manager. If
-    either cannot be read, `LiveCluster.notes` names the default that is used instead. `kueuepy rbac` prints the
-    permissions that reading a cluster needs.
+    The release of Kueue and its Configuration are read from the Deployment and the ConfigMap of Kueue's manager. If the
+    release or the Configuration cannot be read, `LiveCluster.notes` names the default that is used instead. `kueuepy
+    rbac` prints the permissions that reading a cluster needs.
 
     Args:
-        context: The kubeconfig context. Default: the current context. `in` means the cluster in which the process runs.
+        context: The kubeconfig context. Default: the current context. The context `in` is the cluster in which the
+            process runs.
         kubeconfig: The kubeconfig file. Default: the file that kubectl uses, `$KUBECONFIG` or `~/.kube/config`.
 
     Raises:

@@ -60,8 +60,8 @@ class Life(msgspec.Struct, eq=False):
 
     Attributes:
         key: `namespace/name`.
-        index: The index of the change that submitted it.
-        submitted: The time of that change, in nanoseconds since the Unix epoch.
+        index: The index of the change that submitted the Workload.
+        submitted: The time of the change that submitted the Workload, in nanoseconds since the Unix epoch.
         runs: The reservations of quota.
         runtime: The time from the last admission to the end of the job, in nanoseconds; `None` if the job did not end,
             or ended without an admission.

@@ -24,7 +24,7 @@ _WRITES = {"ADDED", "MODIFIED", "DELETED"}
 
 
 class Change(NamedTuple):
-    """One write to one object.
+    """One recorded write to one object.
 
     Attributes:
         revision: The object's resourceVersion, which orders the writes of all kinds.
@@ -45,7 +45,7 @@ class Change(NamedTuple):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The latest known version."""
+        """The new version of the object, or the old version if the object was deleted."""
         found = self.old if self.new is None else self.new
         assert found is not None, "a change has a version before or after it"
         return found

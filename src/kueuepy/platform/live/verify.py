@@ -56,8 +56,9 @@ def verify(
     independently.
 
     Kueue decides some time before it writes a decision, and no object contains the time of the decision. A recorded
-    decision therefore also agrees if kueuepy makes it at another time within `latency`, or after retrying inadmissible
-    workloads at another time. Decisions that agree only at another time are counted separately.
+    decision therefore also agrees if kueuepy makes the same decision at another time within `latency`, or after
+    retrying inadmissible workloads at another time. Decisions that kueuepy makes only at another time are counted
+    separately.
 
     Args:
         recording: A file of watch events (see `kueuepy.platform.live.recording.read_events`).
@@ -230,7 +231,7 @@ class Verifier:
         run.follower.notice()
 
     def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
-        """Return the equal decision that the recording contains within the latency; `None` if there is none."""
+        """Return the same decision from the recording if it was made within the latency; otherwise return `None`."""
         for known in self._of.get((kind, key), ()):
             if known.index >= index and known.number not in run.made:
                 soon = known.time - run.follower.now <= self._latency
@@ -261,11 +262,11 @@ class Verifier:
         run.follower.correct(self._changes[decision.index])
 
     def _repeats(self, decision: RecordedDecision) -> bool:
-        """Return whether kueuepy has already preempted a workload; Kueue repeats it if two writes conflict."""
+        """Return whether kueuepy has already preempted a workload; Kueue preempts it again if two writes conflict."""
         return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
 
     def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
-        """Find a time within the latency at which kueuepy makes the decision, and continue from there.
+        """Find a time within the latency at which kueuepy makes the decision, and continue from that time.
 
         Returns:
             The outcome, and whether the topology domains are the same.
@@ -325,8 +326,8 @@ class Verifier:
         """Run cycles until a Follower makes a recorded decision.
 
         Returns:
-            The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if it does
-            not make the decision.
+            The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if the
+            Follower does not make the recorded decision.
         """
         ahead = None
         for _ in range(_MOST_CYCLES):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kueuepy.platform.apiserver import ClusterReader, Resource
 
 _WATCH = 280
-"""The time in seconds after which the server shall end a watch, which then continues where it ended."""
+"""The time in seconds after which the server should end a watch; a new watch then continues from the same version."""
 _LONGEST_WAIT = 30.0
 _BUFFER = 20_000
 
@@ -48,9 +48,9 @@ class Message(NamedTuple):
 class Watches:
     """Watches of a cluster.
 
-    One thread per kind watches the cluster. If a watch ends, it continues at the last received version; if that version
-    has expired, the kind is listed again. Nodes and Pods are watched only if a ResourceFlavor has a topology when the
-    watches start.
+    One thread per kind watches the cluster. If a watch ends, it continues at the last received resourceVersion; if that
+    version has expired, the kind is listed again. Nodes and Pods are watched only if a ResourceFlavor has a topology
+    when the watches start.
 
     Attributes:
         reader: The cluster.
@@ -79,7 +79,7 @@ class Watches:
             threading.Thread(target=self._follow, args=(resource,), daemon=True).start()
 
     def rounds(self, seconds: float | None) -> Iterator[None]:
-        """Yield again and again until `stopped` is set.
+        """Yield repeatedly until `stopped` is set.
 
         Args:
             seconds: The time after which to end; `None` for no limit.

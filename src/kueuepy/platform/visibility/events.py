@@ -34,7 +34,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     | `PreemptionSkipped` | a preemption was skipped in favour of other heads of the cycle | |
     | `TargetsRecomputed` | targets overlapped with those of another head; `underlying_cause` has the result | |
     | `Assigned` | the topology assignment of a workload with quota changed | |
-    | `UnhealthyNodes` | nodes of its topology assignment failed or became ready again | |
+    | `UnhealthyNodes` | nodes of the workload's topology assignment failed or became ready again | |
     | `Finished` | the job finished | the execution, as if it had run without interruption |
     | `Deleted` | the workload was deleted | |
 
@@ -57,7 +57,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
         preemptor_cluster_queue: For a preemption, the ClusterQueue of the preempting workload.
         queued_since: Time of the creation or the last requeuing of the workload, as a datetime
             (`pkg/workload/workload.go:QueuedWaitTime`).
-        since: Start of the period that ends with the event, as a datetime; `None` if there is no such period.
+        since: Start of the period that ends with the event, as a datetime; `None` if no period ends with the event.
     """
 
     time: Timestamp

@@ -36,13 +36,13 @@ class PendingWorkload(msgspec.Struct, frozen=True):
     """A pending workload.
 
     Attributes:
-        name: Its name.
-        namespace: Its namespace.
+        name: The name of the workload.
+        namespace: The namespace of the workload.
         creation_timestamp: The workload's creation time, as a datetime.
         priority: The workload's priority, without a boost.
         local_queue_name: The name of the workload's LocalQueue.
-        position_in_cluster_queue: Number of workloads before it in its ClusterQueue.
-        position_in_local_queue: Number of workloads before it in its LocalQueue.
+        position_in_cluster_queue: Number of workloads ahead of the workload in its ClusterQueue.
+        position_in_local_queue: Number of workloads ahead of the workload in its LocalQueue.
         owner_references: The workload's job, if a job was submitted to the Scheduler.
     """
 
@@ -107,9 +107,9 @@ def pending_workloads(
 ) -> PendingWorkloadsSummary:
     """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
 
-    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Among equal workloads, a workload
-    that waits for workloads that it preempted is first. Further criteria are priority, queue order timestamp and UID.
-    Positions count from 0 in the whole queue, independent of `offset`.
+    If the queue uses admission fair sharing, the workloads are ordered by the usage of their LocalQueues first. Among
+    workloads of equal usage, a workload that waits for workloads that it preempted is first. The remaining order is by
+    priority, queue order timestamp and UID. Positions count from 0 in the whole queue, independent of `offset`.
 
     Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
 

@@ -79,8 +79,8 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
         source: The file `openb_pod_list_*.csv`.
         share: Whether to keep fractional GPUs, in thousandths of a GPU, as the resource `alibaba.com/gpu-milli`;
             `False` by default.
-        pending: How to treat pods that were never scheduled: `drop` (the default) leaves them out, and `keep` starts
-            them at their creation.
+        pending: How to treat pods that were never scheduled: `drop` (the default) excludes them, and `keep` starts them
+            at their creation.
 
     Raises:
         InvalidSpecError: `pending` has an unknown value, or the file is invalid.
@@ -117,8 +117,8 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     Args:
         source: The file `disaggregated_DLRM.csv`.
         unfinished: How to treat instances that were created before or deleted after the recorded period. `drop` (the
-            default) leaves them out. `keep` submits instances created earlier at the beginning of the period, and lets
-            instances deleted later run indefinitely.
+            default) excludes these instances. `keep` submits instances created earlier at the beginning of the period,
+            and lets instances deleted later run indefinitely.
 
     Raises:
         InvalidSpecError: `unfinished` has an unknown value, or the file is invalid.

@@ -86,7 +86,7 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
     Args:
         run: The run.
         flavor_resource: `flavor/resource`, or a flavor or a resource that occurs in only one pair. `None` selects the
-            pair with the highest utilisation.
+            flavor and resource with the highest utilisation.
 
     Raises:
         InvalidSpecError: The name matches no pair of flavor and resource, or several pairs.

@@ -77,7 +77,7 @@ class Plots:
         """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs.
 
         Raises:
-            StateError: No job counts.
+            StateError: The metrics include no job.
         """
         return draw(jobs.waits(self._run, by), ax)
 

@@ -68,8 +68,8 @@ class Mark(msgspec.Struct, frozen=True):
 class Lines(msgspec.Struct, frozen=True):
     """Data for a line chart.
 
-    With `steps`, a value applies until the next value. With `shares`, the y axis shows percentages. `ticks` are
-    labelled values of the x axis; a label can have two lines.
+    If `steps` is set, each value applies until the next value. If `shares` is set, the y axis shows percentages.
+    `ticks` are labelled values of the x axis; a label can have two lines.
     """
 
     title: str
