@@ -42,7 +42,7 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="Test each job in this YAML, JSON or CSV file on its own: would it be admitted now?",
+            help="YAML, JSON or CSV file; test for each job separately whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
