@@ -316,10 +316,7 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write the objects, with the field set to the smallest value found, to this YAML file.",
+            "-o", "--output", metavar="FILE", help="YAML file for the objects, with the field set to the value found."
         ),
     ] = None,
     picture: Annotated[
