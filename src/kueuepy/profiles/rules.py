@@ -187,8 +187,10 @@ RULES = (
         "decisions",
         ("v0.18.0",),
         "With the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
-        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster.",
-        "pkg/dra/claims.go:countDevicesPerClass",
+        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster. With "
+        "the gate DRAExtendedResources, the requests of each container are charged to any mapped class before the "
+        "containers are combined; fixed releases combine the containers first, and charge the selected class.",
+        "pkg/dra/claims.go:countDevicesPerClass, pkg/dra/extended_resources.go:ResolveExtendedResourceQuota",
     ),
     Rule(
         "device_admin_access_refused",
