@@ -156,7 +156,7 @@ class AdmissionCheckState(Collection, frozen=True):
         """Convert the time to a Timestamp, and lists to tuples.
 
         Raises:
-            InvalidSpecError: A value is not a time, or is not a list.
+            InvalidSpecError: The time is invalid, or the value of a list field is not iterable.
         """
         super().__post_init__()
         convert_times(self, "last_transition_time")

@@ -79,8 +79,8 @@ def required(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str |
     Args:
         level: A level of the topology, as the key of a node label.
         slices: Pairs of a level and a slice size, outermost first, at most 3. For each pair, the pods are divided into
-            slices of the given size, and each slice is placed in one domain of the level. An inner size must divide the
-            enclosing size.
+            slices of the given size, and each slice is placed in one domain of the level. The size of an inner slice
+            must divide the size of the slice that contains it.
         group: Name of a pod set group; `None` for no group. Kueue assigns the pod sets of one group, such as a leader
             and its workers, to the same flavor and domain.
 

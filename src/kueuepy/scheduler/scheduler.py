@@ -272,8 +272,8 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             NotFoundError: No workload has this key.
-            InvalidSpecError: A count is not a number, exceeds the pod set, or decreases while the workload holds quota;
-                or a pod set does not exist.
+            InvalidSpecError: A count is not a number, exceeds the size of the pod set, or decreases while the workload
+                holds quota; or a pod set does not exist.
         """
         workloads.reclaim(self._session, key, pods)
 
@@ -286,8 +286,8 @@ class Scheduler(SchedulerQuestions):
             duration: The time to pass, as seconds or a string such as `"2h"`; at least 0.
 
         Raises:
-            InvalidSpecError: The duration is not valid or negative, or the new time exceeds 64-bit nanoseconds (year
-                2262).
+            InvalidSpecError: The duration is not valid or is negative, or the new time is later than the year 2262 (the
+                limit of 64-bit nanoseconds).
         """
         cycles.advance(self._session, duration)
 
@@ -326,7 +326,7 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             StateError: The file cannot be written.
-            InvalidSpecError: An object contains a number that does not fit 64 bits.
+            InvalidSpecError: An object contains a number that does not fit into 64 bits.
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
@@ -374,7 +374,7 @@ class Scheduler(SchedulerQuestions):
             return difference(self, edits)
 
     def with_configuration(self, configuration: Configuration) -> Scheduler:
-        """Return a copy of this Scheduler with another Configuration. Workloads keep their current status.
+        """Return a copy of this Scheduler with a different Configuration. Workloads keep their current status.
 
         Args:
             configuration: The new Configuration.

@@ -88,7 +88,7 @@ def _version_key(text: str) -> tuple[Any, ...]:
 
 
 def _keys(*values: Kept) -> list[Any]:
-    """Return the keys by which two values of the same type compare."""
+    """Return the sort keys of two values of the same type."""
     if all(_QUANTITY in value for value in values):
         return [Decimal(value[_QUANTITY]) for value in values]
     if all(_VERSION in value for value in values):

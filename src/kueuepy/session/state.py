@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SchedulerState:
-    """The complete state of a running cluster. Changing a part of the state changes the cluster.
+    """The complete state of a running cluster. If you change an attribute of the state, you change the cluster.
 
     Attributes:
         engine: The C++ engine.

@@ -31,7 +31,8 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
         cluster_queue: The name of the ClusterQueue.
 
     Returns:
-        The keys of the workloads, each of which would fit alone; empty if the queue is inactive.
+        The keys of the workloads, each of which would fit if it were the only one admitted; empty if the queue is
+        inactive.
 
     Raises:
         NotFoundError: The ClusterQueue does not exist.

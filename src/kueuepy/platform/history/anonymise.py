@@ -71,7 +71,7 @@ class Anonymiser:
 
         Args:
             name: The name; an empty string stays empty.
-            kind: The kind of name, such as `queue`; equal names of two kinds become different hashes.
+            kind: The kind of name, such as `queue`; the same name has different hashes for different kinds.
         """
         return f"{kind}-{self._hash(kind, name)}" if name else ""
 
@@ -133,7 +133,7 @@ class Anonymiser:
         return {_MANAGER_FILE: yaml.safe_dump_all(documents)}
 
     def _walk(self, value: Any, field: str) -> Any:
-        """Return a part of an object with replaced references."""
+        """Return the value of a field, with all references in it replaced."""
         if isinstance(value, list):
             return [self._walk(one, field) for one in value]
         if isinstance(value, dict):

@@ -151,7 +151,7 @@ def _missing(manifest: Manifest) -> Iterator[str]:
 
 
 def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
-    """Yield the Kueue releases in the images of a Deployment or Pod of Kueue's manager."""
+    """Yield the Kueue releases in the image names of a Deployment or Pod of Kueue's manager."""
     spec = doc.get("spec")
     if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
         return
@@ -234,7 +234,10 @@ def _outcome(workload: Workload) -> Outcome:
 def _obstacle(
     workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
 ) -> str:
-    """Return why the workload cannot hold the quota of its status or cannot be queued; an empty string otherwise."""
+    """Return the reason why the quota of a workload cannot be restored or the workload cannot be queued.
+
+    Return an empty string if there is no such reason.
+    """
     if outcome == "finished":
         return ""
     if outcome == "pending":
@@ -290,7 +293,7 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
 
 
 def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
-    """Return why the engine rejects a workload; an empty string if it accepts it."""
+    """Return the reason why the engine rejects a workload; an empty string if the engine accepts the workload."""
     try:
         take(session_of(scheduler), one)
     except KueueError as error:

@@ -232,7 +232,7 @@ class Follower:
         return answered
 
     def release(self, key: str, new: dict[str, Any] | None = None) -> None:
-        """Release the quota of an evicted workload whose pods have ended.
+        """Release the quota of an evicted workload whose pods have terminated.
 
         Args:
             key: The key of the workload.

@@ -40,7 +40,7 @@ class Run(msgspec.Struct, eq=False):
         admitted: The time of the admission since the Unix epoch; `None` if the workload was not admitted.
         answers: The answers to admission checks.
         ready: For each change of the condition `PodsReady`: the time since the admission, and whether pods are ready.
-        reclaimed: For each change of the reclaimable pods: the time since the admission, and the pods.
+        reclaimed: For each change of the reclaimable pods: the time since the admission, and the reclaimable pods.
         evicted: The time of the eviction since the Unix epoch; `None` if the workload was not evicted.
         released: The time from the eviction to the release of the quota; `None` if the quota was not released.
     """

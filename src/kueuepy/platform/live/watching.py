@@ -59,7 +59,7 @@ class Watches:
     """
 
     def __init__(self, reader: ClusterReader, received: dict[str, int] | None = None) -> None:
-        """Create the watches; nothing is read yet.
+        """Create the watches without reading anything yet.
 
         Args:
             reader: The cluster.
@@ -110,7 +110,7 @@ class Watches:
         return [resource for resource in RESOURCES if has_topology or resource.kind not in OF_TOPOLOGY]
 
     def _put(self, message: Message) -> None:
-        """Pass on a message, and wait while the consumer of messages is busy."""
+        """Put a message into the queue of messages, and wait while the queue is full."""
         while not self.stopped.is_set():
             with suppress(queue.Full):
                 self._messages.put(message, timeout=1)
