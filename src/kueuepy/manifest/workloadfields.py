@@ -101,7 +101,7 @@ def _write_state(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the pod sets with all fields that the API requires, always with name and count."""
+    """Return the pod sets with all fields that the API requires, including name and count."""
     return [
         {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
         for pod_set in pod_sets

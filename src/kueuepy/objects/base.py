@@ -51,7 +51,7 @@ def quantity(value: Any, where: str) -> QuantityText:
 
     Args:
         value: A number of any numeric type, a `Quantity`, or a string. Strings are returned unchanged.
-        where: The start of the error message: the name of the field.
+        where: The name of the field, with which the error message starts.
 
     Returns:
         The quantity as an integer or a string.

@@ -81,9 +81,10 @@ class RequeuingStrategy(Value, frozen=True):
     60
 
     Attributes:
-        timestamp: Whether a requeued workload is ordered by the time of its `Eviction` (default) or of its `Creation`.
-        backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; it
-            doubles with each further eviction. Default: 60.
+        timestamp: Time by which a requeued workload is ordered: the time of its `Eviction` (default) or of its
+            `Creation`.
+        backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; the
+            time doubles with each further eviction. Default: 60.
         backoff_max_seconds: Longest waiting time in seconds after the second and later evictions (`backoffMaxSeconds`),
             0 or more; 0 means no limit. Default: 3600.
         backoff_limit_count: Number of requeuings after which the workload is deactivated (`backoffLimitCount`), 0 or
@@ -108,8 +109,8 @@ class WaitForPodsReady(_Timed, frozen=True):
         timeout: Time in seconds after admission within which the pods must be ready (`timeout`), greater than 0. As for
             all durations, the constructor also accepts text such as `"5m"` or a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`); `None`, the default, or 0 for no limit. In a manifest without `recoveryTimeout`, its
-            value is the value of `timeout` (`apis/config/v1beta2/defaults.go`,
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest omits `recoveryTimeout`, the
+            value of `timeout` is used (`apis/config/v1beta2/defaults.go`,
             `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
@@ -132,7 +133,7 @@ class ResourceTransformation(Value, frozen=True):
 
     Attributes:
         input: Name of the requested resource.
-        strategy: Whether the input resource itself is also counted (`Retain`, the default) or not counted (`Replace`).
+        strategy: `Retain`, the default, also counts the input resource itself; `Replace` does not count it.
         multiply_by: Name of a resource whose requested quantity multiplies the outputs (`multiplyBy`); `None`, the
             default, for no multiplication.
         outputs: Quantities to which one unit of the input is converted, by resource.

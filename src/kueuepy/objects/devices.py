@@ -170,8 +170,8 @@ class Device(Named, frozen=True):
     '80Gi'
 
     Attributes:
-        attributes: Attributes by name, with or without a domain. A value is a string, an integer, a boolean, or a
-            version such as `{"version": "1.2.3"}`.
+        attributes: Attributes by name, with or without a domain. The value of an attribute is a string, an integer, a
+            boolean, or a version such as `{"version": "1.2.3"}`.
         capacity: Capacities by name. The constructor converts a plain quantity to a `DeviceCapacity` without a policy.
         consumes_counters: Amounts taken from shared counters (`consumesCounters`).
         other: The other fields of the device, as written; ignored by Kueue.

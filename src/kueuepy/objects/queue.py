@@ -216,7 +216,7 @@ class LocalQueueStatus(Value, frozen=True, kw_only=True):
     Attributes:
         consumed_resources: Decayed past usage by resource under admission fair sharing
             (`status.fairSharing.admissionFairSharingStatus.consumedResources`). When Kueue starts, it continues from
-            this past usage. Default: empty.
+            the past usage in the status. Default: empty.
     """
 
     consumed_resources: ResourceList = msgspec.field(default_factory=dict)

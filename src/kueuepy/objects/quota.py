@@ -72,7 +72,7 @@ QuotaTable: TypeAlias = Mapping[str, Mapping[str, QuantityText | Quota]]
 
 @checked_methods
 class ResourceGroup(Collection, frozen=True):
-    """Resources for which a pod set gets the same flavor (`spec.resourceGroups[]`).
+    """Resources for which Kueue assigns the same flavor to a pod set (`spec.resourceGroups[]`).
 
     Source: `apis/kueue/v1beta2/clusterqueue_types.go`, `pkg/webhooks/clusterqueue_webhook.go:validateResourceGroups`.
 
@@ -81,9 +81,9 @@ class ResourceGroup(Collection, frozen=True):
 
     Attributes:
         covered_resources: Names of the resources in the group, at most 64 (`coveredResources`). Each resource may
-            belong to only one group of a queue.
+            belong to only one resource group of a queue.
         flavors: Quotas by flavor, at most 64, in the order in which Kueue tries the flavors. Each flavor may belong to
-            only one group of a queue.
+            only one resource group of a queue.
     """
 
     covered_resources: Sequence[str]

@@ -1,7 +1,7 @@
-"""Conversions of times and durations between users' forms, text, and integer nanoseconds.
+"""Conversions of times and durations between the forms that users pass, strings, and integer nanoseconds.
 
-Users pass strings, datetimes, timedeltas or seconds, and get Timestamps and Seconds. The engine and private columns
-contain integer numbers of nanoseconds.
+Users pass strings, datetimes, timedeltas or seconds, and receive Timestamps and Seconds. The engine and private columns
+store times and durations as integer numbers of nanoseconds.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
 
     Args:
         value: An integer number of nanoseconds, an RFC 3339 string, a datetime with a time zone, or a NumPy datetime.
-        where: The start of the error message: the name of the field.
+        where: The name of the field, with which the error message starts.
 
     Returns:
         Nanoseconds since the Unix epoch.
@@ -197,7 +197,7 @@ class Timestamp(datetime):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Timestamp:
-        """Create the time that is this number of nanoseconds after the Unix epoch.
+        """Create a time from a number of nanoseconds since the Unix epoch.
 
         Raises:
             InvalidSpecError: The argument is not a number, or exceeds the range of a datetime.
@@ -272,7 +272,7 @@ class Seconds(float):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Seconds:
-        """Create the duration with this number of nanoseconds.
+        """Create a duration from a number of nanoseconds.
 
         Raises:
             InvalidSpecError: The argument is not a number.
@@ -324,7 +324,7 @@ def default(value: Timestamp | Seconds | None) -> Any:
 
 
 def convert_times(record: msgspec.Struct, *names: str) -> None:
-    """Convert the times in these fields of a new record to Timestamps.
+    """Convert the times in the given fields of a new record to Timestamps.
 
     Raises:
         InvalidSpecError: The value of a field is neither a time nor `None`.

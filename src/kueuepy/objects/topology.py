@@ -52,8 +52,8 @@ class TopologyAssignment(Collection, frozen=True):
     4
 
     Attributes:
-        levels: Levels whose values identify a domain. If the lowest level of the topology is `kubernetes.io/hostname`,
-            it is the only level; otherwise all levels of the topology are listed.
+        levels: Levels whose values identify a domain. The list contains only `kubernetes.io/hostname` if this is the
+            lowest level of the topology, and otherwise all levels of the topology.
         domains: The domains with their numbers of pods, sorted by the values from the highest level down. Each domain
             occurs once in the list.
     """

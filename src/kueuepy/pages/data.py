@@ -160,8 +160,8 @@ class PageData(msgspec.Struct):
         source: The source as the user wrote it.
         kind: `state` for one moment, `result` for a simulation, `recording` for a recorded cluster.
         zero: The Unix time of time 0, in seconds; `None` for a simulation without calendar dates.
-        end: The end of the period; 0 for one moment.
-        made: The version of kueuepy.
+        end: The end of the period; 0 if the page shows a single moment.
+        made: The version of kueuepy that created the page.
         notes: Remarks for the reader, for example about objects that could not be read.
         cells: The flavors and resources.
         nodes: The cohort trees, parents first.
@@ -254,7 +254,7 @@ class Shapes:
 
 
 class Causes:
-    """The causes of several explanations; equal causes are stored once."""
+    """The causes of several explanations; identical causes are stored once."""
 
     def __init__(self, known: Iterable[tuple[str, Sequence[int]]] = ()) -> None:
         """Create a list that starts with the causes that were collected earlier."""

@@ -107,7 +107,10 @@ class SchedulerQuestions:
             return self._state.keys()
 
     def fingerprint(self) -> int:
-        """Return a number that is equal for Schedulers in the same state, and almost certainly different otherwise."""
+        """Return a number that is the same for Schedulers in the same state.
+
+        For Schedulers in different states, the numbers are almost certainly different.
+        """
         with self._lock:
             return self._engine.fingerprint()
 

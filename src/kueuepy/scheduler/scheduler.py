@@ -92,14 +92,15 @@ class Scheduler(SchedulerQuestions):
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
         If an elastic job with the name of a submitted job exists, the existing job is resized. If the Workload of the
-        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first one when it
-        gets quota. If no slice is needed, the number of pods of the existing Workload changes.
+        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first Workload
+        when Kueue reserves quota for the slice. If no slice is needed, the number of pods of the existing Workload
+        changes.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
                 `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a
-                creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
-                order, gets a uid in the order of submission.
+                creation time receives the current virtual time. A workload without a uid receives one in the order of
+                submission, because the uid breaks ties in the queue order.
             keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use
                 `keep_status=True` for Workloads dumped from another cluster. Default: False.
 
@@ -135,8 +136,8 @@ class Scheduler(SchedulerQuestions):
         The call is atomic.
 
         Args:
-            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. A manifest of
-                an object that does not exist must be complete, and creates the object.
+            manifests: Partial manifests, each with `kind`, `metadata.name` and the fields to change; `None` removes a
+                field. A manifest of an object that does not exist must be complete, and creates the object.
 
         Raises:
             InvalidSpecError: An object or a change is not valid.
@@ -337,7 +338,7 @@ class Scheduler(SchedulerQuestions):
         """Read a Scheduler from a file written by `save`.
 
         The loaded Scheduler makes the same decisions as the saved Scheduler would have made. Functions that answer
-        admission checks are not part of the file; pass them to `answer_checks`.
+        admission checks are not saved in the file; pass them to `answer_checks` after loading.
 
         Args:
             path: The file.

@@ -130,7 +130,7 @@ def sign(value: Kept) -> int:
 
 
 def part_of_version(position: int) -> Callable[[Kept], int]:
-    """Return a function that extracts a part of a version: 0 is major, 1 minor, 2 patch."""
+    """Return a function that returns a component of a version: 0 for major, 1 for minor, 2 for patch."""
 
     def part(value: Kept) -> int:
         if _VERSION not in value:

@@ -33,7 +33,7 @@ def settle(
     If no workload is admitted or preempted between two identical states, the heads are blocked and the method returns.
     If a workload is admitted or preempted between two identical states, there is a loop. States after cycles that only
     admitted workloads are not compared, because admissions alone cannot repeat indefinitely. The first state that
-    repeats is part of the loop and repeats after one period, so the detected period is the shortest one.
+    repeats belongs to the loop and repeats after one period, so the detected period is the shortest one.
 
     Cohort trees are independent of each other. If several trees loop with different periods, the whole state only
     repeats after the least common multiple of these periods. To find the period of each loop, each tree is examined
@@ -106,7 +106,7 @@ class _Repeated:
 
 
 def _period(cycles: Sequence[Cycle]) -> int:
-    """Return the period of the last decisions if they repeated `_TIMES` times in a row, in cycles; otherwise 0."""
+    """Return the period, in cycles, of the last decisions if they repeated `_TIMES` times in a row; otherwise 0."""
     looks = [
         tuple((type(decision), decision.workload, getattr(decision, "targets", ())) for decision in cycle)
         for cycle in cycles[-_LONG:]

@@ -104,7 +104,7 @@ class SchedulerState:
         return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 
     def known(self, found: int) -> Workload:
-        """Return the Workload with an engine id, as it was submitted.
+        """Return the Workload with the given engine id, as it was submitted.
 
         Raises:
             StateError: The workload was added directly to the engine.
@@ -123,7 +123,7 @@ class SchedulerState:
         return self.live(self.id_of(key))
 
     def live(self, found: int) -> Workload:
-        """Return the Workload with an engine id, with its current status.
+        """Return the Workload with the given engine id, with its current status.
 
         Raises:
             StateError: The workload was added directly to the engine.

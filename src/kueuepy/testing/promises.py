@@ -23,8 +23,8 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
 
     To express "team b always gets its nominal quota", require that the result is empty once the Scheduler has settled.
     Kueue does not guarantee a queue its nominal quota, because other queues can borrow the quota. Only a queue that may
-    reclaim quota (`preemption.reclaimWithinCohort`) gets lent quota back. Taints, node selectors and admission checks
-    are ignored.
+    reclaim quota (`preemption.reclaimWithinCohort`) can take back quota that it has lent. Taints, node selectors and
+    admission checks are ignored.
 
     Args:
         scheduler: The Scheduler.

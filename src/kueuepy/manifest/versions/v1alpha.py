@@ -1,8 +1,8 @@
 """Conversion of v1alpha1 and v1alpha2, in which ClusterQueues have a minimum and a maximum quota per resource.
 
 Kueue never had a conversion for v1alpha1 and v1alpha2. The conversion in this module preserves all decisions. In the
-old versions, a request fits if the usage stays within the queue's maximum and within the sum of minimums in the cohort.
-In v1beta2, a nominal quota of `min` and a borrowing limit of `max - min` have the same effect.
+old versions, a request fits if the usage stays within the queue's maximum and within the sum of the minimums in the
+cohort. In v1beta2, a nominal quota of `min` and a borrowing limit of `max - min` have the same effect.
 """
 
 from typing import Any

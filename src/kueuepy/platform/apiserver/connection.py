@@ -70,7 +70,7 @@ class Connection:
     client's connection pool and only the method GET.
 
     Attributes:
-        name: The name of the source in messages, such as `cluster:prod`.
+        name: The display name of the source, such as `cluster:prod`.
         page: The maximum number of objects per request.
     """
 

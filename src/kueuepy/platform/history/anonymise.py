@@ -30,16 +30,16 @@ _MANAGER_FILE = "controller_manager_config.yaml"
 class Anonymiser:
     """The replacement of the names of namespaces, queues, users, workloads, jobs and nodes.
 
-    Equal names become equal hashes, even across recordings with the same key. Condition messages, labels and
-    annotations are removed, except those that Kueue's rules read. Names of flavors, resources, topologies, admission
-    checks and priority classes are not replaced.
+    The same name has the same hash in all recordings with the same key. Condition messages, labels and annotations are
+    removed, except those that Kueue's rules read. Names of flavors, resources, topologies, admission checks and
+    priority classes are not replaced.
 
     Attributes:
         mark: A hash that identifies the key without revealing it.
     """
 
     def __init__(self, key: bytes) -> None:
-        """Create the replacement for a key."""
+        """Create a replacement of names that computes the hashes with a key."""
         self._key = key
         self.mark = self._hash("key", "mark")
 

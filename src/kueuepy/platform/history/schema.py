@@ -129,7 +129,7 @@ def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str])
 
 
 def closed(connection: sqlite3.Connection) -> None:
-    """Close a recording that was written, so that it is a single file without a log.
+    """Close a recording after writing, and remove its log if possible, so that the recording is a single file.
 
     Readers of a file in WAL mode create `-wal` and `-shm` files, and a reader without write access cannot remove them.
     While a reader has the file open, the log is emptied but not removed.

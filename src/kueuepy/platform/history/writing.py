@@ -311,7 +311,7 @@ class RecordingWriter:
         return row
 
     def _pod_sets_of(self, obj: dict[str, Any]) -> bytes:
-        """Store the pod sets of a Workload, unless equal pod sets are already stored, and return their hash."""
+        """Store the pod sets of a Workload, unless the same pod sets are already stored, and return their hash."""
         pod_sets = obj["spec"].get("podSets") or []
         digest = _digest(pod_sets)
         if digest not in self._pod_sets:

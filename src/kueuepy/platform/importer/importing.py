@@ -138,7 +138,10 @@ def import_cluster(
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield a note for each missing object to which the dump refers; queues that refer to it are inactive."""
+    """Yield a note for each missing object to which the dump refers.
+
+    Queues that refer to a missing object are inactive.
+    """
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
         users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
@@ -183,7 +186,7 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
 
     An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
     workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads of a
-    queue have preempted others, the latest one applies.
+    queue wait for workloads that they preempted, the one whose condition changed last is considered first.
     """
     session, state = session_of(scheduler), session_of(scheduler).state
     preemptors: dict[str, tuple[int, str]] = {}

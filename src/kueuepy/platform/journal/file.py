@@ -8,7 +8,7 @@
 | `writer` | one row: the writer's token, previous tokens, its lock, and the number and checksum of the last call |
 
 The checksum of a row of `calls` covers the row, its decisions and the previous row. `PRAGMA application_id` identifies
-kueuepy, and `user_version` is the version of this layout.
+kueuepy, and `user_version` is the version of the file layout.
 
 Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
 file belongs to the database file. A previous token is accepted only until the database file itself contains the new
@@ -72,7 +72,7 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
     Args:
         before: The checksum of the previous row.
         row: The row of `calls`, without its checksum.
-        decisions: The call's rows of `decisions`.
+        decisions: The rows of `decisions` for the call.
     """
     return crc32(_encoder.encode((row, decisions)), before)
 

@@ -55,7 +55,7 @@ class Lock:
 
     Attributes:
         path: The lock file, next to the journal.
-        is_new: Whether the lock file did not exist before.
+        is_new: Whether the lock file did not exist before this process created it.
     """
 
     def __init__(self, journal: Path) -> None:

@@ -79,8 +79,8 @@ def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
 def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return SQLite's checksums of rows of words, each computed from the checksum of the previous row.
 
-    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. The weight of each word in the final
-    sums is therefore the Fibonacci number of its position, counted from the end.
+    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. In the final sums, the weight of each
+    word is the Fibonacci number of its position, counted from the end.
     """
     fibonacci = [0, 1]
     while len(fibonacci) < words.shape[1] + 2:

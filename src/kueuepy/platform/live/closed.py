@@ -72,7 +72,7 @@ class _Due(NamedTuple):
 
     Attributes:
         time: The time, in nanoseconds since the Unix epoch.
-        number: A sequence number, for the order at equal times.
+        number: A sequence number that orders events with the same time.
         key: The key of the workload.
         stage: The stage of the workload to which the event applies; the event is ignored if the workload has gained or
             lost quota since the event was scheduled. With `None`, the event applies to any stage.

@@ -47,7 +47,7 @@ class Made(NamedTuple):
 
 
 class ClosedAgreement:
-    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns this agreement.
+    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns an object of this class.
 
     Attributes:
         admissions: One row per admission that the cluster or kueuepy made: `workload`, `queue` (the ClusterQueue),

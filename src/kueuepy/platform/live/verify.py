@@ -208,7 +208,7 @@ class Verifier:
         Args:
             run: The Follower and its decisions.
             index: The index of the next change.
-            most: The largest number of cycles.
+            most: The maximum number of cycles.
         """
         ahead = None
         for _ in range(most):

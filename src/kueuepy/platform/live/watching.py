@@ -55,7 +55,7 @@ class Watches:
     Attributes:
         reader: The cluster.
         kinds: The kinds that are watched.
-        stopped: An event that ends all threads when it is set.
+        stopped: An event that stops all threads when it is set.
     """
 
     def __init__(self, reader: ClusterReader, received: dict[str, int] | None = None) -> None:
@@ -82,7 +82,7 @@ class Watches:
         """Yield repeatedly until `stopped` is set.
 
         Args:
-            seconds: The time after which to end; `None` for no limit.
+            seconds: The time after which to stop; `None` for no limit.
         """
         end = None if seconds is None else time.monotonic() + seconds
         while not self.stopped.is_set() and (end is None or time.monotonic() < end):
