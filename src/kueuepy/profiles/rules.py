@@ -1,8 +1,8 @@
 """A table of the rules in which releases of Kueue differ from the mirrored commit.
 
 The core applies each rule (`src/cpp/model/release.h` has a field with the name of each rule). Differences that a
-feature gate controls are not in this table; they are defaults of gates (`profiles/gates.py`). To end the support of a
-release, remove its rows, and then the fields that no row names.
+feature gate controls are not in this table; they are defaults of gates (`profiles/gates.py`). To drop support for a
+release, remove its rows, and then the fields that no remaining row names.
 """
 
 from typing import Literal
@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
     source: str
 
     def holds_in(self, release: Release) -> bool:
-        """Return whether the rule holds in the newest patch of a release.
+        """Return whether the rule applies in the newest patch of a release.
 
         >>> rule = next(rule for rule in RULES if rule.name == "flavorless_quota_needs_all_checks")
         >>> [release.name for release in RELEASES if rule.holds_in(release)]
@@ -233,7 +233,7 @@ def open_answers(release: Release) -> tuple[str, ...]:
 
 
 def rules_of(release: Release) -> tuple[Rule, ...]:
-    """Return the rules that hold in a release; an empty tuple for the mirrored commit."""
+    """Return the rules that apply in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))
 
 
