@@ -1,7 +1,7 @@
-"""Kueue's admission decisions, exactly, without a cluster.
+"""Kueue's exact admission decisions, without a cluster.
 
-By convention, import the package as `kq`. The names that most programs need are in `kueuepy` itself. All other public
-names are in the modules of the package. Each name is loaded when it is first used.
+By convention, import the package as `kq`. The names that most programs need are in `kueuepy` itself. Import less common
+names from the modules of the package, which the table lists. Each name is loaded when it is first used.
 
 | module | contents |
 | --- | --- |

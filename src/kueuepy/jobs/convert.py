@@ -58,7 +58,7 @@ def to_workload(
         empty.
 
     Raises:
-        InvalidSpecError: A field is invalid, or the manifest yields no Workload or several, such as a Deployment.
+        InvalidSpecError: A field is invalid, or the manifest does not yield exactly one Workload, such as a Deployment.
         NotFoundError: A priority class, or an object that the job refers to, is missing.
         UnsupportedError: Kueue does not support the kind.
     """

@@ -254,7 +254,8 @@ def with_defaults(
 
     A job that already names a queue and a priority class does not change. A job whose owner is of a managed kind gets
     no default queue and no default priority class. A pod whose owner is of a managed kind still gets the default queue.
-    A pod or StatefulSet that another object has marked as suspended gets no defaults.
+    A pod or StatefulSet that another object has marked as suspended gets neither a default queue nor a default priority
+    class.
 
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
     >>> with_defaults(job, has_default_queue=True)["metadata"]["labels"]

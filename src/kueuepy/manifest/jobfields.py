@@ -74,7 +74,7 @@ def unknown_fields(job: dict[str, Any]) -> Iterator[tuple[Path, tuple[str, ...]]
     this list of fields.
 
     Yields:
-        The path of an unknown field, and the names of the known fields at the same place.
+        The path of an unknown field, and the names of the known fields at the same level.
     """
     kind = str(job.get("apiVersion")), str(job.get("kind"))
     metadata = job.get("metadata")

@@ -83,9 +83,9 @@ def load(
             the object is left out of the manifest.
         namespace: Namespace for namespaced objects that do not specify a namespace. Default: `default`.
         version: Release of Kueue for which the objects are written, such as `v0.18`. The release determines defaults
-            and feature gates, and becomes the `version` of the Configuration. With `None`, the default, the release is
-            that of the running cluster that is read. When files are read, the default is the development version that
-            this library mirrors.
+            and feature gates, and becomes the `version` of the Configuration. If `version` is `None`, the default, and
+            a running cluster is read, the release of that cluster is used. When files are read, the default is the
+            development version that this library mirrors.
 
     Returns:
         The objects, jobs and notes.

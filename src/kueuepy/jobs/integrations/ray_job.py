@@ -101,7 +101,8 @@ class RayJob(RayKind):
     def finished(self) -> Finished | None:
         """Return the outcome.
 
-        The deployment status determines whether the job has finished. The job status determines whether it succeeded.
+        The deployment status determines whether the job has finished. The job status determines whether the job
+        succeeded.
         """
         status = self.status()
         if status.text("jobDeploymentStatus") not in _ENDS:

@@ -52,7 +52,7 @@ class Deployment(ParentJob):
         return (self._pod(template, number) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
-        """Copy the queue, the priority and the suspension to the pod template."""
+        """Copy the queue and priority to the pod template, and mark the template as suspended by the Deployment."""
         template = root.section("spec").section("template").ensure("metadata")
         template.ensure("annotations").data[keys.SUSPENDING_PARENT] = "deployment"
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
@@ -110,7 +110,7 @@ class StatefulSet(ParentJob):
         return group_workload_annotations(self)
 
     def pods(self) -> Document:
-        """Return the pods, as marked by Kueue, in a List of one group with fast admission that runs indefinitely.
+        """Return a List of the pods, which form one group that uses fast admission and runs indefinitely.
 
         Start the pods with the PodSetInfos of the StatefulSet's Workload.
         """
@@ -136,7 +136,7 @@ class StatefulSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def on_suspended(self, root: Section) -> None:
-        """Copy the suspension to the pod template."""
+        """Mark the pod template as suspended by the StatefulSet."""
         if not is_held_by_another(self.manifest):
             template = root.section("spec").section("template").ensure("metadata")
             template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET

@@ -72,8 +72,8 @@ class DelayMatrix(Framed):
             by: The column that defines the groups.
             groups: The names of the groups.
             waits: An array with one row per simulation and one column per group. The first row is the simulation with
-                all jobs. One row per group follows for the simulations without that group, and one per group for the
-                simulations with that group alone.
+                all jobs. The next rows are the simulations without each group, followed by the simulations with each
+                group alone.
             counts: The number of jobs of each group.
         """
         n = len(groups)
@@ -146,10 +146,10 @@ def delay_matrix(
     """Measure how much the jobs of each group delay the jobs of the other groups.
 
     The function simulates all jobs; then, for each group, all jobs except those of the group; then each group alone.
-    Unlike a share at one moment, the result shows causes: a queue with a small share can delay others if its jobs
-    arrive at a bad time.
+    Unlike a snapshot of the groups' shares, the result shows causes: a queue with a small share can delay others if its
+    jobs arrive at a bad time.
 
-    Delays that are caused by several groups do not add up. For example, two groups together can delay a third group
+    The delays that several groups cause are not additive. For example, two groups together can delay a third group
     although neither group does so alone.
 
     Args:

@@ -203,7 +203,7 @@ class FutureSettings(RunSettings, total=False):
     Attributes:
         future: Jobs that will arrive, or a function that generates them from a seed.
         horizon: The end of each simulated future, as a duration from now.
-        users: The label of workloads that names their user, for a log of runtimes with a column `user`.
+        users: The label of workloads that names their user; used if `runtimes` is a log with a column `user`.
     """
 
     future: Any
@@ -246,7 +246,7 @@ def eta(
     """Estimate when a workload gets quota.
 
     Each of `n` simulated futures draws the remaining runtimes of running workloads (given how long they have already
-    run) and the runtimes of pending workloads. Kueue's rules determine all other events.
+    run) and the runtimes of pending workloads. Kueue's rules determine all decisions in a future.
 
     Args:
         scheduler: The Scheduler with the current state; the function does not modify it.

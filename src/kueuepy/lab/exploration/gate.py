@@ -228,7 +228,7 @@ def _document(path: str | PathLike[str]) -> yaml.Node | None:
 
 
 def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
-    """Return the fields `promise` and `why` of a mapping, and reject any other field."""
+    """Return the fields `promise` and `why` of a mapping, and reject unknown fields."""
     names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is no text" for key, _ in node.value]
     fields = dict(zip(names, (value for _, value in node.value), strict=True))
     if set(fields) - {"promise", "why"} or "promise" not in fields:

@@ -215,7 +215,7 @@ _PLAIN: dict[str, dict[str, Any]] = {
 
 
 def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
-    """Return the amount that a ClusterQueue gets after all others have taken as much as they can."""
+    """Return the amount that a ClusterQueue gets after all other ClusterQueues have taken as much as they can."""
     scheduler = Scheduler(alone, now=0)
     for number, other in enumerate(_nearest_first(scheduler, name)):
         if amount := available(scheduler, other, flavor_resource):
@@ -292,7 +292,7 @@ class _Asker:
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
         """Return the largest lending limit with which a queue gets the required amount.
 
-        Return `None` if no limit suffices or the queue has no cohort.
+        Return `None` if no limit is sufficient or the queue has no cohort.
         """
         scheduler = Scheduler(cluster, now=0)
         table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)
@@ -308,7 +308,7 @@ class _Asker:
         return step * _largest(keeps, nominal // step) if keeps(0) else None
 
     def borrowing(self, alone: Cluster) -> int | str | None:
-        """Return the largest common borrowing limit of all queues of the trees that guarantees the amounts."""
+        """Return the largest borrowing limit that guarantees the amounts if all queues of the trees have this limit."""
         if self._keeps(alone):
             return "unlimited"
         scheduler = Scheduler(alone, now=0)

@@ -114,8 +114,8 @@ class SweepPlots:
     def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a metric against the values of a path.
 
-        The line shows the mean over all policies with a value. The points show single policies with their 95%
-        confidence intervals over the seeds.
+        The line shows, for each value, the mean over all policies with that value. The points show single policies with
+        their 95% confidence intervals over the seeds.
 
         Args:
             path: The path.
@@ -359,7 +359,7 @@ def _metric(name: str) -> str:
 
 
 def _in_words(name: str) -> str:
-    """Return the label of an axis: a metric in words, or a path in lines."""
+    """Return the label of an axis: a metric in words, or a path broken into lines."""
     metric = _known(name)
     if not metric:
         return _lines(name)

@@ -124,8 +124,8 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
       its nominal quota. Only queues that borrow are subject to reclamation.
 
     If there is no proof, the function simulates series of submissions. The first series fill the queue and then submit
-    a workload to each queue that may preempt. All later series are random. If a series causes an eviction, the function
-    returns the series.
+    a workload to each queue that may preempt. All subsequent series of submissions are random. If a series causes an
+    eviction, the function returns the series.
 
     A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
     evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that is protected only by its
@@ -194,7 +194,7 @@ def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int
 
 
 def _gaps(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[str]:
-    """Return the reasons why there is no proof; an empty list if there is one."""
+    """Return the reasons why no proof exists, or an empty list if a proof exists."""
     if not any(_most(empty, queue.name, cell)[1] > 0 for cell in cells_of(queue)):
         return []
     found = []

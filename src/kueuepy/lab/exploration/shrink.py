@@ -112,8 +112,8 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         """Plot the amount of a resource in a flavor that is used above its quota, over time.
 
         Args:
-            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first flavor and resource above
-                its quota.
+            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first flavor and resource whose
+                usage exceeds the quota.
             ax: The matplotlib Axes to draw on. Default: new Axes.
 
         Returns:
@@ -245,7 +245,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
 
 
 def _levels(found: list[list[tuple[float, Amounts]]], cell: str, times: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the excess usage of a resource in a flavor as an array of futures by times, with each column sorted."""
+    """Return the excess usage of a flavor and resource: one row per future, one column per time, each column sorted."""
     rows = []
     for points in found:
         at = np.searchsorted([second for second, _ in points], times, side="right") - 1

@@ -1,4 +1,4 @@
-"""Synthetic workloads that test what a configuration allows."""
+"""Synthetic workloads for tests of what a configuration allows."""
 
 from __future__ import annotations
 

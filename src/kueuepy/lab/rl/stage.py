@@ -86,8 +86,8 @@ class Stage:
         queues: The names of the ClusterQueues, in the order of an observation.
         observations: Observations, one row per seat.
         facts: One row per seat: the terms of the reward, and the totals before and after the last interval.
-        starts: For each seat, the start of the episode in the log, in seconds; for a function that generates jobs, its
-            seed.
+        starts: For each seat, the start of the episode in the log, in seconds, or the seed passed to the function that
+            generates the jobs.
     """
 
     def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:
@@ -194,7 +194,7 @@ class Stage:
         return begin / SECOND, (begin + self._episode) / SECOND
 
     def act(self, seats: Sequence[int], moves: NDArray[np.float64], choices: NDArray[np.int64]) -> None:
-        """Apply actions to seats; `go` continues their simulations.
+        """Apply one action to each given seat; `go` continues the simulations.
 
         Raises:
             InvalidSpecError: An action is not valid.
@@ -205,7 +205,7 @@ class Stage:
         fleet.start(seats)
 
     def go(self) -> None:
-        """Continue each seat that has started or acted until its interval ends, and update its row."""
+        """Simulate the current interval of each seat that has started or received an action, and update its row."""
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._fleet.go(self._threads, observations, facts):
             pass
@@ -244,7 +244,7 @@ class Stage:
         return run
 
     def close(self, seat: int) -> Kpis:
-        """End the simulation of a seat and return its metrics.
+        """Finish the simulation of a seat, and return its metrics.
 
         Raises:
             gymnasium.error.ResetNeeded: No episode was started.
@@ -256,7 +256,7 @@ class Stage:
 
 
 def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
-    """Convert actions to one row per seat; a single action need not be nested."""
+    """Convert actions to an array with one row per seat; for one seat, also accept a one-dimensional array."""
     found = np.asarray(given)
     if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
         raise ValueError(given)

@@ -68,7 +68,7 @@ class _Open:
 
 
 class Nodes:
-    """Reader of the values in a text."""
+    """Reader that converts the events of a YAML text to values."""
 
     def __init__(self, events: Events, limits: Limits, *, strict: bool, marking: bool = False) -> None:
         """Create the reader of a text.
@@ -208,9 +208,9 @@ class Nodes:
         top.merging = top.merged = True
 
     def _merge(self, top: _Open, sources: list[Any]) -> None:
-        """Merge other mappings into a mapping.
+        """Merge source mappings into a mapping.
 
-        If several of these mappings have the same key, the value from the earliest mapping is used.
+        If several merged mappings have the same key, the value from the earliest mapping is used.
         """
         top.merging = False
         for source in reversed(sources):
