@@ -112,7 +112,7 @@ class BaseJob:
 
     @abstractmethod
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the pod sets, in order.
+        """Return the source (`PodSetSource`) of each pod set, in order.
 
         Args:
             root: The manifest, or a copy of it, in which to find the templates.
@@ -243,7 +243,7 @@ class BaseJob:
             topology_check.check_groups(self.owner, self.pod_sets())
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
-        """Return the slots whose topology annotations Kueue's webhook validates; by default all slots."""
+        """Return the pod set sources whose topology annotations Kueue's webhook validates; by default, all sources."""
         return slots
 
     @property
@@ -374,7 +374,7 @@ class BaseJob:
         """Restore a template from its pod set.
 
         Args:
-            slot: The slot of the template.
+            slot: The source of the pod set.
             pod_set: The pod set of the Workload.
         """
         restore(slot.template, pod_set.template)

@@ -50,7 +50,7 @@ class PathJob(BaseJob):
     ready: str = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the pod templates that exist in the manifest.
+        """Return the sources of the pod sets whose templates exist in the manifest.
 
         A pod set without a template in the manifest is omitted.
         """

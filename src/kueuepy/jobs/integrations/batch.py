@@ -41,7 +41,7 @@ class BatchJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot for the Job's template."""
+        """Return the pod set source for the Job's template."""
         spec = root.section("spec")
         template = spec.section("template")
         index = PodIndex(keys.JOB_COMPLETION_INDEX)
@@ -165,7 +165,7 @@ class CronJob(ParentJob):
     api_versions = BUILT_IN["CronJob"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the Job that the CronJob creates."""
+        """Return the pod set sources of the Job that the CronJob creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
     def job(self, scheduled: Moment | None = None) -> Document:

@@ -40,7 +40,7 @@ class LeaderWorkerSet(ParentJob):
     index = 0
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of one replica: the leader, if it has its own template, and the workers."""
+        """Return the pod set sources of a replica: the leader, if it has its own template, and the workers."""
         group = root.walk("spec.leaderWorkerTemplate")
         size = group.count("size", 1)
         leader = group.find("leaderTemplate")

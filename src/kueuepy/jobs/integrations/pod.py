@@ -70,7 +70,7 @@ class Pod(BaseJob):
         return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the pod itself. The pod set contains only the spec of the pod."""
+        """Return the pod set source for the pod itself. The pod set contains only the spec of the pod."""
         return [PodSetSource("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def check_topology(self) -> None:

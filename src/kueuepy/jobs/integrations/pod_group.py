@@ -109,7 +109,7 @@ class PodGroup(BaseJob):
         return sorted(runnable, key=_keeping_order)[: self.total_count]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:  # noqa: ARG002 each pod has its own manifest
-        """Return one slot for the first pod of each role; with fast admission, one slot for the group's first pod."""
+        """Return a pod set source for the first pod of each role; with fast admission, only for the first pod."""
         members = self.members()
         if self.is_fast:
             members = members[:1]

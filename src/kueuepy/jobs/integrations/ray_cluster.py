@@ -36,7 +36,7 @@ class RayKind(BaseJob):
     cluster_name_path: ClassVar[str] = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the head and the worker groups."""
+        """Return the pod set sources of the head and the worker groups."""
         spec = root.walk(self.cluster_path)
         head = PodSetSource(HEAD, 1, spec.section("headGroupSpec").section("template"))
         live = self._live_counts(spec)

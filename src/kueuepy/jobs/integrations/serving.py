@@ -30,7 +30,7 @@ class Deployment(ParentJob):
     checks_job_labels = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of one pod's template."""
+        """Return the pod set source for the template of a single pod."""
         template = root.section("spec").section("template")
         return [PodSetSource("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
@@ -79,7 +79,7 @@ class StatefulSet(ParentJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the template. The pod set contains only the spec of the template."""
+        """Return the pod set source for the template. The pod set contains only the spec of the template."""
         spec = root.section("spec")
         index = PodIndex(keys.APPS_POD_INDEX)
         return [

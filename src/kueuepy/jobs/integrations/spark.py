@@ -39,7 +39,7 @@ class SparkApplication(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return slots with templates created from the fields of the roles.
+        """Return pod set sources with templates created from the fields of the roles.
 
         Changes to the created templates do not affect the application.
         """

@@ -157,7 +157,7 @@ def calibrate(
         cluster: The cluster.
         log: The jobs of the log, with their true runtimes.
         jobs: The number of jobs to evaluate in each of the two rounds, drawn from the jobs that waited. Default: 60.
-        n: The number of futures per estimate. Default: 40.
+        n: The number of simulated futures per estimate. Default: 40.
         seed: The seed of the random numbers. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         level: The fraction of true waiting times that an interval should contain: 0.9 (5th to 95th percentile) or 0.8

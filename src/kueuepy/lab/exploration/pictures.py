@@ -320,7 +320,7 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     Args:
         curve: `Plan.curve`.
         target: The target.
-        vary: The path of the field.
+        vary: The path of the field to vary.
         ax: The matplotlib Axes to draw on. Default: new Axes.
 
     Returns:

@@ -43,7 +43,7 @@ class Plan(Framed):
 
     Attributes:
         target: The target, such as `wait_p95 <= 1h`.
-        vary: The path of the field.
+        vary: The path of the field to vary.
         value: The smallest value found that meets the target with every seed; `None` if no value does.
         monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
             longer, so `monotone` can be False.
@@ -69,7 +69,7 @@ class Plan(Framed):
         Args:
             cluster: The cluster.
             target: The target.
-            vary: The path of the field.
+            vary: The path of the field to vary.
             tried: For each value, the metric for each seed.
             every: The total number of values in the range.
         """

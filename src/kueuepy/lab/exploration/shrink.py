@@ -56,9 +56,10 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         p10: The 10th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
         p50: The median.
         p90: The 90th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
-        seconds: The time until usage is within quota, for each future; infinite if usage is above quota at the horizon.
+        seconds: The time until usage is within quota, for each simulated future; infinite if usage is above quota at
+            the horizon.
         curve: The usage above quota over time, with the columns `flavor_resource`, `seconds`, and the `mean` and `p90`
-            over the futures.
+            over the simulated futures.
         horizon: The simulated time span.
         not_modelled: Effects that the result does not consider.
 
@@ -166,8 +167,8 @@ def shrink(
         runtimes: The expected runtimes, as `eta` accepts them.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
             Default: none.
-        n: The number of futures. Default: 50.
-        seed: The seed of the first future. Default: 0.
+        n: The number of simulated futures. Default: 50.
+        seed: The seed of the first simulated future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.

@@ -1,4 +1,4 @@
-"""Synthetic workloads for tests of what a configuration allows."""
+"""Synthetic workloads to test which requests a configuration allows."""
 
 from __future__ import annotations
 

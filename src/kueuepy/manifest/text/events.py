@@ -65,15 +65,15 @@ class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
 
 
 class Events:
-    """The events of a text.
+    """The YAML parser events of a text.
 
     Attributes:
         text: The text.
-        mark: Start of the last event.
+        mark: Position of the start of the last parser event.
     """
 
     def __init__(self, text: Text, source: str | None = None, *, libyaml: bool = True) -> None:
-        """Create the events of a text.
+        """Create a parser for a text; iteration yields the events.
 
         Args:
             text: The text, which is used for the positions.
@@ -111,7 +111,7 @@ class Events:
         return self.text.line + self.mark.line, self.mark.column + 1
 
     def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
-        """Raise an error at the last event."""
+        """Raise an error at the position of the last parser event."""
         self.text.fail_at(self.place(), detail, kind)
 
     def _next(self, parser: Any) -> Any:

@@ -74,7 +74,7 @@ class Nodes:
         """Create the reader of a text.
 
         Args:
-            events: Events of the text.
+            events: YAML parser events of the text.
             limits: Limits on the size of the values.
             strict: Whether duplicate keys are an error.
             marking: Whether to record the lines of values.
