@@ -48,7 +48,7 @@ class RayJob(RayKind):
         return selector is not None and bool(selector.data)
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the pod set sources of the cluster, and of the submitter with its own or KubeRay's default template."""
+        """Return the pod set sources of the cluster and the submitter, with its own template or KubeRay's default."""
         slots = super().slots(root)
         if self.submission_mode != "K8sJobMode":
             return slots

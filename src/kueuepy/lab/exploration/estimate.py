@@ -58,8 +58,8 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         horizon: The simulated time span.
         coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
             not measured (see `calibrate`).
-        closed: Whether the simulated futures contain no new jobs because `future` was not given. If `closed` is true and other
-            users submit jobs, the percentiles are too low, and the interval is too narrow.
+        closed: Whether the simulated futures contain no new jobs because `future` was not given. If `closed` is true
+            and other users submit jobs, the percentiles are too low, and the interval is too narrow.
         level: The level of the intervals to which `coverage` refers.
 
     Example:
@@ -131,8 +131,8 @@ class Risk(msgspec.Struct, Framed, frozen=True):
             to evict the workload.
         futures: The number of simulated futures.
         within: The simulated time span, in seconds from now.
-        closed: Whether the simulated futures contain no new jobs because `future` was not given. Jobs that are submitted later
-            could still preempt the workload.
+        closed: Whether the simulated futures contain no new jobs because `future` was not given. Jobs that are
+            submitted later could still preempt the workload.
 
     Example:
         >>> Risk("default/job", 0.25, 0.1, 0.5, {"InClusterQueue": 0.25}, 20, 3600.0).probability
