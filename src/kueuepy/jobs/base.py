@@ -248,7 +248,7 @@ class BaseJob:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the manifest was read from a cluster, so that Kueue's webhooks have already accepted it.
+        """Whether the manifest was read from a cluster, whose webhooks have already accepted it.
 
         A manifest from a cluster has a resource version or a status.
         """
@@ -412,7 +412,7 @@ class BaseJob:
         return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 
     def request(self, metadata: Section, index: PodIndex) -> Document | None:
-        """Return the topology request of a pod template; `None` if it has none or topology-aware scheduling is off."""
+        """Return a pod template's topology request; `None` if it is absent or topology-aware scheduling is off."""
         if not self.gate("TopologyAwareScheduling"):
             return None
         return topology_request(metadata, index, multi_layer=self.gate("TASMultiLayerTopology"))

@@ -51,7 +51,7 @@ class Job(Protocol):
     def metadata(self) -> Document:
         """The metadata with the job's labels and annotations.
 
-        For a list of pods, this metadata differs from the list's own metadata.
+        For a list of pods, the result is not the metadata of the list.
         """
 
     @property

@@ -188,8 +188,9 @@ def find_ancestor(
 ) -> Document | None:
     """Return the topmost owner of a job that Kueue manages.
 
-    An owner is managed if its kind is managed, and if it has a queue name or Kueue manages all jobs. The search ends at
-    an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the reference.
+    An owner is managed if its kind is managed, and if the owner has a queue name or Kueue manages all jobs. The search
+    ends at an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the
+    reference.
 
     >>> template = {"spec": {"containers": []}}
     >>> metadata = {"name": "set", "uid": "1", "labels": {"kueue.x-k8s.io/queue-name": "training"}}

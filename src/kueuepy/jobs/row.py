@@ -32,8 +32,8 @@ class Submission(NamedTuple):
 
     Attributes:
         workload: The Workload, created at the submission time of the row.
-        duration: Running time after admission, in seconds; `None` if the row has no duration. This attribute also
-            accepts a string or a timedelta when a Submission is created.
+        duration: Running time after admission, in seconds; `None` if the row has no duration. When a Submission is
+            created, `duration` may also be a string or a timedelta.
     """
 
     workload: Workload

@@ -164,7 +164,7 @@ class _Loader:
         self._notes += [Note(place, (), note.removeprefix(prefix)) for note in source.notes]
 
     def _is_served(self, item: Item) -> bool:
-        """Return whether an API server has validated an object, so that its values are not checked again."""
+        """Return whether an API server has already validated an object; if so, its values are not checked again."""
         return item.text.name in self._served and not item.text.size
 
     def take(self, item: Item) -> None:

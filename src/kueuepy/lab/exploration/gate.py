@@ -132,7 +132,7 @@ def _as_cell(text: str) -> str:
 def _as_code(text: str) -> str:
     """Return text as code in a Markdown table cell.
 
-    Special characters are escaped if the text could end the code span.
+    Special characters are escaped if the text contains a backtick, a pipe or a backslash.
     """
     line = " ".join(text.split())
     if not set(line) & set("`|\\"):

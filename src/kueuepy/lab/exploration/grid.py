@@ -243,7 +243,8 @@ class Sweep(Framed):
         """Return the Pareto-optimal policies as rows of `means`, sorted by the first metric.
 
         A policy is Pareto-optimal if no other policy is better in one metric and at least as good in all others.
-        Policies with equal metrics are all included. Policies without one of the metrics are excluded.
+        If several Pareto-optimal policies have identical metrics, all of them are included. Policies without one of the
+        metrics are excluded.
 
         Args:
             minimise: The name of a metric to minimise, or a list of names.

@@ -148,7 +148,7 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_r
         The guaranteed amounts, and the limits.
 
     Raises:
-        NotFoundError: A ClusterQueue does not exist, or it has no quota for the flavor and resource.
+        NotFoundError: A ClusterQueue does not exist, or the ClusterQueue has no quota for the flavor and resource.
         InvalidSpecError: There are no amounts, or an amount is not a quantity of 0 or more.
 
     Example:
@@ -191,7 +191,7 @@ def _amount(name: str, resource: str, value: Any) -> int:
 
 
 def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
-    """Return the cluster with only this flavor and resource; other quotas do not affect the result."""
+    """Return the cluster with a single flavor and resource, because other quotas do not affect the result."""
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - for its type alone above
 
     nodes: list[ClusterQueue | Cohort] = []

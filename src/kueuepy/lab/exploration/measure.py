@@ -254,7 +254,7 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
         figure: The name of the metric. Default: `wait_mean`, whose unit is seconds.
 
     Raises:
-        InvalidSpecError: The string is not a number, or it is a duration and the metric is not a time.
+        InvalidSpecError: The string is not a number, or the string is a duration but the metric is not a time.
 
     Example:
         >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")

@@ -302,7 +302,7 @@ def _shade(part: float) -> tuple[float, float, float]:
 
 
 def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
-    """Write the value of each tile on it, if there are few enough."""
+    """Write each tile's value on the tile, if there are only a few tiles."""
     if tiles.size > _MOST_TILES:
         return
     from matplotlib.colors import to_hex  # noqa: PLC0415 - only on use

@@ -45,8 +45,8 @@ class Plan(Framed):
         target: The target, such as `wait_p95 <= 1h`.
         vary: The path of the field to vary.
         value: The smallest value found that meets the target with every seed; `None` if no value does.
-        monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
-            longer, so `monotone` can be False.
+        monotone: Whether each tried value above a value that meets the target also meets the target. More quota can
+            make waits longer, so `monotone` can be False.
         exhaustive: Whether all values were tried; if they were, no smaller value meets the target.
         errors: The error of each value that is not valid. An invalid value does not meet the target.
         warnings: Warnings to consider before using the answer.

@@ -44,8 +44,8 @@ class Runtimes:
             known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to distributions
                 or times, with `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the
                 same queue in the log, or from the whole log if the log has no such jobs. If 20 or more finished jobs of
-                the queue have the same `user`, only these jobs are used for this user. Unfinished jobs (`censored`) are
-                treated as censored at their running time so far (Kaplan-Meier).
+                the queue have the same `user`, the runtimes of this user's jobs are drawn only from these jobs.
+                Unfinished jobs (`censored`) are treated as censored at their running time so far (Kaplan-Meier).
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):

@@ -177,7 +177,7 @@ def shrink(
         The time until usage is within quota, and the workloads that exceed it.
 
     Raises:
-        InvalidSpecError: An edit or another argument is not valid.
+        InvalidSpecError: An argument, such as an edit, is not valid.
         NotFoundError: `runtimes` does not cover a queue.
 
     Example:

@@ -153,7 +153,7 @@ def starvation(
 
     Raises:
         InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
-            history is not part of the compared state; or an argument is not valid.
+            history is not included in the compared state; or an argument is not valid.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor

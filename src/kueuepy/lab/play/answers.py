@@ -262,7 +262,7 @@ class Playground:
 
 
 def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the parts of a manifest that sliders change, with `null` for limits that were removed."""
+    """Return the fields of a manifest that sliders change, with `null` for limits that were removed."""
     spec = manifest.get("spec") or {}
     kept: dict[str, Any] = {}
     if any("quota[" in path for path in paths):

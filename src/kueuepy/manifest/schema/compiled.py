@@ -103,7 +103,7 @@ def _values(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 def _check(schema: Schema) -> Callable[[Any], object] | None:
     """Return a function that checks string formats and the uniqueness of list items; `None` if no check is needed.
 
-    Fields of nested objects are checked by their own types.
+    Nested objects are checked by their own types.
     """
     if schema.type in ("string", "integer or string"):
         return _form(schema)

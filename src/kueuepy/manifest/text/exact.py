@@ -193,7 +193,7 @@ class Nodes:
         self._events.fail("null, a fraction, a mapping or a list is no key; put it in quotes if it is meant as text")
 
     def _add(self, value: Any) -> None:
-        """Add a value. A value to be merged is added when it is complete."""
+        """Add a value. The value of a `<<` key is merged when the value is complete."""
         top = self._open[-1]
         if isinstance(top.container, list):
             self._place(len(top.container))

@@ -32,7 +32,7 @@ class FastReader:
     """
 
     def __init__(self, text: Text, limits: Limits) -> None:
-        """Read the document, or the part before the first item of a list object."""
+        """Read the document; for a list object, read only the content before the first item."""
         self._text = text
         # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
         deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
