@@ -123,7 +123,7 @@ class BatchJob(BaseJob):
             self._set_parallelism(root, pod_sets[0].count)
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """Return the pods that exceed the Job's remaining completions; empty for a Job with a single pod."""
+        """Return the pods that the remaining completions no longer need; empty for a Job with a single pod."""
         spec, status = self.root.section("spec"), self.status()
         parallelism = spec.count("parallelism", 1)
         completions = spec.count("completions", parallelism)

@@ -308,7 +308,7 @@ class _Asker:
         return step * _largest(keeps, nominal // step) if keeps(0) else None
 
     def borrowing(self, alone: Cluster) -> int | str | None:
-        """Return the largest borrowing limit that guarantees the amounts if all queues of the trees have this limit."""
+        """Return the largest borrowing limit for all queues of the trees with which the amounts are guaranteed."""
         if self._keeps(alone):
             return "unlimited"
         scheduler = Scheduler(alone, now=0)
