@@ -26,7 +26,7 @@ class ForkSafeMutex {
  private:
   friend struct ForkSafeMutexes;
   std::recursive_mutex mutex_;
-  bool is_lost_ = false;  // Set to true by the only thread of a new child process.
+  bool is_lost_ = false;  // Set to true in a new child process, by the only thread of that process.
   ForkSafeMutex* next_ = nullptr;
   ForkSafeMutex** link_ = nullptr;  // Address of the pointer to this mutex in the linked list of all mutexes.
 };

@@ -35,7 +35,7 @@ py::dict QueuesOf(SharedEngine& shared);
 py::dict UsageOf(SharedEngine& shared, bool active);
 // Returns {ClusterQueue: precise weighted share} for the queues with a nonzero share.
 py::dict SharesOf(SharedEngine& shared);
-// Returns {namespace/LocalQueue: {key: amount in nano units, as a string}}. A key is a resource name for
+// Returns {namespace/LocalQueue: {key: amount in units of 10^-9, as a string}}. A key is a resource name for
 // consumed usage, or "penalty:" followed by a resource name for pending penalties.
 py::dict ConsumedOf(SharedEngine& shared);
 

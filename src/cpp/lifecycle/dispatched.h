@@ -19,8 +19,7 @@ void OpenPreemptionGate(State& state, WorkloadId id, const std::string& gate);
 // changed.
 bool BlockOnPreemptionGates(State& state, WorkloadId id);
 
-// Performs the part of an eviction that concerns MultiKueue: clears the cluster and the nominations, and
-// closes the gates.
+// Performs the MultiKueue steps of an eviction: clears the cluster and the nominations, and closes the gates.
 void ForgetDispatch(State& state, Workload& workload, Reason reason, const Message& message);
 
 // Runs the job controller of a dispatched workload: suspends and unsuspends the job, and completes an

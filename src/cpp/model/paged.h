@@ -220,8 +220,8 @@ class Paged {
   size_t size_ = 0;
   static constexpr size_t kManyChecks = 64;  // For each element.
   size_t checks_ = 0;
-  // Whether a copy of the sequence exists or existed, so that pages might be shared with the copy. The flag
-  // is set by threads that copy the sequence; copying a sequence otherwise only reads it.
+  // Whether a copy of the sequence exists or existed, so that pages might be shared with the copy. Threads
+  // that copy the sequence set this flag; apart from that, copying only reads the sequence.
   mutable std::atomic<bool> may_share_{false};
 };
 

@@ -52,7 +52,7 @@ class MsgpackReader {
   double Double();
   absl::string_view Text();
   absl::string_view Binary();
-  // Consumes the header of an array with this size (less than 16) if that header is the next value. Returns
+  // If the next value is an array of this size (less than 16), consumes the header of the array. Returns
   // whether the header was consumed.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
   // Reads the header of an array and returns the number of items that follow. The number never exceeds the

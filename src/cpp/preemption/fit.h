@@ -19,8 +19,9 @@ void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 // nominal quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Removes targets that are not needed, from the second-to-last target back to the first. The last target
-// takes the position of a removed target, so the order of the targets may change. Mirrors fillBackWorkloads.
+// Removes targets that are not needed, from the second-to-last target back to the first. The last target is
+// moved to the position of each removed target, so the order of the targets may change. Mirrors
+// fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
 }  // namespace kueue

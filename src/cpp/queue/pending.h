@@ -34,7 +34,7 @@ class PendingQueue {
 
   // Adds a workload whose place is kNowhere.
   void Insert(Tables tables, WorkloadId workload, As as);
-  // Removes a workload from this queue, whatever its place.
+  // Removes a workload from this queue, regardless of its QueuePlace.
   void Erase(Tables tables, WorkloadId workload);
   // Restores the heap order after an active workload was replaced by an equal one.
   void Touch(Tables tables, WorkloadId workload);

@@ -11,7 +11,7 @@
 namespace kueue {
 
 // A sorted array with a movable front. Insertions are mostly at the end and removals mostly at the front, so
-// both are cheap. An insertion or removal at another position moves the items on the shorter side.
+// both are cheap. An insertion or removal at another position moves the items on the side with fewer items.
 class WorkloadRun {
  public:
   struct Item {

@@ -60,7 +60,7 @@ class Quota {
   Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return limits_->lending(node, fr); }
   // Amount that `node` and its descendants may use without borrowing from the parent.
   Amount Subtree(NodeId node, FlavorResourceId fr) const { return limits_->subtree(node, fr); }
-  // Part of the subtree quota that is never lent to the parent.
+  // Amount of the subtree quota that is never lent to the parent.
   Amount Local(NodeId node, FlavorResourceId fr) const { return limits_->local(node, fr); }
   // Largest amount that `node` can ever use.
   Amount Potential(NodeId node, FlavorResourceId fr) const { return limits_->potential(node, fr); }
@@ -98,8 +98,8 @@ class Quota {
     int height;
     bool smaller_than_tree;  // Whether the subtree is smaller than the whole tree.
   };
-  // Returns the height of the lowest subtree that contains `queue` and whose quota has space for `amount`
-  // more. Mirrors
+  // Returns the height of the lowest subtree that contains `queue` and whose quota can accommodate an
+  // additional `amount`. Mirrors
   // pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
   Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 
@@ -134,7 +134,7 @@ class Quota {
     Amount before;
   };
   using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  // Declared quotas and the values derived from them; copies share both until one copy changes an object.
+  // Declared quotas and the values derived from them; copies share these values until one copy changes them.
   struct Limits {
     Table nominal, borrowing, lending, subtree, local, potential;
     Flags declared, defined;

@@ -9,9 +9,9 @@ namespace kueue {
 
 // Adds `more` to `sum`.
 void AddTo(ResourceList* sum, const ResourceList& more);
-// Replaces each value by the higher of the values in both lists.
+// Sets each value to the maximum of its values in both lists.
 void RaiseTo(ResourceList* highest, const ResourceList& other);
-// Replaces each value by the lower of the values in both lists.
+// Sets each value to the minimum of its values in both lists.
 void LowerTo(ResourceList* lowest, const ResourceList& other);
 // Adds the defaults of resources that are not in the list.
 void FillIn(ResourceList* list, const ResourceList& defaults);
