@@ -8,8 +8,8 @@
 
 namespace kueue::python {
 
-// A recursive mutex that a child process can detect as lost, because another thread held it when the process
-// was forked. The other thread does not exist in the child process, so the objects that it was changing
+// A recursive mutex. After a fork, the child process can detect that another thread held the mutex at the
+// time of the fork. The other thread does not exist in the child process, so the objects that it was changing
 // remain incomplete there.
 class ForkSafeMutex {
  public:

@@ -28,7 +28,7 @@ std::optional<ConditionView> ConditionOf(SharedEngine& shared, Serial serial, co
 // Returns {type: ConditionView} in the order of the workload's status.
 py::dict ConditionsOf(SharedEngine& shared, Serial serial);
 std::optional<AdmissionView> AdmissionOf(SharedEngine& shared, Serial serial);
-// Returns {ClusterQueue: (keys in order, inadmissible keys)} for the queues with pending workloads.
+// Returns {ClusterQueue: (keys in queue order, inadmissible keys)} for the queues with pending workloads.
 py::dict QueuesOf(SharedEngine& shared);
 // Returns {ClusterQueue: {flavor/resource: amount}} for all queues or, if `active` is true, for the active
 // queues.

@@ -13,7 +13,7 @@
 
 namespace kueue {
 
-// One head: the queue to charge, and the values that break ties between equal shares.
+// A head of the cycle: the queue to charge, and the values that break ties between equal shares.
 struct Head {
   NodeId queue;
   int64_t priority;

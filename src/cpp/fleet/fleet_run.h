@@ -1,5 +1,5 @@
-// Simulation of a fleet: one Simulation for the manager and for each worker, advanced together, with the
-// dispatcher between them.
+// Simulation of a fleet: one Simulation for the manager and one for each worker, which advance together and
+// are connected by the dispatcher.
 #ifndef KUEUE_FLEET_FLEET_RUN_H_
 #define KUEUE_FLEET_FLEET_RUN_H_
 
@@ -64,8 +64,8 @@ class FleetRun : public RunListener, public DispatchListener {
   using External =
       std::function<std::optional<std::vector<int32_t>>(const FleetRun&, int32_t job, std::vector<int32_t>)>;
 
-  // `sites` contains the manager, followed by the workers in the order of their indexes. The FleetRun must be
-  // the only user of these simulations.
+  // `sites` contains the manager, followed by the workers in the order of their indexes. Only the FleetRun
+  // may use these simulations.
   FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options);
   FleetRun(const FleetRun& other);
   FleetRun& operator=(const FleetRun&) = delete;
@@ -156,7 +156,8 @@ class FleetRun : public RunListener, public DispatchListener {
   // By site: whether the site may have decisions to make (`awake_`), and whether the site is being processed
   // at the current time (`entered_`).
   std::vector<uint8_t> awake_, entered_;
-  // Sites that are processed at the current time, and the subset of these sites that has scheduled events.
+  // Sites that are processed at the current time (`present_`), and those of these sites that have scheduled
+  // events (`due_`).
   std::vector<size_t> present_, due_;
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
   std::vector<Time> next_;         // By site: time of its next scheduled event.

@@ -117,7 +117,7 @@ struct DeviceCharges {
   std::vector<DeviceCharge> pod_sets;
   bool IsEmpty() const;
 };
-// Returns whether two sets of charges are equal. A null pointer is equal to charges without amounts.
+// Returns whether two sets of charges are equal. A null pointer is treated as charges without amounts.
 bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 
 // State of a workload with devices as seen by the queue manager.

@@ -23,7 +23,7 @@ using CheckId = int32_t;  // An AdmissionCheck name.
 using ClassId = int32_t;  // A scheduling equivalence class.
 // Index of a workload in the workload table; reused after the workload is removed.
 using WorkloadId = int32_t;
-using Serial = int64_t;    // A workload's number in the order of submission; never reused.
+using Serial = int64_t;    // Serial number of a workload, assigned in the order of submission; never reused.
 using DomainId = int32_t;  // Id of a topology leaf, named by hostname or by its joined level values.
 
 inline constexpr int32_t kNoId = -1;

@@ -58,7 +58,7 @@ struct PodTemplate {
   std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
   std::vector<PodResourceClaim> resource_claims;
   // String form of the remaining fields that determine whether the scheduler treats two pods as equal. Two
-  // such strings are equal only if these fields are equal. Adjust() never changes these fields. See
+  // pods have the same string only if these fields are equal. Adjust() never changes these fields. See
   // SpecShape.
   std::string shape;
 };

@@ -34,9 +34,9 @@ struct Node {
   ResourceAmounts allocatable;
   NodeReadiness ready = NodeReadiness::kMissing;
   Time ready_since = 0;  // Last transition time of the condition Ready.
-  // Other properties of the node, in one string. If these properties change, workloads are retried. The
-  // properties are the type and the status of each condition except Ready, and the times at which taints were
-  // added.
+  // Other properties of the node, in one string. A change of these node properties triggers a retry of
+  // workloads. The properties are the type and the status of each condition except Ready, and the times at
+  // which taints were added.
   std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
   // Returns whether the condition Ready is present and is not True.

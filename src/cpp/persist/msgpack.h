@@ -33,9 +33,9 @@ class MsgpackWriter {
   std::string text_;
 };
 
-// Reads values from the front of a buffer. The reader fails at the first value that is missing or has an
-// unexpected type; it then keeps its position and returns zeros. The buffer must outlive the reader and the
-// views that the reader returns.
+// Reads values from the front of a buffer. A read fails if the next value is missing or has an unexpected
+// type. After the first failure, the reader keeps its position and returns zeros. The buffer must outlive the
+// reader and the views that the reader returns.
 class MsgpackReader {
  public:
   explicit MsgpackReader(absl::string_view text) : text_(text) {}

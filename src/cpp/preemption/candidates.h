@@ -71,7 +71,7 @@ class CandidateList {
   const Candidate& At(size_t i, const CandidateOrder& order) {
     return lazy_.At(items_.data(), items_.size(), i, order);
   }
-  // Sorts all candidates at once. The result is defined even if `order` is not transitive.
+  // Sorts all candidates at once. The result is well-defined even if `order` is not transitive.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:

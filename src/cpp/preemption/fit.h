@@ -11,7 +11,8 @@ namespace kueue {
 // Add or remove the workload's usage of quota and topologies.
 void Charge(State& state, WorkloadId id);
 void Discharge(State& state, WorkloadId id);
-// Same as the functions above, but topology usage is changed only if the query includes pod sets to place.
+// Same as the functions without `query`, but topology usage is changed only if the query includes pod sets to
+// place.
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 

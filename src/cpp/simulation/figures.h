@@ -48,7 +48,7 @@ struct CellFigures {
   CellUse use;
   double asked = 0;  // Amount requested by pending jobs.
   // The queue's share of the amount by which the tree's quota exceeds the nominal quotas of all queues in the
-  // tree. These shares are proportional to the fair sharing weights of the queues.
+  // tree. Each queue's share is proportional to its fair sharing weight.
   double extra = 0;
   int32_t tree = -1;  // Index in Figures::trees().
   bool recorded = false;

@@ -229,7 +229,7 @@ class Simulation {
   // `slots_` and `free_slots_` are used only on a worker. `slots_` maps each job to its index in `jobs_`, or
   // to -1 if there is no copy. `free_slots_` contains the indexes that can be reused.
   std::vector<int32_t> slots_, free_slots_;
-  // Term of the next copy. This term is higher than the terms of all earlier copies.
+  // Term of the next copy; higher than the terms of all earlier copies.
   int32_t next_term_ = 0;
   std::vector<int32_t> job_of_;                                    // By workload.
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.

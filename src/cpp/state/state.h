@@ -349,8 +349,8 @@ struct State {
   void EnsureBuilt() {
     if (stale) Rebuild();
   }
-  // Ends an API call. Each call that changes trees increments the generations of the queues in these trees
-  // separately. Calls that only add a queue are processed together at the next Rebuild().
+  // Ends an API call. Each call that changes trees increments the generations of the queues in the changed
+  // trees. Calls that only add a queue are processed together at the next Rebuild().
   void EndCall();
   // Rebuilds the topology trees and their usage if they are out of date.
   void EnsureTopologies() {

@@ -70,7 +70,7 @@ struct ClassDemands {
 struct TopologyCaches {
   TopologyCapacity capacity;
   Interner demands;  // NodeDemand values in string form.
-  // Topology requests and pod requests in string form. A PodDemand contains ids of these string forms.
+  // Topology requests and pod requests in string form. A PodDemand refers to these strings by id.
   Interner requests, pods;
   std::vector<NodeDemand> demand_of_id;  // NodeDemand values, by their ids in `demands`.
   std::vector<ClassDemands> of_class;    // By class.

@@ -34,8 +34,8 @@ struct CountQuery {
   bool by_affinity = false;  // Whether to sum up the weights of preferred node affinity terms.
   int32_t slice_size = 1;
   int slice_level = 0;
-  // For each level, the number of pods in a domain is rounded down to a multiple of this number; 0 means no
-  // rounding. The list is empty if there is at most one slice layer.
+  // For each level, the rounding unit: the number of pods in a domain is rounded down to a multiple of this
+  // unit; 0 means no rounding. The list is empty if there is at most one slice layer.
   std::vector<int32_t> inner_sizes;
 
   // Returns a cache key. Queries with equal keys have equal results.

@@ -24,7 +24,7 @@ struct NodeDemand {
   // Preferred node affinity terms, used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 
-  // Returns a string. Two such strings are equal only if the demands are equal.
+  // Returns a string. Two demands have the same string only if they are equal.
   std::string Key() const;
 };
 

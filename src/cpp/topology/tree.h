@@ -26,7 +26,7 @@ std::string JoinValues(const std::vector<std::string>& values);
 std::vector<std::string> SplitValues(const std::string& joined);
 
 // Immutable. Domains are numbered level by level and, within a level, by their values from the highest level
-// down. In this numbering, the children of a domain have consecutive numbers, and numeric order equals the
+// down. In this numbering, the children of a domain have consecutive numbers, and the numeric order is the
 // order in which Kueue compares level values.
 class TopologyTree {
  public:

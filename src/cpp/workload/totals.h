@@ -60,7 +60,7 @@ std::vector<std::string> ValidateResources(const PodTemplate& adjusted, const st
 std::vector<std::string> ValidateLimitRanges(const PodTemplate& adjusted, const std::string& path,
                                              const std::map<std::string, LimitRange>& limit_ranges);
 
-// Joins errors into one string, "[a, b]". Removes duplicates; a single error has no brackets.
+// Joins errors into one string, "[a, b]". Removes duplicate errors; a single error is not put in brackets.
 std::string Aggregate(const std::vector<std::string>& errors);
 
 }  // namespace kueue
