@@ -42,9 +42,8 @@ inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #endif
 }
 
-// A Legend defines the meaning of ids that were returned by an earlier call. If `kept` is null, the ids refer
-// to the current state. Otherwise the ids refer to `kept`, a copy of the names made before the state was
-// renumbered.
+// A Legend defines the meaning of ids that were returned by an earlier call. The ids refer to `kept`, a copy
+// of the names made before the state was renumbered, or to the current state if `kept` is null.
 struct Legend {
   std::shared_ptr<const State> kept;
 };

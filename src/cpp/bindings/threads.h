@@ -38,8 +38,8 @@ class Turn {
   // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
-  // Returns whether another thread held the right when this process was forked. The other thread does not
-  // exist in this process.
+  // Returns whether another thread held the right when this process was forked. The child process does not
+  // contain the thread that held the right.
   bool IsLost() const;
 
  private:

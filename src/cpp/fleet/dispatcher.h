@@ -90,8 +90,8 @@ class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks);
 
-  // Sets the manager, the clusters and the listener that the following calls use. These objects must outlive
-  // the calls. The names of clusters must not change.
+  // Sets the manager, the clusters and the listener that the following calls use. The manager, the clusters
+  // and the listener must outlive the calls. The names of clusters must not change.
   void Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener);
 
   // Reconciles all workloads of the manager in the order of their keys, repeatedly until nothing changes.

@@ -13,7 +13,7 @@ namespace kueue {
 
 using ResourceList = std::map<std::string, Quantity>;
 
-// A container. This type is also used for pod-level resources.
+// A container. The struct Container is also used for pod-level resources.
 struct Container {
   ResourceList requests, limits;
   // Whether the restart policy of the container is Always. An init container with this policy is a sidecar.

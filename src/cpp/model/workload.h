@@ -168,7 +168,7 @@ struct StatusDetails {
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods of each pod set, by pod set name.
-  // Whether the job's pods are ready. The next Settle() reports the readiness.
+  // Whether the job's pods are ready. The next Settle() reports the readiness of the pods.
   bool pods_ready = false;
   std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
   // Time at which the job of an evicted workload stops. If this time is absent, the job stops

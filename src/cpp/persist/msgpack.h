@@ -55,8 +55,8 @@ class MsgpackReader {
   // If the next value is an array of this size (less than 16), consumes the header of the array. Returns
   // whether the header was consumed.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
-  // Reads the header of an array and returns the number of items that follow. The number never exceeds the
-  // number of bytes left, since each item takes at least one byte.
+  // Reads the header of an array and returns the number of items that follow. The returned number never
+  // exceeds the number of bytes left, since each item takes at least one byte.
   size_t Array();
 
  private:

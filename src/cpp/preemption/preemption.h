@@ -67,7 +67,7 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Excludes the given workloads from the preemption candidates. The exclusion is used while a recomputation
+  // Excludes the given workloads from the preemption candidates. Set the exclusion while a recomputation
   // treats the workloads as already preempted.
   void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
     already_preempted_ = std::move(already_preempted);

@@ -21,8 +21,8 @@ struct NodeFacts {
   Amount nominal, subtree, usage;
   Amount guaranteed;  // Quota that is never lent to the parent.
   Amount borrowing_limit, lending_limit;
-  // Quota available to the node, including everything that its ancestors would lend. The amount is negative
-  // if the usage exceeds the quota.
+  // Quota available to the node, including everything that its ancestors would lend. The available quota is
+  // negative if the usage exceeds the quota.
   Amount available;
 };
 
@@ -56,7 +56,8 @@ struct FlavorResourceFacts {
   NodeId where;  // Node whose quota or limit is binding.
   Limit limit;
   bool may_preempt;  // Whether preemption is considered for this flavor resource.
-  // Amount that would have to be released. The amount exceeds `asked` if the usage already exceeds the quota.
+  // Amount that would have to be released. The amount to release exceeds `asked` if the usage already exceeds
+  // the quota.
   Amount missing;
   std::vector<NodeFacts> path;  // Facts about each node, from the queue up to the root.
   // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. The

@@ -69,7 +69,7 @@ class WorkloadRun {
     Trim();
   }
 
-  // Replaces the workload ids. The new ids must not change the order.
+  // Replaces the workload ids. The order of the workloads must be the same for the new ids.
   template <typename Place>
   void Renumber(Place place) {
     items_.erase(items_.begin(), items_.begin() + Offset());

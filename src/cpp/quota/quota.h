@@ -79,8 +79,8 @@ class Quota {
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
     return Max(Amount(0), limits_->local(node, fr) - usage_(node, fr));
   }
-  // Amount that the node may still use, including everything that its ancestors would lend. The amount is
-  // negative if the usage exceeds the quota.
+  // Amount that the node may still use, including everything that its ancestors would lend; negative if the
+  // usage exceeds the quota.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
     return Max(Amount(0), RawAvailable(queue, fr));

@@ -151,8 +151,8 @@ class Cycle {
   // The first `written_` of these admissions had been written when the last eviction was written.
   std::vector<WorkloadId> assigned_again_;
   size_t written_ = 0;
-  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. These evictions
-  // are applied after the admissions.
+  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. The evictions
+  // are applied after the admissions of the cycle.
   std::vector<std::pair<size_t, Target>> late_;
   CycleResult result_;
 };

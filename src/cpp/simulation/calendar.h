@@ -37,7 +37,7 @@ struct Planned {
   bool operator<(const Planned& other) const { return at != other.at ? at < other.at : order < other.order; }
 };
 
-// A heap with four children per node. This heap is half as deep as a binary heap, and the children of a node
+// A heap with four children per node. The heap is half as deep as a binary heap, and the children of a node
 // span one and a half cache lines.
 class Calendar {
  public:

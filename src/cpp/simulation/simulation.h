@@ -22,8 +22,8 @@
 
 namespace kueue {
 
-// Duration of a scheduling cycle. If both values are zero, cycles take no time and are repeated until a cycle
-// changes nothing. Otherwise, a cycle takes `cycle` plus `per_head` for each head.
+// Duration of a scheduling cycle. A cycle takes `cycle` plus `per_head` for each head. If both values are
+// zero, cycles are repeated until a cycle changes nothing.
 struct Clock {
   Time cycle = 0, per_head = 0;
   bool IsZero() const { return cycle == 0 && per_head == 0; }

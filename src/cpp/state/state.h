@@ -196,8 +196,8 @@ struct Step {
   WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
 };
 
-// Data that a running simulation uses. Of these fields, only `held_back` affects decisions. This data is not
-// saved.
+// Data that a running simulation uses. Of these fields, only `held_back` affects decisions. The data is not
+// part of a saved state.
 struct Followed {
   bool on = false;
   std::vector<Step> steps;  // Steps recorded since this list was last emptied.
@@ -290,8 +290,8 @@ struct State {
   // Whether derived values are out of date. Rebuild() updates the derived values before they are read.
   bool stale = true;
   std::vector<NodeId> requoted;  // Nodes whose quotas have not been written to the tables yet.
-  // Nodes whose trees the current call has changed. The generations of the queues in these trees will be
-  // incremented.
+  // Nodes whose trees the current call has changed. The generations of the queues in the changed trees will
+  // be incremented.
   std::vector<NodeId> changed_nodes;
   bool only_added = false;  // Whether the current call only adds a ClusterQueue to its tree.
   // Queues that were added by earlier calls. The generations of these queues have not been incremented yet.

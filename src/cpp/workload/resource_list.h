@@ -1,5 +1,5 @@
-// Arithmetic on resource lists. The results contain the resource names of both lists. Mirrors
-// pkg/util/resource/resource.go (kueue ff69552e79).
+// Arithmetic on resource lists. The result of each function contains the resource names of both lists.
+// Mirrors pkg/util/resource/resource.go (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_RESOURCE_LIST_H_
 #define KUEUE_WORKLOAD_RESOURCE_LIST_H_
 
