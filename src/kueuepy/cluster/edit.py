@@ -46,7 +46,7 @@ _KINDS: dict[str, Any] = {
 def edited(
     objects: Iterable[Object], configuration: Configuration, path: str, value: Any
 ) -> tuple[list[Object], Configuration | None]:
-    """Return the objects that an edit changes, or the Configuration if the edit changes it; see `Cluster.edit`."""
+    """Return the objects that an edit changes, and the changed Configuration or `None`; see `Cluster.edit`."""
     found = _PATH.fullmatch(path)
     if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
@@ -60,9 +60,9 @@ def edited(
 def edited_all(
     objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
 ) -> tuple[list[Object], Configuration | None]:
-    """Return the objects and the Configuration that several edits change.
+    """Return the objects that several edits change, and the changed Configuration or `None`.
 
-    Each edit is applied to the result of the previous ones. Only the objects after the last edit are validated.
+    Each edit is applied to the result of the previous ones. Objects are validated only after the last edit.
     """
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}

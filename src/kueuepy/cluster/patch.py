@@ -28,7 +28,7 @@ _KEYS = ("name", "nodeLabel", "type")
 
 
 class Patched(NamedTuple):
-    """An object after a patch has been applied to it.
+    """The result of applying a patch to an object.
 
     Attributes:
         object: The object.
@@ -186,7 +186,7 @@ def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tup
 
 
 def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[int | None, Any]] | None:
-    """Return the position of the item that each patch item changes; `None` if the patch replaces the list."""
+    """Return, for each patch item, the position of the item that it changes; `None` if the patch replaces the list."""
     if not all(isinstance(item, dict) for item in (*old, *new)):
         return None
     if path[-1:] == (_GROUPS,):

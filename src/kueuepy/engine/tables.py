@@ -25,8 +25,8 @@ UNLIMITED = 2**63 - 1
 class WorkloadTable(Columns):
     """All workloads: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
-    Times are `datetime64[ns]` in UTC; `reserved` is NaT without quota. `reason` is the reason of the condition
-    `QuotaReserved`.
+    Times are `datetime64[ns]` in UTC; `reserved` is NaT for a workload without quota. `reason` is the reason of the
+    condition `QuotaReserved`.
     """
 
 
@@ -192,8 +192,8 @@ class UsageTable(Grid):
 class QuotaTable(Grid):
     """The quotas of each node: nominal quota, limits, and derived values.
 
-    `subtree_quota` is the quota of the node and its descendants, `guaranteed` the part that is never lent, and
-    `potential` the maximum that the node could ever use.
+    `subtree_quota` is the quota of the node and its descendants. `guaranteed` is the amount of this quota that is never
+    lent, and `potential` is the largest amount that the node could ever use.
     """
 
     facts = ("nominal_quota", "borrowing_limit", "lending_limit", "subtree_quota", "guaranteed", "potential")

@@ -36,7 +36,7 @@ def _where(facts: PlaceFactsView) -> str:
 
 
 def place(facts: PlaceFactsView) -> str:
-    """Describe whether the pods fit into the topology, and how many do."""
+    """Describe whether all pods fit into the topology, and the number of pods that fit."""
     name = f"topology {facts['topology']}: {asked(facts)}"
     if not facts["resolved"]:
         return f"{name}: its levels, {', '.join(facts['levels'])}, do not support the request"

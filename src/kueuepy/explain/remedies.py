@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def remedies(facts: FactsView) -> list[Cause]:
-    """Return the changes that would admit a workload, as alternatives by flavor for each part that does not fit."""
+    """Return the changes after which a workload would fit: alternatives by flavor for each part that does not fit."""
     queue = facts["cluster_queue"]
     parts = [
         _cause("remedy", words.cover(queue, resource), {"resource": resource})

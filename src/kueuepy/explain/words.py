@@ -186,7 +186,7 @@ def pool(facts: NodeView, resource: str) -> str:
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """List the workloads, each of which alone would free enough quota."""
+    """List the workloads such that the end of any one of them would free enough quota."""
     names = ", ".join(workloads)
     return (
         f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
@@ -258,7 +258,7 @@ def undeclared(resource: str) -> str:
 
 
 def cover(queue: str, resource: str) -> str:
-    """Suggest that a resource group covers a resource."""
+    """Describe the change after which a resource group would cover a resource."""
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 

@@ -64,7 +64,7 @@ def _check(name: str, cluster: Cluster, path: str) -> None:
 
 
 def _target(path: str, workers: tuple[str, ...]) -> tuple[list[str], str]:
-    """Return the clusters that a path selects, and the path within them; no cluster for a setting of the fleet."""
+    """Return the clusters that a path selects, and the remaining path; the list is empty for a setting of the fleet."""
     target, colon, rest = path.partition(":")
     known = (MANAGER, *workers)
     if target == _FLEET and _FLEET not in known:

@@ -47,7 +47,7 @@ class Findings(list[Finding]):
     """A list of findings in the order of the rules, then of the objects."""
 
     def at_least(self, severity: Severity) -> "Findings":
-        """Return the findings of this severity or a higher one."""
+        """Return the findings that have at least the given severity."""
         included = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return Findings(finding for finding in self if finding.severity in included)
 

@@ -178,7 +178,7 @@ def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, st
 
     Args:
         run: The simulation.
-        until: The time of the last decisions to return, in seconds.
+        until: The latest time of the decisions to return, in seconds.
     """
     runs, assigned, keys = run.runs, _assigned(run), _keys(run)
     early = np.flatnonzero(runs["reserved"] <= until)

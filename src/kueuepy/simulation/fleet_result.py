@@ -81,7 +81,7 @@ class FleetKpis(Kpis, frozen=True, kw_only=True):
             if no job started.
         manager_idle: Quota of the manager held by workloads that do not run, by resource, in hours.
         retries: Number of evictions by the MultiKueue admission check.
-        won: For each worker, its fraction of all starts.
+        won: Fraction of all job starts that took place on each worker.
     """
 
     copies: int = 0
@@ -175,7 +175,7 @@ class FleetResult(Result):
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
     def _more_facts(self) -> dict[str, Any]:
-        """Return the facts that only the result of a fleet has: the names of the workers and the remarks."""
+        """Return the data that only the result of a fleet contains: the names of the workers and the remarks."""
         return {"fleet": {"clusters": self.clusters, "remarks": self.remarks}}
 
     @cached_property
@@ -313,7 +313,7 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
-    """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly without end."""
+    """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly in a loop."""
     from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - circular import
 
     found = [

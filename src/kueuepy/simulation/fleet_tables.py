@@ -33,7 +33,7 @@ class FleetTables:
         self._run, self._sites = run, sites
 
     def _name(self, site: int) -> Callable[[str], str]:
-        """Return a function that prepends the name of a worker to another name."""
+        """Return a function that prepends the name of a worker to a given name."""
         return str if site == 0 else lambda name: f"{self._run.names[site]}/{name}"
 
     def joined(self, table: str, named: tuple[str, ...], *, manager: bool = False) -> dict[str, Any]:

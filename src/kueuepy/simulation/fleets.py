@@ -43,7 +43,7 @@ class FleetPrepared(Prepared):
     Attributes:
         fleet: The clusters and the dispatcher.
         names: The names of the clusters: the manager, then the workers.
-        bases: The Scheduler of each cluster at the start.
+        bases: The initial Scheduler of each cluster.
         clusters: For each row, the index of the cluster to which the job is submitted.
     """
 

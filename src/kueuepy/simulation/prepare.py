@@ -45,12 +45,12 @@ class Prepared:
 
     Attributes:
         settings: The arguments of the simulation.
-        base: The Scheduler at the start.
-        declared: The objects at the start.
+        base: The initial Scheduler.
+        declared: The initial objects.
         notes: Notes about jobs that were left out.
         zero: The time of the first submission or the time of the Scheduler, whichever is later, in nanoseconds.
         options: The options for the core.
-        shapes: Unnamed Workloads, one for each group of jobs with equal requests.
+        shapes: Unnamed Workloads, one for each group of jobs with identical requests.
         core: The simulation in the core.
         reached: The time up to which the simulation has been advanced, in nanoseconds.
     """
@@ -132,7 +132,7 @@ class Prepared:
         return shapes_of(table, session_of(self.base).state.store.objects.of(ResourceFlavor), gates)
 
     def end_of(self, until: Any) -> int:
-        """Convert a time after the first submission to nanoseconds; LONGEST for `None` and for times beyond 64 bits."""
+        """Convert a time after the first submission to nanoseconds, at most LONGEST; `None` becomes LONGEST."""
         return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
     def until(self, when: Any) -> Prepared:
@@ -272,7 +272,7 @@ class Prepared:
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
     def _place_of(self, row: int) -> int:
-        """Return the index of a job in the core; for jobs that were submitted later, the index equals the row."""
+        """Return the index of a job in the core; for jobs that were submitted later, the index is the row number."""
         if self._places is None:
             self._places = np.argsort(self._order, kind="stable")
         return int(self._places[row]) if row < len(self._places) else row

@@ -122,7 +122,7 @@ class Source:
             raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
 
     def beside(self, name: str) -> Source:
-        """Return another file in the same directory."""
+        """Return the source for a file with the given name in the same directory."""
         return Source(self.path.with_name(name))
 
     def where(self, rows: NDArray[np.int64] | None = None, first: int = 2) -> Callable[[int], str]:
@@ -261,8 +261,8 @@ def read(
     | `borg2019` | collections in Google's cluster trace of 2019 |
     | `batsim` | a Batsim workload with delay profiles |
 
-    Rows that were left out are listed in `notes`. The modules in `kueuepy.simulation.logs` document the options of each
-    log.
+    The `notes` of the result report the number of rows that were left out. The modules in `kueuepy.simulation.logs`
+    document the options of each log.
 
     Args:
         path: The file; gzip compression is detected.

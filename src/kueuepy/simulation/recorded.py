@@ -204,7 +204,7 @@ class Recorded:
         loops: tuple[PreemptionLoop, ...],
         facts: dict[str, Any],
     ) -> None:
-        """Store the tables and facts of a simulation, or of a directory of files.
+        """Store the tables and other data of a simulation, or of a directory that contains a saved result.
 
         Args:
             tables: The tables by name, as in `TABLES`.

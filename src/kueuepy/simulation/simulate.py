@@ -35,7 +35,7 @@ Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
 def _alone(method: Method) -> Method:
-    """Make a method of Simulation raise StateError while another thread runs a method of the same object."""
+    """Decorate a method of Simulation to raise StateError while another thread runs a method of the same object."""
 
     @wraps(method)
     def alone(self: Simulation, *arguments: Any, **named: Any) -> Any:
@@ -92,7 +92,7 @@ class Simulation:
         Args:
             cluster: The cluster, Scheduler or Fleet; see `simulate`.
             jobs: The jobs to simulate; see `simulate`.
-            model: The cost of an eviction.
+            model: Model of what an eviction costs.
             events: Changes during the simulation.
             clock: The duration of a scheduling cycle.
             delays: Delays of admission checks and pod starts, and node failures.
@@ -322,7 +322,7 @@ def simulate(
 
     Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At each point in
     time, jobs finish first. Planned changes and new states of admission checks take effect next, and jobs arrive last.
-    Scheduling cycles follow until a cycle changes nothing. The same input always gives an identical result.
+    Scheduling cycles follow until a cycle changes nothing. The same input always produces the same result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
@@ -336,7 +336,7 @@ def simulate(
             the same name and namespace (the namespace of the LocalQueue). A job with the name of an existing workload
             is not submitted again. A workload of the Scheduler for which no job was passed never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
-        model: The cost of an eviction. By default, an evicted job restarts from the beginning.
+        model: Model of what an eviction costs. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`

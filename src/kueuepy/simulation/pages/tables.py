@@ -69,7 +69,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
     """Return a table that the page's script can sort; columns of numbers are right-aligned.
 
     Args:
-        header: The names of the columns; the first column names the row.
+        header: The names of the columns; the first column identifies the row.
         rows: The rows, whose items are `Cell` objects or strings; the table shows the first 50 rows.
         caption: The caption, which describes what the table shows.
         total: The total number of rows, if `rows` contains only the rows to show.
