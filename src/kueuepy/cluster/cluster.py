@@ -277,7 +277,8 @@ class Cluster:
             names: Whether to reject an object that refers to an object that does not exist. Default: True.
 
         Raises:
-            NotFoundError: An object does not exist, or `names` is True and another object refers to it.
+            NotFoundError: An object to remove does not exist, or `names` is True and a remaining object refers to a
+                removed object.
         """
         gone = {(type(obj), obj.key) for obj in objects}
         kept = [obj for obj in self._declared.objects() if (type(obj), obj.key) not in gone]

@@ -85,7 +85,7 @@ def edited_all(
 
 
 def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
-    """Return the object that a manifest describes; if it is not valid, raise an error with the invalid edit."""
+    """Return the object that a manifest describes; if it is not valid, raise an error that names the edit."""
     try:
         return from_dict(doc)
     except InvalidSpecError as error:

@@ -191,7 +191,7 @@ class InactivityView(TypedDict):
 
 
 class FactsView(TypedDict):
-    """All facts about one workload.
+    """The facts that explain the state of one workload.
 
     `position` is the number of workloads ahead of this workload in its ClusterQueue, or `None` if it is not queued.
     `first` is the first workload in the ClusterQueue of this workload. `goes_on` is true if the next cycle continues

@@ -37,7 +37,7 @@ class PlaceFailureView(TypedDict):
 
 
 class PlaceFactsView(TypedDict):
-    """Topology facts, for one flavor, about a pod set and the leader of its group, if any.
+    """The placement of a pod set, and of the leader of its group if any, in the topology of one flavor.
 
     `largest` is the largest pod count that could be placed with an otherwise identical request. `domains` lists the
     domains of each level down to the requested level, with the largest capacity first and at most 1000 domains per

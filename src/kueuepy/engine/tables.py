@@ -53,7 +53,7 @@ class Grid(Columns):
     Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
     usage. The arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and
     resource. The arrays are read-only views of the engine's memory at the time when the table was created. While an
-    array is in use, the engine keeps the state of the array, and copies this state before the next change.
+    array is in use, the engine does not modify the memory of the array, but copies the state before a change.
 
     Amounts in the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
     `quantities` returns Kubernetes quantities, which notebooks also show. Amounts in the arrays are integers, in

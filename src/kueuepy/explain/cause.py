@@ -1,4 +1,4 @@
-"""Cause and RootCause: the parts of an explanation."""
+"""Cause and RootCause: the elements of an explanation."""
 
 from __future__ import annotations
 

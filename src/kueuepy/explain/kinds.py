@@ -148,7 +148,7 @@ class PodSet(TypedDict):
 
 
 class Held(TypedDict):
-    """Quota that the workload holds, and the part that its queue borrows."""
+    """Quota that the workload holds, and the amount that its queue borrows."""
 
     flavor: str
     resource: str

@@ -1,7 +1,7 @@
 """The JSON Schema of explanations.
 
-`python -m kueuepy.explain.schema` prints it; `docs/_static/kueuepy.explain.v1.schema.json` contains it for other
-programs.
+`python -m kueuepy.explain.schema` prints the schema, and `docs/_static/kueuepy.explain.v1.schema.json` contains a copy
+for other programs.
 """
 
 from __future__ import annotations

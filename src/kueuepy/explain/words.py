@@ -272,7 +272,7 @@ def remedies(count: int, *, all_of: bool) -> str:
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
-    """Return the heading for the alternative changes for a part of a request."""
+    """Return the heading for the alternative changes after which a part of a request would fit."""
     return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
 
 
@@ -393,7 +393,7 @@ def share(facts: ShareView) -> str:
 
 
 def held(facts: CellView, borrowed: int | None) -> str:
-    """Describe the quota that a workload holds in a flavor, and the amount that its queue borrows there."""
+    """Describe the quota that a workload holds in a flavor, and the amount of this flavor that its queue borrows."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (

@@ -272,7 +272,7 @@ class FleetScheduler:
         return FleetStatus(state, message, chosen, names[cluster] if cluster >= 0 else None, copies)
 
     def explain(self, workload: str) -> str:
-        """Explain the state of a workload on the manager and of each of its copies.
+        """Explain the state of a workload on the manager, and the state of each of its copies on workers.
 
         Args:
             workload: The key of the workload, `namespace/name`.

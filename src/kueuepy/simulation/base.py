@@ -62,8 +62,8 @@ class JobColumns(Columns):
             notes: Notes about rows that the file reader has skipped.
 
         Raises:
-            InvalidSpecError: A column is missing, has another length or contains an invalid value; the message names
-                the row.
+            InvalidSpecError: A column is missing, has a different length or contains an invalid value; the message
+                names the row.
         """
         place = where or (lambda row: f"jobs row {row}")
         named = {ALIASES.get(name, name): values for name, values in columns.items()}
@@ -165,7 +165,7 @@ class JobColumns(Columns):
                 table. Pass names that are not Python identifiers as `**{"nvidia.com/gpu": 2}`.
 
         Raises:
-            InvalidSpecError: A value is invalid for its column, or an array has another length.
+            InvalidSpecError: A value is invalid for its column, or an array has a different length.
         """
         found = dict(self._columns)
         said = list(self.notes)

@@ -131,7 +131,7 @@ class Comparison:
         """Return the difference of each metric from its value under the first policy, with 95 % confidence intervals.
 
         The differences are paired because all policies run the same jobs, so the variation between jobs cancels out.
-        The interval of a difference is therefore narrower than the intervals of the two means.
+        The interval of a difference is therefore usually narrower than the intervals of the two means.
 
         Returns:
             One row for each metric and each policy except the first. The columns are `policy`, `figure` (the metric),

@@ -54,8 +54,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         jobs: Number of jobs that were submitted in the window.
         finished: Number of jobs that were submitted in the window and finished.
         seconds: Length of the window, in seconds.
-        wait_mean: Mean waiting time, in seconds. The waiting time of a job is the total time in which the job has no
-            quota, from its submission to its end or to the end of the simulation. The values of `wait_mean`,
+        wait_mean: Mean waiting time, in seconds. The waiting time of a job is the total time during which the job has
+            no quota, from its submission to its end or to the end of the simulation. The values of `wait_mean`,
             `wait_p50`, `wait_p95`, `wait_p99` and `longest_wait` include jobs that still wait when the simulation ends.
         wait_p50: Median of the waiting time, in seconds.
         wait_p95: 95th percentile of the waiting time, in seconds.
@@ -72,8 +72,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         bounded_slowdown: Mean over finished jobs of max(1, lifetime / max(runtime, 10 s)).
         bounded_slowdown_p95: 95th percentile of the bounded slowdown of finished jobs.
         goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
-            (kubernetes-sigs/kueue#10813). The time in which a job held quota is included even if its work was later
-            lost.
+            (kubernetes-sigs/kueue#10813). The time during which a job held quota is included even if the work of this
+            time was later lost.
         useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, `useful` excludes lost work
             and overhead.
         submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of

@@ -202,7 +202,7 @@ class FleetResult(Result):
 
 
 def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
-    """Add the dispatching metrics to other metrics."""
+    """Add the dispatching metrics to the given metrics."""
     copies, jobs = result.copies, result.jobs
     never = ~is_named(copies["outcome"], "Won") & np.isnan(copies["started"])
     wasted: dict[str, float] = {}

@@ -70,7 +70,7 @@ class FleetTables:
         return {name: _where(column, order) for name, column in found.items()}
 
     def jobs(self, fates: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the outcome of each job; a dispatched job combines the outcomes of its copies."""
+        """Return the outcome of each job; the outcome of a dispatched job combines the outcomes of its copies."""
         found: dict[str, Any] = {}
         for site, core in enumerate(self._sites):
             columns = columns_of(core.jobs())
@@ -181,7 +181,7 @@ def _where(column: Any, rows: Any) -> Any:
 
 
 def _chosen(mask: Any, column: Any, other: Any) -> Any:
-    """Return the values of one column where a mask is true, and the values of another column elsewhere."""
+    """Return the values of one column where a mask is true, and the values of a second column where it is false."""
     if not isinstance(column, Categorical):
         return np.where(mask, column, other)
     names = list(dict.fromkeys([*other.names, *column.names]))

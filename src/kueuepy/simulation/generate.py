@@ -1,7 +1,7 @@
 """Generators of random jobs with documented distributions; a seed produces the same jobs on every platform.
 
 Every sample is `Generator(PCG64(SeedSequence([seed, crc32(name of the stream)]))).random(n)`, converted to a time or a
-choice by inverse transform sampling. The docstring of each function names the random streams that it uses.
+choice by inverse transform sampling. The docstring of each function names the random streams that the function uses.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class GeneratedJobs(JobColumns):
 
     @classmethod
     def _like(cls, table: JobColumns) -> Self:
-        """Return the columns of another table as an instance of this class."""
+        """Convert a table with the same columns to an instance of this class."""
         if isinstance(table, cls):
             return table
         found = cls.__new__(cls)

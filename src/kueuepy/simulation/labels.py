@@ -151,7 +151,7 @@ def hours_word(cell: str) -> str:
 
 
 def part_text(value: float, whole: float) -> str:
-    """Return a value as a percentage of another value; `0%` if the other value is 0."""
+    """Return a value as a percentage of a reference value; `0%` if the reference value is 0."""
     return share(value / whole) if whole else "0%"
 
 

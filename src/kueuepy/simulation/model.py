@@ -28,11 +28,11 @@ class RunModel(msgspec.Struct, frozen=True):
 
     The columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for individual jobs.
 
-    A run lasts from one admission of a job to its end or eviction. A run holds quota for `restore` (except in the first
-    run), then for the remaining runtime, and for `cost` at each checkpoint. A job writes a checkpoint after each
-    `every` of progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a =
-    max(0, h - restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The
-    identity h = kept + overhead + lost holds exactly.
+    A run lasts from an admission of a job to the end or the next eviction of the job. A run holds quota for `restore`
+    (except in the first run), then for the remaining runtime, and for `cost` at each checkpoint. A job writes a
+    checkpoint after each `every` of progress, except at the end. If a job is evicted when the time h has passed since
+    its admission, the run has worked for a = max(0, h - restore) and has completed k = floor(a / (every + cost))
+    checkpoints. The next run continues from k * every. The identity h = kept + overhead + lost holds exactly.
 
     Each time is a number of seconds, a string such as `30m`, or a timedelta; the default is 0.
 
@@ -180,8 +180,8 @@ class Failures(msgspec.Struct, frozen=True):
     """Failures of the nodes of a flavor, as a Poisson process. Kueue evicts the jobs on a failed node.
 
     The number of nodes is the total nominal quota of the flavor, divided by `unit`. Running jobs occupy the nodes in
-    row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds, and
-    the failure of a free node evicts no job.
+    row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds. The
+    failure of a free node does not evict any job.
 
     The nodes of a flavor together can fail at most once per second on average; a value of `mtbf` that causes more
     failures raises an error. The failure rate is limited to an average of one failure per second, even if a quota

@@ -69,7 +69,7 @@ class Prepared:
         Args:
             cluster: The initial cluster.
             jobs: The jobs.
-            settings: The other arguments of the simulation.
+            settings: The arguments of the simulation other than the cluster and the jobs.
             base: A Scheduler that was created from the cluster, so that many simulations can share it; optional.
             known: A simulation of the same cluster and jobs, whose shapes are reused; optional.
 
@@ -136,11 +136,11 @@ class Prepared:
         return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
     def until(self, when: Any) -> Prepared:
-        """Return a repetition of the simulation from its start up to a time."""
+        """Repeat the simulation from its start up to a given time, and return the repetition."""
         return next(self.moments((when,)))
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """Repeat the simulation from its start, and yield it at each given time; the next iteration advances it."""
+        """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
         twin = Prepared(*self._given, self.settings, known=self)
         later = deque(self._later)
         for when in times:
@@ -244,7 +244,7 @@ class Prepared:
         }
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
-        """Return the changes of all events in chronological order; an Edit applies to the objects at its own time."""
+        """Return the changes of all events in chronological order; each Edit takes account of all earlier changes."""
         planned: list[tuple[int, int, Any]] = []
         for place, event in enumerate(self.settings.events):
             for at in event.moments(f"events[{place}]", last):

@@ -60,7 +60,7 @@ class JobTable(Columns):
     | `submit`, `first_start`, `end` | time of submission, first admission and end; NaN if not reached |
     | `waited`, `held` | total time without quota and total time with quota, up to the end of the job or simulation |
     | `first_wait` | time from submission to first admission; NaN without admission |
-    | `runs`, `evictions` | number of times the job got quota; number of evictions |
+    | `runs`, `evictions` | number of quota reservations; number of evictions |
     | `lost`, `overhead` | lost progress; time for checkpoints, restores and pod starts |
     | `borrowed` | whether the last admission borrowed quota |
     | `promised` | whether the job fitted into the free nominal quota of its ClusterQueue at submission |
@@ -73,7 +73,7 @@ class JobTable(Columns):
     | resources, such as `nvidia.com/gpu` | request of each pod, in cores, bytes or devices; multiply by `pods` |
     | `submit_time`, `first_start_time`, `end_time` | UTC timestamps if submissions are dates; NaT if not reached |
 
-    The table also keeps any other column of `Jobs`.
+    The table also contains all other columns of `Jobs`.
     """
 
     def _column(self, name: str) -> Any:

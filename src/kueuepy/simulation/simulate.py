@@ -183,7 +183,7 @@ class Simulation:
 
     @_alone
     def step(self) -> bool:
-        """Advance to the next time at which an event occurs, and run the scheduling cycles that follow it.
+        """Advance to the next time at which an event occurs, and run the scheduling cycles that follow the event.
 
         Returns:
             Whether an event occurred; `False` if no event is left.
@@ -331,10 +331,11 @@ def simulate(
     [0.0, 0.0, 3480.0]
 
     Args:
-        cluster: A Cluster, a Scheduler or a `Fleet`. A given Scheduler does not change: the simulation continues from a
-            copy with its workloads. To specify the remaining runtime of a workload of the Scheduler, pass a job with
-            the same name and namespace (the namespace of the LocalQueue). A job with the name of an existing workload
-            is not submitted again. A workload of the Scheduler for which no job was passed never finishes.
+        cluster: A Cluster, a Scheduler or a `Fleet`. A Scheduler that is passed as `cluster` does not change: the
+            simulation continues from a copy with the same workloads. To specify the remaining runtime of a workload of
+            the Scheduler, pass a job with the same name and namespace (the namespace of the LocalQueue). A job with the
+            name of an existing workload is not submitted again. A workload of the Scheduler for which no job was passed
+            never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: Model of what an eviction costs. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.

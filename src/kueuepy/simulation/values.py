@@ -104,7 +104,7 @@ class Column:
         return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
 
     def times(self, *, unknown: bool = False) -> Ints:
-        """Return times in nanoseconds since the epoch or another origin.
+        """Return times in nanoseconds since an origin, such as the Unix epoch.
 
         Numbers are seconds, and missing values become -1.
 

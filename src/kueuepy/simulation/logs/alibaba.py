@@ -155,7 +155,7 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
 
     Args:
         source: The file `job_info_df.csv`.
-        map: `{"queue": NAME}` selects another column for the queue.
+        map: `{"queue": NAME}` uses the column NAME as the queue.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is invalid.
