@@ -1,7 +1,7 @@
 """Rules of the first releases of Kueue, according to the documentation of that time.
 
-The first releases of Kueue have no profile. kueuepy simulates them with the oldest profile, after it removes the fields
-that did not exist yet from the objects. The order of heads within a cycle also differed, but this is not modelled.
+The first releases of Kueue have no profile. kueuepy simulates them with the oldest profile, after it has removed the
+fields that did not exist yet. The order of heads within a cycle also differed, but this is not modelled.
 """
 
 from __future__ import annotations

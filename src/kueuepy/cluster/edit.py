@@ -177,7 +177,7 @@ def _near(what: str, name: str, known: set[str]) -> str:
 
 
 def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
-    """Return the flavors and resources for which any queue has a quota; a Cohort's quota can be set for these only."""
+    """Return the flavors and resources with a quota in any queue; a Cohort's quota can be set only for these."""
     if not isinstance(obj, Cohort):
         return frozenset()
     groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)

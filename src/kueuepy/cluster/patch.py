@@ -42,7 +42,7 @@ class Patched(NamedTuple):
 
 
 def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
-    """Return the object that a manifest names, or `None` if it is not among the objects.
+    """Return the object that a manifest identifies, or `None` if it is not among the objects.
 
     Args:
         objects: The existing objects.
@@ -64,7 +64,7 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
 def patched(
     objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
 ) -> Patched:
-    """Return the object that a manifest names, with the fields of the manifest merged into it.
+    """Return the object that a manifest identifies, after merging the fields of the manifest into the object.
 
     Args:
         objects: The existing objects.

@@ -90,8 +90,8 @@ class Resource(_Resource, total=False):
     """A request for one flavor and resource, compared with quota and limits.
 
     `asked` includes `before`, the requests of other pod sets. `potential` is the largest amount that can ever be
-    available, and `where` the ClusterQueue or Cohort whose limit is binding. An insufficient resource has `shortages`,
-    in the order of the path to the root.
+    available, and `where` is the ClusterQueue or Cohort whose limit is binding. An insufficient resource has
+    `shortages`, in the order of the path to the root.
     """
 
     shortages: list[Shortage]

@@ -32,7 +32,7 @@ def remedies(facts: FactsView) -> list[Cause]:
 
 
 def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
-    """Yield pod sets with the flavors of a resource group in which no flavor fits."""
+    """Yield, for each resource group in which no flavor fits a pod set, the pod set and the flavors of the group."""
     for pod_set in facts["pod_sets"]:
         groups: dict[int, list[FlavorView]] = {}
         for flavor in pod_set["flavors"]:

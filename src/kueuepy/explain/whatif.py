@@ -257,7 +257,7 @@ class Difference(Generic[R]):
     A pickle contains both Schedulers as `save` writes them, without functions that answer admission checks.
 
     Attributes:
-        changes: The workloads whose outcome differs, in the order of submission.
+        changes: The workloads whose outcomes with and without the edits differ, in the order of submission.
         before: The Scheduler without the edits, after it has settled.
         after: The Scheduler with the edits, after it has settled.
 
@@ -290,7 +290,7 @@ class Difference(Generic[R]):
         return tuple(dict.fromkeys(text for side in sides for text in side.not_modelled))
 
     def __len__(self) -> int:
-        """Return the number of workloads whose outcome differs."""
+        """Return the number of workloads whose outcomes with and without the edits differ."""
         return len(self.changes)
 
     def __str__(self) -> str:

@@ -27,7 +27,7 @@ def sorted_edits(values: Mapping[str, Any], workers: Iterable[str]) -> tuple[dic
         workers: The names of the workers.
 
     Raises:
-        NotFoundError: A path names no cluster or setting.
+        NotFoundError: A path does not match any cluster or setting.
         InvalidSpecError: A path is malformed.
     """
     of_clusters: dict[str, dict[str, Any]] = {}

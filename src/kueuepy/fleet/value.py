@@ -66,8 +66,9 @@ class Fleet:
         Args:
             workers: The worker clusters by name. The order of `workers` becomes the order of the clusters in the
                 MultiKueueConfig, unless the manager contains one.
-            manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker, with
-                a MultiKueue check and one flavor, whose quota is the sum of the workers' nominal quotas.
+            manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker. Each
+                of these ClusterQueues has a MultiKueue check and one flavor, whose quota is the sum of the workers'
+                nominal quotas.
             dispatcher: An `AllAtOnce`, `Incremental` or `External` object, or the name of one of these classes. The
                 default is the dispatcher in the manager's Configuration, or `AllAtOnce` if the Configuration does not
                 name one.

@@ -127,8 +127,8 @@ class QueueOutcome(msgspec.Struct, frozen=True):
         admitted: Number of jobs for which quota was reserved at least once.
         usage: Usage at the end by `flavor/resource`, in millicores for CPU.
         mean_usage: Time-weighted mean of the usage; usage at the end if no virtual time passed in the simulation.
-        share: Weighted dominant resource share at the end, as in Kueue's status: the borrowed quota relative to the
-            lendable quota of the cohort, in thousandths (‰), divided by the weight of the ClusterQueue.
+        share: Weighted dominant resource share at the end, in thousandths (‰), as in Kueue's status. The share is the
+            borrowed quota relative to the lendable quota of the cohort, divided by the weight of the ClusterQueue.
         mean_share: Time-weighted mean of the share; share at the end if no virtual time passed in the simulation.
         peak_share: Largest share.
         waited: Mean waiting time of the ClusterQueue's jobs, in seconds.

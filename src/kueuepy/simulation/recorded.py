@@ -163,8 +163,8 @@ class IdleTable(Amounts):
     """Free quota that waiting jobs request, by cohort tree, flavor and resource, with one row per change.
 
     Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),
-    `flavor_resource` and `idle`, which is the free quota or the total request of the waiting jobs, whichever is
-    smaller. Amounts are in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
+    `flavor_resource` and `idle`, the smaller of the free quota and the total request of the waiting jobs. Amounts are
+    in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
     """
 
 

@@ -31,7 +31,7 @@ _WORKLOADS = (".yaml", ".yml", ".json")
 
 
 def _has_workloads(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a manifest, a recording or a running cluster rather than a table of jobs."""
+    """Return whether a path refers to a manifest, a recording or a running cluster rather than a table of jobs."""
     return is_live(path) or str(path).endswith(_WORKLOADS)
 
 
@@ -135,9 +135,9 @@ class Jobs(GeneratedJobs):
         """Create jobs from the Workloads of a cluster, as they ran on the cluster.
 
         A finished Workload has the runtime of its last run, from its admission to its end. For a Workload that has not
-        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` have
-        arguments that specify how to treat these jobs. A Workload that finished without an admission is left out, with
-        a note. Besides the columns of `Jobs`, the table has:
+        finished, `runtime` is the time that it has run so far, and `censored` is true. Arguments of `simulate` and
+        `complete` specify how to treat these jobs. A Workload that finished without an admission is left out, with a
+        note. Besides the columns of `Jobs`, the table has:
 
         | column | meaning |
         | --- | --- |

@@ -45,7 +45,7 @@ def charts(results: Mapping[str, Result], name: PictureName) -> str:
 
 
 def group_class(result: Result, queue: str) -> str:
-    """Return the CSS class for the color of a ClusterQueue; the color is the same in all charts and tables."""
+    """Return the CSS class for the colour of a ClusterQueue; the colour is the same in all charts and tables."""
     return class_of(colours(result).get(queue, OTHERS))
 
 
