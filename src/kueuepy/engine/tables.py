@@ -48,7 +48,7 @@ class ShareTable(Columns):
 
 
 class Grid(Columns):
-    """A table of numbers for each node of the cohort forest, flavor and resource.
+    """A table of numbers for each combination of a node of the cohort forest, a flavor and a resource.
 
     Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
     usage. The arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and

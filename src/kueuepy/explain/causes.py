@@ -48,7 +48,7 @@ def waiting_causes(
     Args:
         facts: The facts of the workload.
         position: The position of the workload in the queue, from 0; `None` if the workload is not queued.
-        head: The workload at the head of a StrictFIFO queue that blocks it, if any.
+        head: The head of a StrictFIFO queue that blocks the workload, if any.
         before: Causes that describe delays of limited duration; they are listed first.
         after: Causes that concern the whole request; they are listed after the flavors.
         fair: Whether fair sharing is enabled.

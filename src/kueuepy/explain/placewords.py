@@ -67,7 +67,7 @@ def domain(facts: DomainView, of: PlaceFactsView) -> str:
 
 
 def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
-    """Describe the nodes on which no pod fits, by the first reason of exclusion."""
+    """Describe the nodes on which no pod fits, grouped by the first reason for exclusion."""
     if nodes == 1:
         return _reason(*reasons[0][:2], one=True)
     parts = [(count, _reason(kind, name, one=count == 1)) for kind, name, count in reasons]

@@ -363,7 +363,7 @@ def edited(scheduler: R, edit: Edit) -> R:
 
 
 def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
-    """Return the Scheduler after a partial manifest or values by path are applied."""
+    """Return the Scheduler after a partial manifest or values by path have been applied."""
     objects = objects_of(scheduler)
     if "kind" in edit:
         scheduler.apply(patched(objects, edit).object)

@@ -104,7 +104,7 @@ class FleetScheduler:
 
         Args:
             fleet: The clusters and the dispatcher.
-            now: The time at the start; the Unix epoch by default.
+            now: The initial time; the Unix epoch by default.
 
         Raises:
             InvalidSpecError: An object is invalid.

@@ -163,7 +163,7 @@ def unit_text(name: str) -> str:
 
 
 def figure_text(name: str, value: float | None) -> str:
-    """Format a value according to the unit of its metric (time span, percentage, hours or number); `—` for no value."""
+    """Format a value in the unit of its metric (time span, percentage, hours or number); `—` for a missing value."""
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return "—"
     unit = unit_of(name)

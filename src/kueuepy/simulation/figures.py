@@ -87,7 +87,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         overhead_hours: Time for checkpoints, restores and pod starts, multiplied by the quota held, in hours.
         wasted: Fraction of the used quota that was spent on lost work or overhead, for the flavor and resource with the
             highest utilisation.
-        makespan: Time from the first submission to the last end of a job, in seconds.
+        makespan: Time from the first submission until the last job ends, in seconds.
         throughput: Number of finished jobs per hour.
         waiting_mean: Time-weighted mean of the number of waiting jobs.
         waiting_max: Largest number of waiting jobs. A job that is admitted at its submission time does not count as

@@ -76,7 +76,7 @@ class FleetKpis(Kpis, frozen=True, kw_only=True):
         copies_per_start: Number of copies divided by the number of job starts; `None` if no job started.
         wasted_reservation_hours: Quota held on workers by copies that never ran, by `flavor/resource`, in hours.
         unneeded_preemptions: Number of preemptions by copies that never ran.
-        unneeded_lost_hours: Progress lost to the preemptions by copies that never ran, in hours.
+        unneeded_lost_hours: Progress lost to preemptions by copies that never ran, in hours.
         dispatch_wait: Mean time from the quota reservation on the manager to the start on a worker, in seconds; `None`
             if no job started.
         manager_idle: Quota of the manager held by workloads that do not run, by resource, in hours.

@@ -53,8 +53,8 @@ class FleetPrepared(Prepared):
         Args:
             fleet: The clusters and the dispatcher.
             jobs: The jobs. A column `cluster` contains the name of the worker to which a job is submitted directly.
-            settings: The arguments other than the fleet and the jobs; `model`, `clock` and `delays` may be dicts by
-                name of the cluster.
+            settings: The arguments other than the fleet and the jobs; `model`, `clock` and `delays` may be dicts keyed
+                by the name of the cluster.
 
         Raises:
             InvalidSpecError: The input is invalid; the message names the row.

@@ -1,4 +1,4 @@
-"""Labels of metrics: the label, the group and the better direction of each metric, and values with units."""
+"""Labels of metrics: the label, the group and the direction of improvement of each metric, and values with units."""
 
 from __future__ import annotations
 

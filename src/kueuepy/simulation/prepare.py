@@ -287,7 +287,7 @@ class Prepared:
         return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
 
     def _changed(self, thing: Any) -> list[Object]:
-        """Return the objects that an object or an Edit changes, and apply them to the planned cluster."""
+        """Apply an object or an Edit to the planned cluster, and return the changed objects."""
         if isinstance(thing, Edit):
             known = self._idle.get(id(thing))
             if known is not None and known[1] is self._cluster:

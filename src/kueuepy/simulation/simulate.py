@@ -142,7 +142,7 @@ class Simulation:
 
         Args:
             until: Time after the first submission, such as `2d` or a number of seconds. By default, run until no event
-                is left, or until the `until` of the simulation.
+                is left, or until the time `until` of the simulation.
             progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if
                 tqdm is installed, and `None` shows a progress bar only in a notebook or terminal. By default, progress
                 is not reported.
@@ -331,17 +331,16 @@ def simulate(
     [0.0, 0.0, 3480.0]
 
     Args:
-        cluster: A Cluster, a Scheduler or a `Fleet`. A Scheduler that is passed as `cluster` does not change: the
-            simulation continues from a copy with the same workloads. To specify the remaining runtime of a workload of
-            the Scheduler, pass a job with the same name and namespace (the namespace of the LocalQueue). A job with the
-            name of an existing workload is not submitted again. A workload of the Scheduler for which no job was passed
-            never finishes.
+        cluster: A Cluster, a Scheduler or a `Fleet`. The simulation does not change a given Scheduler, but continues
+            from a copy with the same workloads. To specify the remaining runtime of a workload of the Scheduler, pass a
+            job with the same name and namespace (the namespace of the LocalQueue). A job with the name of an existing
+            workload is not submitted again. A workload of the Scheduler for which no job was passed never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: Model of what an eviction costs. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
-            may be dicts by cluster (`manager` or the name of a worker).
+            may be dicts keyed by cluster (`manager` or the name of a worker).
         until: Stop the simulation at this time after the first submission; by default, stop when no event is left.
         warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude the warm-up.
         seed: Seed of the random number generator for delays; 0 by default.

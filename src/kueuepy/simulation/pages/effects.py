@@ -25,7 +25,7 @@ class Effect(NamedTuple):
         jobs: The number of jobs.
         first: The mean wait under the first policy.
         second: The mean wait under the second policy.
-        low: The lower limit of the 95 % confidence interval of the difference; NaN for too few jobs.
+        low: The lower limit of the 95 % confidence interval of the difference; NaN if there are too few jobs.
         high: The upper limit of the 95 % confidence interval of the difference.
         evictions: The number of evictions under each policy.
     """

@@ -55,7 +55,7 @@ class Cell(NamedTuple):
         value: The exact number, by which the table is sorted; `None` for a string.
         note: A second line in a smaller font.
         mood: `good` for a better value, `bad` for a worse value; otherwise empty.
-        group: The CSS class for the colour of a queue; empty for no colour.
+        group: The CSS class for the colour of a queue; empty if the cell has no colour.
     """
 
     text: str

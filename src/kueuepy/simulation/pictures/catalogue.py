@@ -1,4 +1,4 @@
-"""The list of pictures of a run, with the places that show them."""
+"""The list of pictures of a run, and where each picture is shown."""
 
 from __future__ import annotations
 
