@@ -16,7 +16,7 @@ struct CycleRecord {
   CycleResult result;
   std::vector<DecisionRecord> decisions;
   // Number of active workloads left in BestEffortFIFO queues after the cycle. If nothing else changes, each
-  // of these workloads becomes the head of its queue in a later cycle.
+  // of the active workloads left becomes the head of its queue in a later cycle.
   int64_t ahead = 0;
 };
 

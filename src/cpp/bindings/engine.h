@@ -42,9 +42,8 @@ inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #endif
 }
 
-// A Legend defines the meaning of ids that were returned by an earlier call. If `kept` is null, the ids refer
-// to the current state. Otherwise the ids refer to `kept`, a copy of the names made before the state was
-// renumbered.
+// A Legend defines the meaning of ids that were returned by an earlier call. The ids refer to `kept`, a copy
+// of the names made before the state was renumbered, or to the current state if `kept` is null.
 struct Legend {
   std::shared_ptr<const State> kept;
 };
@@ -52,12 +51,12 @@ struct Legend {
 // An engine protected by a mutex. Calls on one engine are serialized; calls on different engines run in
 // parallel. Forks share one state until one of them changes it.
 //
-// A thread must not wait for the mutex while it holds the GIL. Under this rule, the thread that holds the
-// mutex can always acquire the GIL. This thread may need the GIL to create Python objects, and Python may
-// then run other threads or finalizers.
+// A thread must not wait for the mutex while it holds the GIL, because the thread that holds the mutex may
+// need the GIL to create Python objects. While Python objects are created, Python may run other threads or
+// finalizers.
 class SharedEngine {
  public:
-  // If the engine has a state, all names of the state are assumed to be in use.
+  // All names that the engine's state already contains are assumed to be in use.
   explicit SharedEngine(std::shared_ptr<Engine> engine)
       : shared_(std::make_shared<Shared>(std::move(engine))),
         tidy_at_(std::max(kFewEntries, 2 * EntriesOf(shared_->engine->state()))) {}
@@ -66,8 +65,8 @@ class SharedEngine {
       Leave();
       return;
     }
-    // The thread that was changing the engine exists only in the parent process. The objects that this thread
-    // left incomplete cannot be destroyed safely, so they are leaked.
+    // The thread that was changing the engine exists only in the parent process. Objects that were being
+    // changed cannot be destroyed safely, so they are leaked.
     static_cast<void>(new std::shared_ptr<Shared>(std::move(shared_)));
     static_cast<void>(new std::shared_ptr<Legend>(std::move(legend_)));
   }
@@ -154,7 +153,7 @@ class SharedEngine {
   }
 
   static constexpr size_t kFewEntries = 2048;
-  // An engine and the number of its users. The users are counted explicitly, because use_count() of a
+  // An engine and the number of its current users. Users are counted explicitly, because use_count() of a
   // shared_ptr does not guarantee that other users have finished reading.
   struct Shared {
     explicit Shared(std::shared_ptr<Engine> value) : engine(std::move(value)) {}

@@ -34,7 +34,7 @@ struct PodObject {
   PodTemplate spec;
 };
 PodObject ReadPod(const py::handle& object);
-// Stores in `pod` two facts from its annotations: the key of its workload, and whether a topology assignment
+// Sets two fields of `pod` from its annotations: the key of its workload, and whether a topology assignment
 // placed the pod.
 void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
                         ClusterPod& pod);

@@ -8,8 +8,8 @@
 
 namespace kueue::python {
 
-// A recursive mutex that a child process can detect as lost, because another thread held it when the process
-// was forked. The other thread does not exist in the child process, so the objects that it was changing
+// A recursive mutex. After a fork, the child process can detect that another thread held the mutex at the
+// time of the fork. The other thread does not exist in the child process, so the objects that it was changing
 // remain incomplete there.
 class ForkSafeMutex {
  public:
@@ -26,7 +26,7 @@ class ForkSafeMutex {
  private:
   friend struct ForkSafeMutexes;
   std::recursive_mutex mutex_;
-  bool is_lost_ = false;  // Set to true by the only thread of a new child process.
+  bool is_lost_ = false;  // Set to true in a new child process, by the only thread of that process.
   ForkSafeMutex* next_ = nullptr;
   ForkSafeMutex** link_ = nullptr;  // Address of the pointer to this mutex in the linked list of all mutexes.
 };
@@ -38,8 +38,8 @@ class Turn {
   // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
-  // Returns whether another thread held the right when this process was forked. The other thread does not
-  // exist in this process.
+  // Returns whether another thread held the right when this process was forked. The child process does not
+  // contain the thread that held the right.
   bool IsLost() const;
 
  private:

@@ -12,8 +12,8 @@
 namespace kueue {
 
 // Node ids stay valid: nodes are never removed, and a deleted ClusterQueue or Cohort remains as a node that
-// does not exist. A Cohort exists if it is declared, or implicitly if another object refers to it; an
-// implicit Cohort is a root.
+// does not exist. A Cohort exists if it is declared or if another object refers to it. An undeclared Cohort
+// is a root.
 class Forest {
  public:
   NodeId InternClusterQueue(absl::string_view name);
@@ -84,7 +84,7 @@ class Forest {
   static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
   void RebuildChildren();
-  // Computes the roots, the parent used for each node, and the order from the roots down.
+  // Computes the roots, the parent that the scheduling rules use for each node, and the top-down node order.
   void RebuildTopDown();
   void SetAbove(const std::vector<NodeId>& children, NodeId parent);
   void SortByName(std::vector<NodeId>& nodes) const;

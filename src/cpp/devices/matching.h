@@ -28,8 +28,8 @@ const ResourceClaimTemplate* FindTemplate(const DeviceContext& context, const st
 FieldErrors CompileSelectors(const DeviceSelectors& selectors, const std::string& path,
                              const std::string& what, std::vector<std::string>* expressions);
 // Same as CompileSelectors(), but for the selectors of a device class. Returns an error if the class does not
-// exist, and otherwise only the error of the first invalid selector. Does nothing if the name of the device
-// class is empty.
+// exist; otherwise, returns only the error of the first invalid selector. Does nothing if the name of the
+// device class is empty.
 FieldErrors CompileClass(const DeviceContext& context, const std::string& device_class,
                          const std::string& request_path, std::vector<std::string>* expressions);
 

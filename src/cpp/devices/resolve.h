@@ -1,4 +1,4 @@
-// Computes the charge of a workload for its devices from its claims and extended resources. Mirrors
+// Computes the quota charge for the devices of a workload from its claims and extended resources. Mirrors
 // pkg/controller/core/workload_controller.go:handleDRA and pkg/dra/mapper.go (kueue ff69552e79).
 #ifndef KUEUE_DEVICES_RESOLVE_H_
 #define KUEUE_DEVICES_RESOLVE_H_
@@ -48,7 +48,7 @@ bool IsExtendedResource(absl::string_view name);
 // Returns whether a device class declares this name as its extended resource.
 bool IsBackedByDevices(const DeviceObjects& objects, absl::string_view resource);
 
-// Outcome of ResolveDevices(): the charges by pod set, or the reason for the refusal.
+// Outcome of ResolveDevices(): the charges by pod set, or the reason why they cannot be computed.
 struct DeviceOutcome {
   std::shared_ptr<const DeviceCharges> charges;  // Null: refused.
   std::string refusal;

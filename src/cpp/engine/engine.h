@@ -120,28 +120,28 @@ class Engine {
   // Sets the time at which the job stops if the workload is evicted. The workload keeps its quota until its
   // job has stopped.
   void SetJobStop(WorkloadId id, Time at);
-  // Marks the workload as the preemptor of its queue. The queue tries this workload first, because the
-  // workload waits for its preemption victims to stop. Kueue stores the mark of a preemptor only in memory.
+  // Marks the workload as the preemptor of its queue. The queue tries the preemptor first, because the
+  // preemptor waits for its preemption victims to stop. Kueue stores the preemptor of a queue only in memory.
   // Does nothing if the workload is not in a queue.
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
   // Runs the controllers until nothing changes; see kueue::Settle.
   void Settle(bool all_devices = false);
-  // Retries the notified trees and runs one scheduling cycle if an active queue has a head. If an earlier
-  // cycle is blocked, continues the blocked cycle instead, as soon as all pods are ready.
+  // Performs the scheduled retries and runs one scheduling cycle if an active queue has a head. If an earlier
+  // cycle is blocked, no new cycle starts; the blocked cycle is resumed once all pods have been ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
   // Returns the entry that a cycle would produce if this workload were its only head. The workload may be
   // pending, or may be in no queue.
   Entry TryAdmit(WorkloadId id);
-  // Controls whether cycles ignore notified trees, so that only Retry() processes them. Kueue batches
-  // notifications for one second (pkg/cache/queue/inadmissible_workloads.go). If `hold` is false,
-  // notifications take effect at the next cycle.
+  // If `hold` is true, cycles do not perform the scheduled retries; only Retry() does. Kueue collects
+  // scheduled retries for one second (pkg/cache/queue/inadmissible_workloads.go). If `hold` is false, the
+  // next cycle performs all scheduled retries.
   void HoldRetries(bool hold) { state_.holds_retries = hold; }
-  // Returns the names of the notified trees: "Cohort NAME", or "ClusterQueue NAME" for a queue without a
-  // cohort.
+  // Returns the names of the trees for which a retry is scheduled: "Cohort NAME", or "ClusterQueue NAME" for
+  // a queue without a cohort.
   std::vector<std::string> NotifiedTrees() const;
-  // Requeues the inadmissible workloads of the given trees. Trees that were not notified are skipped.
+  // Requeues the inadmissible workloads of the given trees. Skips trees for which no retry is scheduled.
   void Retry(const std::set<std::string>& trees);
   // Releases the quota of evicted workloads and requeues them, as Settle() would.
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);

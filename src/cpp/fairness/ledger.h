@@ -23,7 +23,7 @@ void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 // Returns whether the LocalQueue has a pending entry penalty. Returns false if the LocalQueue is stopped.
 bool HasPendingPenalty(const State& state, LocalQueueId queue);
 
-// AddPenalty() records an entry penalty when quota is reserved for the workload; the penalty stays pending
+// AddPenalty() records an entry penalty when quota is reserved for the workload. The penalty stays pending
 // until the workload is admitted. DropPenalty() removes the pending penalty.
 void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);

@@ -18,8 +18,8 @@ struct Share {
   bool borrowing = false;  // Whether the usage of at least one flavor resource exceeds its quota.
   absl::InlinedVector<FlavorResourceId, 4> borrowed;
 
-  // Returns whether the node borrows with weight 0. The share of such a node is higher than every finite
-  // share.
+  // Returns whether the node borrows with weight 0. The share of a node that borrows with weight 0 is higher
+  // than every finite share.
   bool IsZeroWeightBorrowing() const { return weight == 0 && ratio != 0; }
   // Returns ratio / weight, or infinity if a node with weight 0 borrows.
   double Weighted() const;
@@ -28,8 +28,8 @@ struct Share {
   int64_t Rounded() const;
 };
 
-// Returns a negative number if `a` is the lower share, a positive number if `b` is the lower share, and 0 if
-// the shares are equal as doubles.
+// Returns a negative number if share `a` is lower, a positive number if share `b` is lower, and 0 if both
+// shares are equal as doubles.
 int CompareShares(const Share& a, const Share& b);
 
 // Returns the share of a queue or Cohort at the current usage. The share of a root is zero.

@@ -25,8 +25,8 @@ struct AssignmentSubject {
   const NominationMapping* pinned;  // If null, all flavors may be assigned.
 };
 
-// A group of pod sets that must get the same flavors, as indexes of the pod sets of an equivalence class.
-// Most groups contain a single pod set.
+// A group of pod sets that must be assigned the same flavors. Each pod set is identified by its index in the
+// equivalence class. Most groups contain a single pod set.
 using PodSetGroup = absl::InlinedVector<int, 1>;
 std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls);
 
@@ -57,7 +57,7 @@ class FlavorAssigner {
   using Group = PodSetGroup;
 
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
-  // Returns whether every pod set of the group got its flavors.
+  // Returns true if flavors were assigned to every pod set of the group.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
   // Searches for a flavor for each requested resource of the group. Stops at the first resource without a
   // suitable flavor.
@@ -81,8 +81,8 @@ class FlavorAssigner {
                          Refusals& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
-  // Return parts of the admission of the replaced slice: the usage of a resource, the pod set at an index, or
-  // the pod set with a name.
+  // Return data from the admission of the replaced slice: the usage of a resource, the pod set at an index,
+  // or the pod set with a given name.
   int64_t ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const;
   const PodSetAdmission* ReplacedAt(int pod_set) const;
   const PodSetAdmission* ReplacedNamed(const std::string& name) const;

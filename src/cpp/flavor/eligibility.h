@@ -38,8 +38,7 @@ inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
          flavor.node_taints.empty() && flavor.topology_name.empty();
 }
 
-// Union of the label keys of several flavors. The union is used in releases with the rule
-// label_keys_of_whole_group.
+// Union of the label keys of several flavors. Releases with the rule label_keys_of_whole_group use the union.
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);
 

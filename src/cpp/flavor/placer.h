@@ -43,8 +43,8 @@ class Placer {
   TopologyMatch MatchOf(NodeId queue, int resource_group, FlavorId flavor, ClassId cls, int pod_set);
   bool HasTree(FlavorId flavor) const { return state_.topology.made.capacity.Find(flavor) != nullptr; }
 
-  // Returns the pod sets to place for an assignment whose flavors have been chosen. Pod sets whose placement
-  // waits for a provisioning check and pod sets with an invalid request are marked in the assignment.
+  // Returns the pod sets to place for an assignment whose flavors have been chosen. Marks in the assignment
+  // the pod sets with an invalid request and the pod sets whose placement waits for a provisioning check.
   // `replaced` is the elastic slice that the workload replaces, or kNoId.
   TopologyDemands DemandsOf(Assignment& assignment, NodeId queue, WorkloadId workload) const;
 

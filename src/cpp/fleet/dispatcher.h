@@ -31,14 +31,14 @@ struct DispatcherOptions {
   Time worker_lost_timeout = 900 * kSecond;
   // Minimum time between opening two preemption gates of one workload, in nanoseconds.
   Time gate_timeout = 300 * kSecond;
-  // If true, a round is over as soon as the time reaches its deadline; if false, only after the deadline.
+  // If true, a round ends when the time reaches its deadline; if false, a round ends only after the deadline.
   bool is_virtual_time = false;
   // If a worker has a workload of the same name, that workload counts as a copy even if another actor created
   // it.
   bool finds_by_name = false;
 };
 
-// A MultiKueue admission check and the clusters of its MultiKueueConfig, in order.
+// A MultiKueue admission check, and the clusters of its MultiKueueConfig in their configured order.
 struct CheckClusters {
   std::string check;
   std::vector<int32_t> clusters;
@@ -62,7 +62,7 @@ struct Copy {
   std::shared_ptr<const WorkloadSpec> local, made;
 };
 
-// A workload of the manager that was reconciled at least once.
+// A workload of the manager that has been reconciled at least once.
 struct Local {
   WorkloadId id = kNoId;
   Serial serial = kNoId;
@@ -70,7 +70,7 @@ struct Local {
   // Index of the workload's check in Dispatcher::checks(); kNoId if the workload has no MultiKueue check or
   // the check is Rejected.
   int32_t config = kNoId;
-  bool gone = false;          // Whether the workload was deleted and then reconciled.
+  bool gone = false;          // Whether the workload was deleted and has been reconciled since then.
   std::vector<Copy> copies;   // Sorted by cluster.
   std::optional<Time> round;  // Start of the current round of the incremental dispatcher.
   std::optional<Time> again;  // Next time at which a reconciliation may have a different result.
@@ -90,8 +90,8 @@ class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks);
 
-  // Sets the manager, the clusters and the listener that the following calls use. These objects must outlive
-  // the calls. The names of clusters must not change.
+  // Sets the manager, the clusters and the listener that the following calls use. The manager, the clusters
+  // and the listener must outlive the calls. The names of clusters must not change.
   void Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener);
 
   // Reconciles all workloads of the manager in the order of their keys, repeatedly until nothing changes.
@@ -141,7 +141,7 @@ class Dispatcher {
     WorkloadId id;  // kNoId: deleted.
   };
 
-  // Functions for the order of the reconciliations and for nominations (dispatcher.cc).
+  // Functions that determine the order of reconciliations and that nominate clusters (dispatcher.cc).
   std::vector<Turn> Turns() const;
   Local& Of(WorkloadId id);
   int32_t ConfigOf(const WorkloadCheck& check) const;
@@ -192,7 +192,7 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
-  // Position of each cluster in the configuration of each check, by check and then by cluster; kNoId if the
+  // By check and then by cluster: position of the cluster in the configuration of the check; kNoId if the
   // configuration does not contain the cluster.
   std::vector<std::vector<int32_t>> ranks_;
   std::vector<CheckId> check_ids_;  // On the manager.

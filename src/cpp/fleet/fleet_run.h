@@ -1,5 +1,5 @@
-// Simulation of a fleet: one Simulation for the manager and for each worker, advanced together, with the
-// dispatcher between them.
+// Simulation of a fleet: one Simulation for the manager and one for each worker, which advance together and
+// are connected by the dispatcher.
 #ifndef KUEUE_FLEET_FLEET_RUN_H_
 #define KUEUE_FLEET_FLEET_RUN_H_
 
@@ -23,7 +23,7 @@ struct ConnectionChange {
 struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
-  std::vector<std::string> names;  // Names of the workers in the order of their numbers.
+  std::vector<std::string> names;  // Names of the workers, by index.
   std::vector<Time> sync;          // By worker: delay until the manager observes a change on the worker.
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
@@ -41,14 +41,15 @@ struct CopyTable {
   // Work lost through the evictions that the copy's preemptions caused, in seconds.
   std::vector<double> preempted_lost;
   std::vector<double> held;       // Time for which the copy held quota, in seconds.
-  std::vector<int32_t> assigned;  // Code of the last admission in the worker's recorder.
+  std::vector<int32_t> assigned;  // Code of the copy's last admission in the worker's recorder.
 };
 
-// Result of a job of the manager, over all its copies.
+// Result of one of the manager's jobs, over all copies of the job.
 struct Fate {
   Time dispatched = -1, admitted = -1, first_start = -1, end = -1, closed = -1;
-  Time reserved = -1;    // Time of the quota reservation on the manager.
-  Time idle_since = -1;  // Start of the current period with quota on the manager but without a running copy.
+  Time reserved = -1;  // Time of the quota reservation on the manager.
+  // Start of the current period in which the job holds quota on the manager but no copy is running.
+  Time idle_since = -1;
   Time idle = 0, done = 0, lost = 0, overhead = 0;
   int32_t copies = 0, starts = 0, retries = 0, rounds = 0;
   int32_t cluster = kNoId;    // Cluster where the job runs, or ran most recently.
@@ -63,8 +64,8 @@ class FleetRun : public RunListener, public DispatchListener {
   using External =
       std::function<std::optional<std::vector<int32_t>>(const FleetRun&, int32_t job, std::vector<int32_t>)>;
 
-  // `sites` contains the manager, followed by the workers in the order of their numbers. The FleetRun must be
-  // the only user of these simulations.
+  // `sites` contains the manager, followed by the workers in the order of their indexes. Only the FleetRun
+  // may use these simulations.
   FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options);
   FleetRun(const FleetRun& other);
   FleetRun& operator=(const FleetRun&) = delete;
@@ -152,10 +153,11 @@ class FleetRun : public RunListener, public DispatchListener {
   std::vector<std::vector<Open>> open_;
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
-  // By site: whether the site may have decisions to make, and whether the site is being processed at the
-  // current time.
+  // By site: whether the site may have decisions to make (`awake_`), and whether the site is being processed
+  // at the current time (`entered_`).
   std::vector<uint8_t> awake_, entered_;
-  // Sites that are processed at the current time, and the subset of these sites that has scheduled events.
+  // Sites that are processed at the current time (`present_`), and those of these sites that have scheduled
+  // events (`due_`).
   std::vector<size_t> present_, due_;
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
   std::vector<Time> next_;         // By site: time of its next scheduled event.

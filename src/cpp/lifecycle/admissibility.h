@@ -19,7 +19,8 @@ struct Inadmissibility {
     kLimitRange,
   };
   Kind kind = Kind::kNone;
-  std::string what;       // Name of the namespace, or the errors of the pod templates.
+  // Depends on `kind`: the name of the namespace, or the validation errors of the pod templates.
+  std::string what;
   bool of_v0_17 = false;  // Whether to use the wording of Kueue v0.17.
 
   bool IsNone() const { return kind == Kind::kNone; }
@@ -29,9 +30,9 @@ struct Inadmissibility {
 
 inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
-// The pod templates to validate. The scheduler validates the templates that are in the queue. The defaults in
-// these templates are filled in. The workload controller validates the templates of the API object, so it
-// does not detect errors caused by the defaults of a LimitRange.
+// The pod templates to validate. The scheduler validates the templates stored in the queue, in which the
+// defaults are filled in. The workload controller validates the templates of the API object, so it does not
+// detect errors caused by the defaults of a LimitRange.
 enum class PodTemplates : uint8_t { kAdjusted, kAsWritten };
 
 Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,

@@ -29,8 +29,8 @@ bool SyncAdmitted(State& state, WorkloadId id);
 // Sets the condition Evicted and resets the admission checks. The workload keeps its quota until its job has
 // stopped.
 void Evict(State& state, WorkloadId id, Reason reason, const Message& message);
-// Like Evict(), but records no event. MarkEvicted() is used if an admission ends the eviction immediately.
-// Returns whether the workload was not evicted before the call.
+// Like Evict(), but records no event. Use MarkEvicted() for an eviction that the pending write of an
+// admission will overwrite. Returns true if the workload was not already evicted before the call.
 bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& message);
 
 bool HasAllChecksReady(const Workload& workload);

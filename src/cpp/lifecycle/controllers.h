@@ -20,7 +20,7 @@ bool ReconcileWorkload(State& state, WorkloadId id);
 // workload was evicted. Returns whether the call changed anything.
 bool ReconcileJob(State& state, WorkloadId id);
 
-// Returns whether all workloads with a quota reservation, in any queue, have their pods ready. Mirrors
+// Returns true if the pods of all workloads with a quota reservation, in all queues, are ready. Mirrors
 // pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads.
 bool AllPodsReady(const State& state);
 // Releases a blocked cycle if all pods are ready now. The next call that runs a cycle continues the blocked
@@ -40,7 +40,8 @@ void LeaveEverything(State& state, WorkloadId id);
 // workload is pending and not in its queue, enqueues it. Mirrors the Update handler of
 // pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
-// Handles the admission of a workload with a quota reservation: settles its pending penalty.
+// Handles the admission of a workload with a quota reservation: adds its pending entry penalty to the
+// consumed usage.
 void AfterAdmission(State& state, WorkloadId id);
 
 }  // namespace kueue

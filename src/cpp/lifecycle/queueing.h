@@ -1,5 +1,5 @@
-// Kueue's queue manager. On every change to a workload or a queue, the manager updates which workloads are in
-// which queues. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+// Kueue's queue manager. The manager updates the contents of the queues whenever a workload or a queue
+// changes. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_QUEUEING_H_
 #define KUEUE_LIFECYCLE_QUEUEING_H_
 
@@ -19,11 +19,11 @@ enum class RequeueReason : uint8_t {
 
 // Sets the workload's priority and its equivalence class, which includes its total requests.
 void Classify(State& state, WorkloadId id);
-// Classifies a hypothetical workload. If the workload needs a new class, the class is added at the end and is
-// not shared with other workloads.
+// Classifies a hypothetical workload. If no existing class fits, appends a new class that is not shared with
+// other workloads.
 void ClassifyHypothetical(State& state, WorkloadId id);
-// Assigns an equivalence class to a workload that was never queued. The destructor removes the class and
-// leaves no other changes.
+// Assigns an equivalence class to a workload that was never queued. The destructor removes the class, so that
+// no changes remain.
 class TemporaryClass {
  public:
   TemporaryClass(State& state, WorkloadId id);

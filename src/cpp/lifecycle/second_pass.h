@@ -20,8 +20,8 @@ bool NeedsSecondPass(const State& state, const Workload& workload);
 
 // Requests a second pass if the workload needs one and none is requested yet.
 void QueueSecondPass(State& state, WorkloadId id);
-// Requests another second pass after a failed one. The new pass uses the same snapshot of the workload, and
-// its delay is twice the previous delay.
+// Requests another second pass after a failed second pass. The new pass uses the same snapshot of the
+// workload as the failed pass, after twice the previous delay.
 void RepeatSecondPass(State& state, SecondPass pass);
 void ForgetSecondPass(State& state, WorkloadId id);
 // Removes and returns the passes that are due, at most one for each workload.

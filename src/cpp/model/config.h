@@ -1,5 +1,5 @@
-// The parts of Kueue's Configuration that affect decisions (API group config.kueue.x-k8s.io) and its feature
-// gates.
+// The settings of Kueue's Configuration (API group config.kueue.x-k8s.io) that affect decisions, and its
+// feature gates.
 #ifndef KUEUE_MODEL_CONFIG_H_
 #define KUEUE_MODEL_CONFIG_H_
 

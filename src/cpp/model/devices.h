@@ -41,7 +41,7 @@ struct DeviceClass {
 
 struct DeviceRequest {
   bool first_available = false;
-  bool exactly = false;  // Whether the request sets `exactly`, so that the fields below have values.
+  bool exactly = false;  // Whether the request sets `exactly`; the fields below are valid only if it does.
   std::string device_class_name;
   DeviceSelectors selectors;
   std::string allocation_mode;
@@ -74,8 +74,8 @@ struct SelectorAnswer {
   std::string error;  // Error of the evaluation; empty if the evaluation succeeded.
 };
 
-// Cached answers for one device, keyed by expression. An answer depends only on the expression and the
-// device, so copies of a device share the cache, even across threads. `mutex` guards `answers`.
+// Cached answers for one device, keyed by expression. Copies of a device share the cache, even across
+// threads, because an answer depends only on the expression and the device. `mutex` guards `answers`.
 struct SelectorMemo {
   std::mutex mutex;
   absl::flat_hash_map<std::string, SelectorAnswer> answers;
@@ -117,20 +117,20 @@ struct DeviceCharges {
   std::vector<DeviceCharge> pod_sets;
   bool IsEmpty() const;
 };
-// Returns whether two sets of charges are equal. A null pointer is equal to charges without amounts.
+// Returns whether two sets of charges are equal. A null pointer is treated as charges without amounts.
 bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 
-// Queue manager's view of a workload with devices.
+// State of a workload with devices as seen by the queue manager.
 struct DeviceQueueing {
   // Charges from the last successful computation; null if there was none.
   std::shared_ptr<const DeviceCharges> charges;
   // Whether the workload is in the list of its LocalQueue. When a ClusterQueue is created, the workloads in
   // the lists of its LocalQueues are enqueued.
   bool listed = false;
-  // Whether the spec, reclaimable pods or conditions changed after the workload was enqueued.
+  // Whether the spec, reclaimable pods or conditions have changed since the workload was enqueued.
   bool changed = false;
-  // Whether the copy of the workload in the queue lacks the condition Requeued=False, which the API object
-  // still has.
+  // Whether the queue's copy of the workload lacks the condition Requeued=False that the API object still
+  // has.
   bool ignores_requeued = false;
   // Whether the spec has changed since the Admitted condition was last written. The Admitted condition
   // records the generation of the spec.

@@ -6,8 +6,8 @@
 
 namespace kueue {
 
-// Returns whether `value` is a named enumerator. In __PRETTY_FUNCTION__ a named value is spelled
-// `kueue::Kind::kName`; a value without a name is spelled as a cast, `(kueue::Kind)7`.
+// Returns whether `value` is a named enumerator. In __PRETTY_FUNCTION__, a named value is spelled
+// `kueue::Kind::kName`. A value without a name is spelled as a cast: `(kueue::Kind)7`.
 template <auto value>
 constexpr bool IsEnumerator() {
   constexpr const char* kSpelled = __PRETTY_FUNCTION__;

@@ -23,8 +23,8 @@ using CheckId = int32_t;  // An AdmissionCheck name.
 using ClassId = int32_t;  // A scheduling equivalence class.
 // Index of a workload in the workload table; reused after the workload is removed.
 using WorkloadId = int32_t;
-using Serial = int64_t;    // A workload's number in the order of submission; never reused.
-using DomainId = int32_t;  // A leaf of a topology: a hostname, or all level values joined.
+using Serial = int64_t;    // Serial number of a workload, assigned in the order of submission; never reused.
+using DomainId = int32_t;  // Id of a topology leaf, named by hostname or by its joined level values.
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;
@@ -54,7 +54,8 @@ class Interner {
   Shared<Table> table_;
 };
 
-// Maps strings to ids. The map is stored in parts; copies of the map share a part until one copy changes it.
+// Maps strings to ids. The map is stored in shards; copies of the map share a shard until one copy changes
+// the shard.
 class IdsByText {
  public:
   size_t size() const { return size_; }
@@ -82,7 +83,7 @@ class IdsByText {
  private:
   using Part = absl::flat_hash_map<std::string, int32_t>;
   static constexpr size_t kParts = 256;
-  // Returns the part for a string. Most strings differ only near the end.
+  // Returns the index of the shard that stores the string. Most strings differ only near the end.
   static size_t PartOf(absl::string_view text) {
     size_t hash = text.size();
     for (size_t i = text.size() > 6 ? text.size() - 6 : 0; i < text.size(); ++i)

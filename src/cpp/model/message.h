@@ -31,7 +31,7 @@ enum class RefusalKind : uint8_t {
   kTopologyUnknown,       // The flavor's topology has no tree.
   kTopologyLevelMissing,  // The topology lacks a requested level.
   kPlacement,             // The pods fit in no domain, whatever the quota.
-  // This kind and all later kinds are errors, which end the search. With kNoTopologyFlavor, none of the
+  // This kind and all later kinds are errors, which terminate the search. With kNoTopologyFlavor, none of the
   // assigned flavors has a topology. With kManyTopologyFlavors, several assigned flavors have a topology.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
@@ -93,7 +93,7 @@ struct Literal {
   std::string text;
 };
 // Fixed sentences of Kueue, grouped by condition; text/sentences.cc contains the wording of these sentences.
-// A saved state stores a sentence by its number, so append new sentences at the end.
+// A saved state stores the index of a sentence, so append new sentences at the end.
 enum class Sentence : uint8_t {
   // Condition QuotaReserved
   kDeactivated,

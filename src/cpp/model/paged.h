@@ -40,7 +40,7 @@ class Shared {
   bool IsEmpty() const { return block_ == nullptr; }  // Moved from.
 
   // Returns the value for changes; first copies the value if another copy of this object shares it.
-  // References obtained earlier may then refer to the old value.
+  // References obtained before the call may refer to the old value afterwards.
   T& Edit() {
     if (block_->users.load(std::memory_order_acquire) > 1) {
       auto* own = new Block{block_->value};
@@ -62,9 +62,9 @@ class Shared {
 
 // A sequence like std::vector that stores its elements in pages of `kPerPage` elements. Copies of a sequence
 // share their pages. Non-const access to an element first copies the page of the element if another sequence
-// shares the page. References that were obtained from a const sequence may then refer to the old page. A
-// reference stays valid when the sequence grows. With `kDirect`, the sequence stores the address of each
-// element, so that access needs no arithmetic.
+// shares the page. When a page is copied, references that were obtained from a const sequence may still refer
+// to the old page. A reference stays valid when the sequence grows. With `kDirect`, the sequence stores the
+// address of each element, so that access needs no arithmetic.
 template <typename T, size_t kPerPage, bool kDirect = true>
 class Paged {
   static_assert((kPerPage & (kPerPage - 1)) == 0, "must be a power of two");
@@ -220,8 +220,8 @@ class Paged {
   size_t size_ = 0;
   static constexpr size_t kManyChecks = 64;  // For each element.
   size_t checks_ = 0;
-  // Whether a copy of the sequence exists or existed, so that pages might be shared with the copy. The flag
-  // is set by threads that copy the sequence; copying a sequence otherwise only reads it.
+  // Whether a copy of the sequence exists or existed, so that pages might be shared with the copy. Threads
+  // that copy the sequence set this flag; apart from that, copying only reads the sequence.
   mutable std::atomic<bool> may_share_{false};
 };
 

@@ -1,4 +1,4 @@
-// The parts of a pod template that affect decisions.
+// The fields of a pod template that affect decisions.
 #ifndef KUEUE_MODEL_POD_H_
 #define KUEUE_MODEL_POD_H_
 
@@ -13,7 +13,7 @@ namespace kueue {
 
 using ResourceList = std::map<std::string, Quantity>;
 
-// A container. This type is also used for pod-level resources.
+// A container. The struct Container is also used for pod-level resources.
 struct Container {
   ResourceList requests, limits;
   // Whether the restart policy of the container is Always. An init container with this policy is a sidecar.
@@ -57,12 +57,13 @@ struct PodTemplate {
   std::vector<NodeSelectorTerm> affinity_terms;
   std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
   std::vector<PodResourceClaim> resource_claims;
-  // The remaining fields that determine whether the scheduler treats two pods as equal, as a string. Two such
-  // strings are equal only if these fields are equal. Adjust() never changes these fields. See SpecShape.
+  // String form of the remaining fields that determine whether the scheduler treats two pods as equal. Two
+  // pods have the same string only if these fields are equal. Adjust() never changes these fields. See
+  // SpecShape.
   std::string shape;
 };
 
-// A RuntimeClass. `pod_fixed` is the overhead added to each pod of the class.
+// A RuntimeClass. `pod_fixed` is the overhead added to each pod that uses the class.
 struct RuntimeClass {
   ResourceList pod_fixed;
 };

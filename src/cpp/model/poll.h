@@ -6,9 +6,9 @@
 
 namespace kueue {
 
-// Function that Poll() calls from time to time, on the thread that does the work. The function may throw an
-// exception, which aborts the work at that point. There is one listener per process; set the listener before
-// any work begins. Pass null to remove the listener.
+// Callback that Poll() invokes periodically, on the thread that runs the computation. The callback may throw
+// an exception, which aborts the computation at that point. There is one listener per process; set the
+// listener before any computation starts. Pass null to remove the listener.
 using Listener = void (*)();
 void SetListener(Listener listener);
 

@@ -7,8 +7,8 @@
 
 namespace kueue {
 
-// A field is true if the selected release follows the old rule. The names of the fields equal the rule names
-// in the table.
+// A field is true if the selected release follows the old rule. Each field has the same name as the rule in
+// the table.
 struct ReleaseRules {
   bool flavorless_quota_needs_all_checks = false;
   bool scan_stops_at_first_missing_resource = false;

@@ -14,7 +14,7 @@ bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, cons
                           const std::string& op, const std::vector<std::string>& values);
 
 // Returns whether `left` is greater than `right` (or less, if `greater` is false), compared as integers.
-// Returns false if one of the strings is not an integer.
+// Returns false if either string is not an integer.
 bool CompareIntegers(const std::string& left, const std::string& right, bool greater);
 
 struct LabelSelectorRequirement {

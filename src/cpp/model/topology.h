@@ -34,9 +34,9 @@ struct Node {
   ResourceAmounts allocatable;
   NodeReadiness ready = NodeReadiness::kMissing;
   Time ready_since = 0;  // Last transition time of the condition Ready.
-  // Other properties of the node, in one string. If these properties change, workloads are retried. The
-  // properties are the type and the status of each condition except Ready, and the times at which taints were
-  // added.
+  // Other properties of the node, in one string. A change of these node properties triggers a retry of
+  // workloads. The properties are the type and the status of each condition except Ready, and the times at
+  // which taints were added.
   std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
   // Returns whether the condition Ready is present and is not True.
@@ -60,7 +60,7 @@ struct TopologyRequest {
   bool IsSliceOnly() const { return !required && !preferred && !layers.empty(); }
 };
 
-// Number of pods in a domain. If the lowest level is the hostname, the domain is identified by its hostname,
+// Number of pods in a domain. A domain is identified by its hostname if the lowest level is the hostname, and
 // otherwise by all its level values.
 struct DomainCount {
   DomainId domain;
@@ -72,7 +72,7 @@ inline bool operator==(const DomainCount& a, const DomainCount& b) {
 
 struct TopologyAssignment {
   std::vector<std::string> levels;
-  // Domains and their numbers of pods, in the order of the level values of the domains.
+  // Domains and their pod counts, sorted by the level values of the domains.
   std::vector<DomainCount> domains;
 };
 inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b) {

@@ -71,7 +71,7 @@ struct Condition {
 // Requests by resource, sorted by the hash of the resource name (ResourceOrder) in ascending order.
 using Requests = absl::InlinedVector<std::pair<ResourceId, int64_t>, 3>;
 
-// Total requests of one pod set, over all counted pods.
+// Total requests of all counted pods of one pod set.
 struct PodSetTotals {
   int64_t count = 0;
   Requests requests;
@@ -149,8 +149,8 @@ struct OpenGate {
   Time since = 0;
 };
 
-// MultiKueue state of a manager's workload or of its copy on a worker. The numbers of clusters are those of
-// the dispatcher.
+// MultiKueue state of a manager's workload or of its copy on a worker. Clusters are identified by their
+// indexes in the dispatcher.
 struct Dispatched {
   JobPlace job = JobPlace::kHere;
   bool suspended = true;  // Whether the job is suspended.
@@ -167,20 +167,20 @@ struct StatusDetails {
   std::optional<int64_t> requeue_count;
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
-  std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
-  // Whether the job's pods are ready. The next Settle() reports the readiness.
+  std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods of each pod set, by pod set name.
+  // Whether the job's pods are ready. The next Settle() reports the readiness of the pods.
   bool pods_ready = false;
   std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
-  // Time at which the job of an evicted workload stops. If this time is absent, the job stops when
-  // State::stop_delay has elapsed since the eviction.
+  // Time at which the job of an evicted workload stops. If this time is absent, the job stops
+  // State::stop_delay after the eviction.
   std::optional<Time> job_stops_at;
   Dispatched dispatched;
 };
 
 inline const StatusDetails kNoStatusDetails;
 
-// Place of a workload in its queue. A kQueued workload is active or inadmissible
-// (PendingQueue::IsInadmissible). A kDelayed workload is inadmissible and also waits for its requeue backoff.
+// Queue state of a workload. A kQueued workload is active or inadmissible (PendingQueue::IsInadmissible). A
+// kDelayed workload is inadmissible and also waits for its requeue backoff.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
 // Pods of a workload in one domain of a flavor's topology.
@@ -197,7 +197,7 @@ struct TopologyCharge {
 };
 
 struct Workload {
-  Serial serial = 0;  // Number of the workload in the order of submission.
+  Serial serial = 0;  // Serial number, assigned in the order of submission.
   std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;

@@ -1,4 +1,4 @@
-// Table of all workloads. An index (WorkloadId) is reused after its workload is removed; a serial number is
+// Table of all workloads. An index (WorkloadId) is reused after its workload is removed. A serial number is
 // assigned in the order of submission and is never reused.
 #ifndef KUEUE_MODEL_WORKLOAD_TABLE_H_
 #define KUEUE_MODEL_WORKLOAD_TABLE_H_
@@ -23,9 +23,9 @@ class WorkloadTable {
   WorkloadId Add();
   // Removes a workload. No references to the id of the removed workload may remain.
   void Remove(WorkloadId id);
-  // Adds a temporary workload without a serial number, used to answer hypothetical questions. Remove the
-  // temporary workload with RemoveGuest() before anything else changes; RemoveGuest() restores the table.
-  // Invalidates references to workloads.
+  // Adds a temporary workload without a serial number, used to answer hypothetical questions. Before any
+  // other change, remove the temporary workload with RemoveGuest(), which restores the table. Invalidates
+  // references to workloads.
   WorkloadId AddGuest();
   void RemoveGuest(WorkloadId id);
 

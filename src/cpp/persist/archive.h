@@ -34,8 +34,8 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration can have values that are not enumerators. The state defines the meaning of such
-// values.
+// Whether an enumeration can have values that are not enumerators. The state defines the meaning of a value
+// that is not an enumerator.
 template <typename T>
 inline constexpr bool kIsOpen = false;
 
@@ -95,7 +95,7 @@ class ArchiveWriter {
   }
 
  private:
-  // A type-erased field: only `write` depends on the type of the field, so the writing code is not repeated
+  // A type-erased field. Only `write` depends on the type of the field, so the writing code is not repeated
   // for each type of record.
   struct Field {
     const void* at;
@@ -137,7 +137,7 @@ class ArchiveReader {
   }
 
   MsgpackReader& in() { return in_; }
-  // Returns the error in the schemas, or an empty string.
+  // Returns an unknown field in the schemas as "record.field", or an empty string if there is none.
   const std::string& unknown() const { return unknown_; }
 
   template <typename T>
@@ -203,7 +203,8 @@ class ArchiveReader {
   static Field FieldOf(T& field) {
     return {&field, [](ArchiveReader& reader, void* at) { reader.Read(static_cast<T*>(at)); }};
   }
-  // Reads the fields in the given order. The caller has already rejected indexes out of range.
+  // Reads the fields in the given order. Skips indexes out of range, which stand for unknown fields;
+  // OrderOf() has already reported the error.
   void ReadFields(const Field* fields, size_t count, const std::vector<size_t>& order) {
     for (const size_t place : order) {
       if (place < count) fields[place].read(*this, fields[place].at);
@@ -266,7 +267,7 @@ class ArchiveReader {
   std::string unknown_;
   std::map<std::string, std::vector<size_t>> orders_;
   std::vector<Shared> pool_;
-  size_t limit_;  // Number of pool entries to which the current value may refer.
+  size_t limit_;  // The current value may refer only to pool entries with an index below this limit.
   int depth_ = 0;
 };
 
@@ -290,7 +291,7 @@ struct ListCodec {
     archive.out().Array(list.size());
     for (const typename List::value_type& item : list) archive.Write(item);
   }
-  // The list grows as items are read, so a wrong size cannot cause a large allocation.
+  // The list grows as items are read, so a wrong size in the data cannot cause a large allocation.
   template <typename Archive>
   static void Read(Archive& archive, List* list) {
     list->clear();
@@ -323,7 +324,8 @@ struct Codec<std::pair<A, B>> {
   }
 };
 
-// Entries of a map, to be sorted by key. The order does not depend on the type of the values.
+// Entries of a map, to be sorted by key. The values are type-erased, so maps with the same key type share the
+// sorting code.
 template <typename Key>
 using EntriesByKey = std::vector<std::pair<const Key*, const void*>>;
 template <typename Key>

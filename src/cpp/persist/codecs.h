@@ -1,4 +1,4 @@
-// Codecs of values that are not written field by field.
+// Codecs for values that are not serialized field by field.
 #ifndef KUEUE_PERSIST_CODECS_H_
 #define KUEUE_PERSIST_CODECS_H_
 
@@ -12,7 +12,7 @@
 
 namespace kueue {
 
-// Reasons read from a live cluster have values above the enumerators.
+// Reasons that are read from a live cluster have values greater than all enumerators.
 template <>
 inline constexpr bool kIsOpen<Reason> = true;
 
@@ -72,7 +72,8 @@ struct Codec<Quantity> {
   }
 
  private:
-  // Limit on the number of digits and on the exponent. Products of quantities stay far below this limit.
+  // Maximum number of digits and maximum absolute value of the exponent. Products of quantities stay far
+  // below these limits.
   static constexpr size_t kMost = 1000;
 };
 
@@ -177,7 +178,7 @@ struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajo
   }
 };
 
-// The unused space before the front of the run is not written.
+// A WorkloadRun is written without the unused space before its front.
 template <>
 struct Codec<WorkloadRun> {
   template <typename Archive>

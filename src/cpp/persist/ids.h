@@ -130,9 +130,9 @@ struct Ids<MessageBody> {
   }
 };
 
-// The types below declare the meaning of a field. `Plain`: a value whose own ids are visited. `Number`: a
-// number that is not an id. `Of`: ids of one kind, as a single id, a list, the first elements of pairs, or
-// the keys of a container.
+// The types below declare which ids a field contains. `Plain`: a value whose type declares the ids that the
+// value contains. `Number`: a number that is not an id. `Of`: ids of one kind, stored as a single id, a list,
+// the first elements of pairs, or the keys of a container.
 namespace field {
 
 template <typename V>

@@ -33,9 +33,9 @@ class MsgpackWriter {
   std::string text_;
 };
 
-// Reads values from the front of a buffer. The reader fails at the first value that is missing or has an
-// unexpected type; it then keeps its position and returns zeros. The buffer must outlive the reader and the
-// views that the reader returns.
+// Reads values from the front of a buffer. A read fails if the next value is missing or has an unexpected
+// type. After the first failure, the reader keeps its position and returns zeros. The buffer must outlive the
+// reader and the views that the reader returns.
 class MsgpackReader {
  public:
   explicit MsgpackReader(absl::string_view text) : text_(text) {}
@@ -52,11 +52,11 @@ class MsgpackReader {
   double Double();
   absl::string_view Text();
   absl::string_view Binary();
-  // Consumes the header of an array with this size (less than 16) if that header is the next value. Returns
+  // If the next value is an array of this size (less than 16), consumes the header of the array. Returns
   // whether the header was consumed.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
-  // Reads the header of an array and returns the number of items that follow. The number never exceeds the
-  // number of bytes left, since each item takes at least one byte.
+  // Reads the header of an array and returns the number of items that follow. The returned number never
+  // exceeds the number of bytes left, since each item takes at least one byte.
   size_t Array();
 
  private:

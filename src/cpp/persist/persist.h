@@ -1,4 +1,5 @@
-// Saves and loads the complete state of an engine. A loaded engine continues exactly like the saved one.
+// Saves and loads the complete state of an engine. A loaded engine makes the same decisions as the engine
+// that was saved.
 #ifndef KUEUE_PERSIST_PERSIST_H_
 #define KUEUE_PERSIST_PERSIST_H_
 

@@ -45,9 +45,9 @@ class CandidateOrder {
 // Sorts an array of candidates lazily, only up to the positions that are read.
 class LazyOrder {
  public:
-  // Returns the i-th candidate in order. The array must be the same in each call.
+  // Returns the i-th candidate in candidate order. Pass the same array in every call.
   const Candidate& At(Candidate* items, size_t size, size_t i, const CandidateOrder& order);
-  // Marks the array as sorted.
+  // Marks the first `size` items as sorted.
   void Finish(size_t size) { sorted_ = size; }
 
  private:
@@ -66,11 +66,12 @@ class CandidateList {
   void Push(const Candidate& candidate) { items_.push_back(candidate); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
-  // Returns the i-th candidate in order. The reference is valid until candidates are added or removed.
+  // Returns the i-th candidate in candidate order. The reference is valid until candidates are added or
+  // removed.
   const Candidate& At(size_t i, const CandidateOrder& order) {
     return lazy_.At(items_.data(), items_.size(), i, order);
   }
-  // Sorts all candidates at once. The result is defined even if `order` is not transitive.
+  // Sorts all candidates at once. The result is well-defined even if `order` is not transitive.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:
@@ -93,8 +94,8 @@ class TreeCandidates {
   // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call.
   void Update(const State& state, int64_t epoch);
 
-  // A queue that uses more than its own quota, and whose Cohorts below the root also use more than their own
-  // quotas.
+  // A queue that uses more than its own quota, and whose ancestor Cohorts, except the root, use more than
+  // theirs.
   struct Exceeding {
     NodeId queue;
     size_t place;  // In Forest::QueuesOfTree(root).
@@ -122,11 +123,12 @@ class TreeCandidates {
   std::vector<FlavorResourceId> contested_;
   bool is_listed_ = false, has_evicted_ = false;
   std::vector<Candidate> items_;
-  std::vector<Part> parts_;  // By position of the queue in the tree.
+  std::vector<Part> parts_;  // Indexed by the position of the queue in the tree.
   std::vector<Exceeding> exceeding_;
   int64_t epoch_ = -1;
   bool has_begun_ = false;
-  std::vector<const Candidate*> merged_;  // The first candidates of `exceeding_`, in order.
+  // The first candidates of the queues in `exceeding_`, in candidate order.
+  std::vector<const Candidate*> merged_;
   // Cursors for the remaining candidates, as a heap with the next candidate on top.
   std::vector<Cursor> cursors_;
 };
@@ -139,7 +141,8 @@ struct CandidateScratch {
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
-// Returns whether the workload's charged usage contains one of the flavor resources, whatever the amount.
+// Returns true if the workload's charged usage has an entry for any of the flavor resources, even if the
+// amount is 0.
 bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
 // Returns whether the node uses more than its own quota of any of the flavor resources.
 inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
@@ -149,7 +152,7 @@ inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<Fl
   return false;
 }
 // Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
-// If `ancestor` is kNoId, the condition applies to all Cohorts up to the root.
+// If `ancestor` is kNoId, all Cohorts up to the root are checked.
 inline bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
                              const std::vector<FlavorResourceId>& frs) {
   for (; node != ancestor; node = state.forest().Parent(node)) {

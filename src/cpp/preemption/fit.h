@@ -11,7 +11,8 @@ namespace kueue {
 // Add or remove the workload's usage of quota and topologies.
 void Charge(State& state, WorkloadId id);
 void Discharge(State& state, WorkloadId id);
-// Same as the functions above, but topology usage is changed only if the query includes pod sets to place.
+// Same as the functions without `query`, but topology usage is changed only if the query includes pod sets to
+// place.
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
@@ -19,8 +20,9 @@ void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 // nominal quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Removes targets that are not needed, from the second-to-last target back to the first. The last target
-// takes the position of a removed target, so the order of the targets may change. Mirrors fillBackWorkloads.
+// Removes targets that are not needed, from the second-to-last target back to the first. The last target is
+// moved to the position of each removed target, so the order of the targets may change. Mirrors
+// fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
 }  // namespace kueue

@@ -19,8 +19,8 @@ struct Target {
   PreemptionReason reason;
 };
 
-// A search for targets whose preemption makes `request` fit in `queue`. The flavor resources in `contested`
-// lack quota.
+// A search for targets whose preemption makes `request` fit in `queue`. `contested` contains the flavor
+// resources that lack quota.
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
@@ -37,7 +37,7 @@ struct PreemptionQuery {
 struct FairComparison {
   WorkloadId candidate;
   FairSharingStrategy strategy;
-  NodeId ours, theirs;  // The compared nodes: children of the lowest common ancestor.
+  NodeId ours, theirs;  // The compared nodes, which are children of the lowest common ancestor.
   Share our_share;      // Share of `ours` including the request.
   Share their_share;    // Share of `theirs` with the candidate.
   Share final_share;    // Share of `theirs` without the candidate; used by LessThanOrEqualToFinalShare.
@@ -67,7 +67,7 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Excludes these workloads from the preemption candidates. The exclusion is used while a recomputation
+  // Excludes the given workloads from the preemption candidates. Set the exclusion while a recomputation
   // treats the workloads as already preempted.
   void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
     already_preempted_ = std::move(already_preempted);

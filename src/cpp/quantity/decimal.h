@@ -28,7 +28,7 @@ class Decimal {
 
   // Returns -1, 0 or 1 if *this is less than, equal to or greater than `other`.
   int Compare(const Decimal& other) const;
-  // Compares the absolute values; the result is defined as for Compare().
+  // Compares the absolute values; returns -1, 0 or 1 like Compare().
   int CompareMagnitude(const Decimal& other) const;
 
   Decimal operator-() const;
@@ -64,7 +64,8 @@ class Decimal {
   }
 
  private:
-  // Range [Low(), High()) of the exponents of powers of 10^9 that may have nonzero digits.
+  // Only limbs with an exponent in the range [Low(), High()) can be nonzero; the limb with exponent e counts
+  // multiples of 10^(9e).
   int Low() const { return -fraction_; }
   int High() const { return static_cast<int>(limbs_.size()) - fraction_; }
   uint32_t Limb(int power) const;

@@ -42,7 +42,7 @@ Entry Nominated(State& state, WorkloadId id, Search search);
 // for a hypothetical workload can be rendered only while the workload exists.
 DecisionRecord Answer(State& state, WorkloadId id, Search search = Search::kGoesOn);
 
-// Returns a pod count: the pod set would be admitted with this number of pods, but not with one more pod. If
+// Returns a pod count n such that the pod set would be admitted with n pods but not with n + 1 pods. If
 // `preempting` is true, a pod count that requires preemption is accepted too. Returns INT32_MAX if every
 // count would be admitted. `pod_set` must be a valid index.
 int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting);

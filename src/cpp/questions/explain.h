@@ -21,8 +21,8 @@ struct NodeFacts {
   Amount nominal, subtree, usage;
   Amount guaranteed;  // Quota that is never lent to the parent.
   Amount borrowing_limit, lending_limit;
-  // Quota available to the node, including everything that its ancestors would lend. The amount is negative
-  // if the usage exceeds the quota.
+  // Quota available to the node, including everything that its ancestors would lend. The available quota is
+  // negative if the usage exceeds the quota.
   Amount available;
 };
 
@@ -34,7 +34,7 @@ struct QuotaUserFacts {
   Amount nominal;  // Nominal quota; for a Cohort, the total including all descendants.
   Amount usage;
   Amount borrowed;  // Usage above `nominal`.
-  Amount lends;     // Unused part of the quota that the node may lend.
+  Amount lends;     // Unused amount of the quota that the node may lend.
 };
 
 // The setting that limits the capacity on the path to the root.
@@ -56,14 +56,15 @@ struct FlavorResourceFacts {
   NodeId where;  // Node whose quota or limit is binding.
   Limit limit;
   bool may_preempt;  // Whether preemption is considered for this flavor resource.
-  // Amount that would have to be released. The amount exceeds `asked` if the usage already exceeds the quota.
+  // Amount that would have to be released. The amount to release exceeds `asked` if the usage already exceeds
+  // the quota.
   Amount missing;
   std::vector<NodeFacts> path;  // Facts about each node, from the queue up to the root.
   // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. The
   // list may be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
   std::vector<QuotaUserFacts> quota_users;  // Nodes that use or lend quota of the flavor resource.
-  // Some workloads; removing any one of them would make the request fit.
+  // Some of the workloads whose individual removal would make the request fit.
   std::vector<WorkloadId> sufficient_alone;
   bool IsShort() const { return asked > available; }
 };
@@ -102,7 +103,7 @@ enum class CandidateVerdict : uint8_t {
   kCohortIsNotBorrowing,
   kShare,  // No fair sharing strategy permits the preemption.
   kQueueIsInactive,
-  // If this candidate is preempted, the preemptor has to borrow, which borrowWithinCohort forbids:
+  // The preemption of this candidate would require the preemptor to borrow, which borrowWithinCohort forbids:
   kBorrowNever,      // The policy is Never.
   kBorrowPriority,   // The candidate's priority is not lower than the preemptor's.
   kBorrowThreshold,  // The candidate's priority is above maxPriorityThreshold.
@@ -135,7 +136,7 @@ struct Facts {
   std::vector<CandidateFacts> candidates;
   // Number of candidates by verdict, including candidates that are not listed.
   std::vector<int> counts;
-  std::vector<ShareFacts> shares;  // Shares of the nodes from the queue upwards, without the root.
+  std::vector<ShareFacts> shares;  // Shares of the queue and of its ancestor Cohorts, except the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 
@@ -152,8 +153,8 @@ FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorReso
 // Explains, for each workload that uses a contested flavor resource, why it is or is not preempted. Fills in
 // `contested`, `candidates` and `counts`.
 void ExplainPreemption(State& state, Facts& facts);
-// Return the shares of a queue and of its ancestor Cohorts except the root, or of all active queues and all
-// Cohorts.
+// Return the shares of a queue and of its ancestor Cohorts except the root (ExplainShares), or of all active
+// queues and all Cohorts (ExplainAllShares).
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
 // Returns the workload that most recently preempted this workload, or kNoId if there is no such workload or

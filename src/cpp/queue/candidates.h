@@ -11,11 +11,11 @@
 
 namespace kueue {
 
-// A cycle visits only the candidate queues, so that empty queues cost nothing. Every queue with a head is in
-// the set; the set may also contain queues without a head.
+// A cycle visits only the candidate queues, so empty queues do not slow it down. The set contains every queue
+// with a head; it may also contain queues without a head.
 class HeadCandidates {
  public:
-  // Resets the set to all queues. Call this function when a queue was added or removed.
+  // Resets the set to all queues. Call this function after a queue is added or removed.
   void Forget() { place_.clear(); }
 
   void Add(NodeId queue) {

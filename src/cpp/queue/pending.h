@@ -34,9 +34,9 @@ class PendingQueue {
 
   // Adds a workload whose place is kNowhere.
   void Insert(Tables tables, WorkloadId workload, As as);
-  // Removes a workload from this queue, whatever its place.
+  // Removes a workload from this queue, regardless of its QueuePlace.
   void Erase(Tables tables, WorkloadId workload);
-  // Restores the heap order after an active workload was replaced by an equal one.
+  // Restores the heap order after an update of an active workload that left its sort fields unchanged.
   void Touch(Tables tables, WorkloadId workload);
   // Calls `change` and then moves the active workload to its new position. `change` may change the fields
   // that determine the position of the workload.
@@ -101,7 +101,7 @@ class PendingQueue {
   bool by_usage = false;
   // `pop_cycle` is the number of pops that returned a workload. `queue_inadmissible_cycle` is the value of
   // `pop_cycle` when inadmissible workloads were last requeued. Kueue also counts unsuccessful pops, but uses
-  // these numbers only to check whether workloads were requeued after the workload in flight was popped.
+  // both counters only to check whether workloads were requeued after the workload in flight was popped.
   int64_t pop_cycle = 0;
   int64_t queue_inadmissible_cycle = -1;
 

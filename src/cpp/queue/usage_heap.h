@@ -15,7 +15,7 @@ namespace kueue {
 
 // Usage changes continually, but the heap is reordered only occasionally. The choice of the next workload
 // depends on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less`
-// compares two workloads by their current order.
+// returns whether one workload currently precedes another workload.
 class UsageHeap {
  public:
   bool empty() const { return items_.empty(); }
@@ -36,7 +36,7 @@ class UsageHeap {
     Up(items_.size() - 1, less);
   }
 
-  // Restores the heap order after the fields that order the workload changed.
+  // Restores the heap order after a change of the fields that determine the position of the workload.
   template <typename Less>
   void Fix(WorkloadId workload, Less less) {
     const size_t place = place_.at(workload);

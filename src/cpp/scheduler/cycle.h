@@ -28,7 +28,7 @@ struct Entry {
   // reason.
   bool nominated = false;
   Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
-  // Whether the entry was decided by this call of Run(), not by an earlier call before the cycle was blocked.
+  // Whether this call of Run() decided the entry, rather than an earlier call before the cycle was blocked.
   bool decided = false;
   Assignment assignment;
   std::vector<Target> targets;
@@ -40,8 +40,8 @@ struct Entry {
 };
 
 struct CycleResult {
-  bool idle = false;  // Whether no active queue had a head, or the current cycle is still blocked.
-  int admitted = 0;   // Number of workloads that got a quota reservation.
+  bool idle = false;  // True if no active queue had a head or the current cycle is still blocked.
+  int admitted = 0;   // Number of workloads that received a quota reservation.
   int evicted = 0;    // Number of newly evicted workloads.
   int heads = 0;
   bool made_inadmissible = false;  // Whether a head became inadmissible, so that its queue has a new head.
@@ -50,8 +50,8 @@ struct CycleResult {
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
-// Takes one head from each active queue and runs the cycle. If `keep` is not null, Run() stores a copy of the
-// entries that this call has decided in `*keep`.
+// Takes one head from each active queue and runs the cycle. If `keep` is not null, Run() copies the entries
+// that this call has decided to `*keep`.
 class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
@@ -128,7 +128,7 @@ class Cycle {
   bool IsResumed() const { return &live_ != &state_; }
 
   State& state_;  // State from which decisions are computed.
-  // State to which decisions are applied. This state differs from `state_` only in a resumed cycle.
+  // State to which decisions are applied. `live_` differs from `state_` only in a resumed cycle.
   State& live_;
   WaitingCycle waiting_;                // In a resumed cycle, the point at which the cycle was blocked.
   std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
@@ -147,12 +147,12 @@ class Cycle {
   std::vector<SecondPass> as_is_;
   Victims victims_;
   std::vector<size_t> admitted_;  // Indexes of admitted entries.
-  // Workloads admitted in a second pass. Kueue writes admissions in the background but waits for evictions,
-  // so the first `written_` of these admissions were already written at the time of the last eviction.
+  // Workloads admitted in a second pass. Kueue writes admissions asynchronously but evictions synchronously.
+  // The first `written_` of these admissions had been written when the last eviction was written.
   std::vector<WorkloadId> assigned_again_;
   size_t written_ = 0;
-  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. These evictions
-  // are applied after the admissions.
+  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. The evictions
+  // are applied after the admissions of the cycle.
   std::vector<std::pair<size_t, Target>> late_;
   CycleResult result_;
 };

@@ -14,7 +14,7 @@
 namespace kueue {
 
 // Random values that are drawn before the simulation starts. The n-th execution of a job always uses the same
-// value, so all policies see the same values, whatever their numbers of evictions.
+// value, so all policies see the same values regardless of the number of evictions.
 class Draws {
  public:
   explicit Draws(std::vector<Time> values) : values_(std::move(values)) {}
@@ -52,7 +52,7 @@ struct Failures {
   std::string flavor;
   std::string resource;  // Resource whose quota determines the number of nodes.
   int64_t unit = 1;      // Amount of the resource per node.
-  Draws gap;             // Time between failures of one node, in units of 2^-32 of `mtbf`.
+  Draws gap;             // Time between failures of one node, as a multiple of `mtbf` in units of 2^-32.
   Draws place;           // Position of the failing node: a fraction of all nodes, in units of 2^-32.
   Draws repair;
   Time mtbf = 0;

@@ -47,8 +47,8 @@ class Integral {
 struct CellFigures {
   CellUse use;
   double asked = 0;  // Amount requested by pending jobs.
-  // The queue's part of the tree's quota that exceeds the nominal quotas of all queues in the tree. The parts
-  // of the queues are proportional to their fair sharing weights.
+  // The queue's share of the amount by which the tree's quota exceeds the nominal quotas of all queues in the
+  // tree. Each queue's share is proportional to its fair sharing weight.
   double extra = 0;
   int32_t tree = -1;  // Index in Figures::trees().
   bool recorded = false;
@@ -77,9 +77,9 @@ struct TreeFigures {
   bool touched = false;
 };
 
-// Usage and nominal quota until the last submission, in amount times nanoseconds.
+// Integrals of usage and nominal quota until the last submission, in amount times nanoseconds.
 struct SubmissionFigures {
-  Time until = -1;  // Time of the last submission; -1 as long as not all jobs have arrived.
+  Time until = -1;  // Time of the last submission; -1 until all jobs have arrived.
   std::map<FlavorResourceId, double> used, nominal;
 };
 
@@ -92,7 +92,7 @@ class Figures {
  public:
   explicit Figures(Time from) : from_(from) {}
 
-  // Adds `by` pending jobs with these requests to a queue; a negative number removes jobs.
+  // Adds `by` pending jobs with these requests to a queue; a negative `by` removes jobs.
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
             int by);
   // Records an eviction. Call this function only for jobs that count in the metrics.
@@ -101,7 +101,7 @@ class Figures {
   void Spend(const Workload& workload, const Broken& broken);
   // Updates the metrics of a queue after a change, and passes changed values to the recorder.
   void Look(const State& state, NodeId queue, Recorder& recorder);
-  // Passes changed values of trees to the recorder, for the trees whose queues were updated at this time.
+  // Passes changed values to the recorder, for each tree with a queue that was updated at this time.
   void EndMoment(Time now, Recorder& recorder);
   // Recomputes the entitlements of all queues and trees after a change of quotas.
   void Rebuild(const State& state);

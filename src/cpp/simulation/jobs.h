@@ -16,7 +16,7 @@ namespace kueue {
 
 using Times = absl::Span<const int64_t>;
 
-// Value in the column `created` if the creationTimestamp equals the submission time.
+// Special value of the column `created`: the creationTimestamp equals the submission time.
 constexpr Time kAtSubmission = INT64_MIN;
 
 // Columns of jobs in the order of submission. The caller owns the arrays, which must outlive the simulation.
@@ -28,8 +28,8 @@ struct JobColumns {
   JobColumns(const JobColumns& other);
   JobColumns& operator=(const JobColumns&) = delete;
 
-  // Appends jobs. The shape numbers of the new jobs are relative to the shapes of `more`. The first call
-  // copies columns that are not owned.
+  // Appends jobs. The shape indexes of the new jobs refer to the shapes of `more`. The first call copies
+  // columns that are not owned.
   void Append(JobColumns more);
 
   Times submit;
@@ -39,11 +39,11 @@ struct JobColumns {
   // the job.
   absl::Span<const int32_t> row;
   Times created;  // Optional: creationTimestamp. The default is the submission time.
-  // Optional: run model of the job, where -1 means the value of SimulationOptions::model.
+  // Optional: run model of the job; -1 means the value of SimulationOptions::model.
   Times every, cost, restore, grace;
   absl::Span<const uint8_t> elastic;  // Optional: whether the runtime is extended if fewer pods are admitted.
   absl::Span<const uint8_t> known;    // Optional: whether the engine already has the workload.
-  absl::Span<const int32_t> cluster;  // In a fleet: number of the cluster to which the job is submitted.
+  absl::Span<const int32_t> cluster;  // In a fleet: index of the cluster to which the job is submitted.
 
   // Workload specs without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;
@@ -96,8 +96,8 @@ enum class JobState : uint8_t { kToCome, kWaiting, kRunning, kFinished, kDeactiv
 
 struct Job {
   WorkloadId workload = kNoId;
-  NodeId queue = kNoId;  // Queue in which the job is pending or whose quota it uses.
-  int32_t term = 0;      // A number that is incremented whenever the job gets or loses quota.
+  NodeId queue = kNoId;  // Queue in which the job is pending or whose quota the job uses.
+  int32_t term = 0;      // Counter that is incremented whenever the job gains or loses quota.
   int32_t runs = 0, evictions = 0;
   FlavorId flavor = kNoId;  // Flavor of the first resource in the last admission.
   int32_t assigned = -1;    // Code of the last admission; see Recorder::AssignedOf().

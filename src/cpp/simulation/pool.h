@@ -33,8 +33,8 @@ class Pool {
     std::mutex mutex;
     std::condition_variable begins, is_done;
     size_t round = 0;
-    // Number of threads that take part in this round, and number of threads that are still busy; both without
-    // the caller's thread.
+    // Number of threads that take part in this round, and number of threads that are still busy; neither
+    // number includes the caller's thread.
     size_t wanted = 0, busy = 0;
     bool ends = false;
     const std::function<void(size_t)>* work = nullptr;

@@ -13,15 +13,16 @@ namespace kueue {
 
 struct QueueView {
   int64_t waiting = 0;  // Jobs without quota.
-  // Jobs without quota that have the highest priority among the pending jobs of the queue.
+  // Number of jobs without quota that have the highest priority among the pending jobs of the queue.
   int64_t top_waiting = 0;
   Time oldest = -1;  // Submission time of the job that has been pending longest; -1 if there is none.
-  // Fractions of the tree's quota, for the flavor resource of which the queue uses the largest fraction.
+  // Fractions of the tree's quota, for the flavor resource of which the queue uses the largest fraction of
+  // the tree's quota.
   double used = 0, nominal = 0, borrowed = 0;
   double share = 0;       // Weighted share, which fair sharing compares.
   int64_t arrivals = 0;   // So far.
   int64_t evictions = 0;  // So far.
-  Time waited = 0;        // Total time without quota of all arrived jobs until now, in nanoseconds.
+  Time waited = 0;        // Total time that all arrived jobs have spent without quota so far, in nanoseconds.
 };
 
 // Reads the state of a simulation at increasing times. The cost depends on the number of pending and running

@@ -78,7 +78,7 @@ struct CellUse {
   bool operator==(const CellUse& other) const { return used == other.used && nominal == other.nominal; }
 };
 
-// Names are stored as codes: ClusterQueues are numbered in the order in which they first appear; flavor
+// Names are stored as codes. ClusterQueues are numbered in the order in which they first appear. Flavor
 // resources and reasons are stored as ids.
 class Recorder {
  public:

@@ -13,10 +13,11 @@ namespace kueue {
 // Returns one description per violated invariant; the result is empty if all invariants hold. Call this
 // function only between two steps of the engine. The invariants cover:
 // - the forest: children, roots, heights and order follow from the parents;
-// - the tables: quotas follow from the specs, usage follows from the admissions of the workloads, bottom up;
+// - the tables: quotas follow from the specs, and usage follows from the admissions of the workloads, from
+//   the bottom up;
 // - the workloads: each has exactly one place in the queues, and its charges, conditions and class are
 //   consistent;
-// - the topologies: free capacity follows from nodes and pods, usage follows from topology assignments;
+// - the topologies: free capacity follows from nodes and pods, and usage follows from topology assignments;
 // - the queues: the checks of Inspect() (queue/check.h), and each queue holds the expected workloads.
 std::vector<std::string> Check(const State& state);
 

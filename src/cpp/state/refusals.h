@@ -14,11 +14,11 @@
 
 namespace kueue {
 
-// Result of evaluating a class in a queue that may not preempt. Apart from the declared objects, the result
-// depends only on the usage of the requested flavor resources in the queue and in its ancestors.
+// Result of evaluating an equivalence class in a queue that may not preempt. Apart from the declared objects,
+// the result depends only on the usage of the requested flavor resources in the queue and in its ancestors.
 struct KnownRefusal {
   absl::InlinedVector<FlavorResourceId, 2> read;
-  // For each flavor resource in `read`, the usage from the queue up to the root.
+  // For each flavor resource in `read`, the usage of each node from the queue up to the root.
   absl::InlinedVector<Amount, 4> seen;
 
   // True if the assignment mode was Preempt but there were no preemption candidates; false if the mode was

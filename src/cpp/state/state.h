@@ -158,7 +158,7 @@ enum class EventKind : uint8_t {
   // The workload has preemption targets, but another workload of the same cycle needs the same targets or
   // their quota.
   kPreemptionSkipped,
-  // The targets were recomputed, because another workload of the same cycle has overlapping targets.
+  // The targets were recomputed because another workload of the same cycle has overlapping targets.
   kTargetsRecomputed,
   kAssigned,       // An admitted workload's topology assignment changed.
   kUnhealthyNodes  // The set of failed nodes of the topology assignment changed.
@@ -179,7 +179,8 @@ struct Event {
   NodeId queue = kNoId;
   int32_t reason = 0;      // `reason` and `message` are copied from the condition that records the event.
   int32_t preemption = 0;  // For an eviction by preemption: reason of the Preempted condition.
-  // For other evictions: the underlying cause. For kTargetsRecomputed: the outcome of the recomputation.
+  // For an eviction other than a preemption: the underlying cause. For kTargetsRecomputed: the outcome of the
+  // recomputation.
   int32_t cause = 0;
   Message message;
   Time queued_since = 0;  // Time at which the workload was created or last requeued.
@@ -195,7 +196,8 @@ struct Step {
   WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
 };
 
-// Data that a running simulation uses. Only `held_back` affects decisions. This data is not saved.
+// Data that a running simulation uses. Of these fields, only `held_back` affects decisions. The data is not
+// part of a saved state.
 struct Followed {
   bool on = false;
   std::vector<Step> steps;  // Steps recorded since this list was last emptied.
@@ -209,15 +211,15 @@ struct Caches {
   // another object used to adjust templates changes.
   Shared<absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>>> classes;
   Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
-  // LocalQueues of specs, by a hash of the address. Different addresses may have the same hash, so compare
-  // the names of an entry with the names of the spec.
+  // LocalQueues of specs, by a hash of the address. Different addresses may have the same hash, so an entry
+  // is valid only if its names equal the names in the spec.
   Paged<LocalQueueId, 256, /*kDirect=*/false> local_queues;
   RecentAdmissions admissions;
   // Queues that may have a head; reset when the set of queues changes.
   HeadCandidates heads;
   std::optional<std::vector<NodeId>> terminating;  // Deleted ClusterQueues that still hold workloads.
   KnownRefusals refusals;
-  // Cached charges for devices, cleared together with `classes` and when device objects change.
+  // Cached charges for devices; cleared when `classes` is cleared or a device object changes.
   DeviceCounts devices;
 };
 
@@ -228,8 +230,8 @@ struct State;
 struct WaitingCycle {
   std::shared_ptr<const State> start;  // The state at the start of the cycle; null if no cycle is blocked.
   int passed = 0;
-  // Whether the cycle may continue, because all pods have been ready at some time since the cycle was
-  // blocked, even if only briefly.
+  // Whether the cycle may continue because all pods have been ready at least once since the cycle was
+  // blocked.
   bool released = false;
 };
 
@@ -287,12 +289,12 @@ struct State {
 
   // Whether derived values are out of date. Rebuild() updates the derived values before they are read.
   bool stale = true;
-  std::vector<NodeId> requoted;  // Nodes whose quotas are not yet in the tables.
-  // Nodes whose trees the current call has changed. The generations of the queues in these trees will be
-  // incremented.
+  std::vector<NodeId> requoted;  // Nodes whose quotas have not been written to the tables yet.
+  // Nodes whose trees the current call has changed. The generations of the queues in the changed trees will
+  // be incremented.
   std::vector<NodeId> changed_nodes;
   bool only_added = false;  // Whether the current call only adds a ClusterQueue to its tree.
-  // Queues that were added by earlier calls. The generations of these queues are not yet incremented.
+  // Queues that were added by earlier calls. The generations of these queues have not been incremented yet.
   std::vector<NodeId> added_queues;
   // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
   std::set<NodeId> to_requeue;
@@ -335,7 +337,7 @@ struct State {
   NodeId InternClusterQueue(absl::string_view name);
   NodeId InternCohort(absl::string_view name);
   FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
-  // Returns kNoId if no quota or usage has referred to the pair so far.
+  // Returns kNoId if no quota or usage has referred to the pair yet.
   FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
     const std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
     return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
@@ -347,8 +349,8 @@ struct State {
   void EnsureBuilt() {
     if (stale) Rebuild();
   }
-  // Ends an API call. Each call that changes trees increments the generations of the queues in these trees
-  // separately. Calls that only add a queue are processed together at the next Rebuild().
+  // Ends an API call. Each call that changes trees increments the generations of the queues in the changed
+  // trees. Calls that only add a queue are processed together at the next Rebuild().
   void EndCall();
   // Rebuilds the topology trees and their usage if they are out of date.
   void EnsureTopologies() {
@@ -368,7 +370,7 @@ struct State {
   void NotifyRetryFor(const Workload& workload) {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
-  // MarkDirty() adds a workload to the workloads that the controllers reconcile in the next Settle().
+  // MarkDirty() adds a workload to the list of workloads that the controllers reconcile in the next Settle().
   // UnmarkDirty() reverses MarkDirty().
   void MarkDirty(WorkloadId id) {
     Workload& workload = At(id);

@@ -43,7 +43,7 @@ struct PodDemand {
   PodAmounts with_pods;                   // `requests` plus one unit of the resource `pods`.
   // Requirements for the node, without the flavor's tolerations and the changes made by admission checks.
   NodeDemand node;
-  // Ids of the pod set's topology request and of `with_pods` in TopologyCaches.
+  // Ids in TopologyCaches of the pod set's topology request and of `with_pods`.
   int32_t request_number = kNoId, pod_number = kNoId;
 };
 
@@ -70,7 +70,7 @@ struct ClassDemands {
 struct TopologyCaches {
   TopologyCapacity capacity;
   Interner demands;  // NodeDemand values in string form.
-  // Topology requests and pod requests in string form. A PodDemand contains the ids of these strings.
+  // Topology requests and pod requests in string form. A PodDemand refers to these strings by id.
   Interner requests, pods;
   std::vector<NodeDemand> demand_of_id;  // NodeDemand values, by their ids in `demands`.
   std::vector<ClassDemands> of_class;    // By class.
@@ -84,7 +84,7 @@ struct Topologies {
   Interner domains;
   // Pairs (time, node): at this time, a pod without a topology assignment released capacity on the node.
   std::set<std::pair<Time, std::string>> freed;
-  // Nodes that are not ready, with the time from which they count as failed.
+  // Nodes that are not ready, with the time from which each node counts as failed.
   std::map<std::string, Time> waiting;
   TopologyCaches made;
 };

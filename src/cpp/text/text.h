@@ -12,7 +12,7 @@ namespace kueue {
 // Returns the text of a condition's message.
 std::string Render(const State& state, const Message& message);
 // Returns whether two messages have the same text. Messages whose texts cannot be compared without a state
-// count as different.
+// are treated as different.
 bool SameMessage(const Message& a, const Message& b);
 // Returns the text of one refusal within the message of a condition.
 std::string Render(const State& state, const Refusal& refusal);

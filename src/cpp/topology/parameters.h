@@ -31,7 +31,7 @@ struct PlacementParameters {
   std::vector<int32_t> inner_sizes;
   std::vector<TopologyLayer> layers;  // All slice layers; the list is empty unless there are inner layers.
   bool required = false, unconstrained = false;
-  // Whether the profile is LeastFreeCapacity; otherwise the profile is BestFit.
+  // True if the profile is LeastFreeCapacity, false if the profile is BestFit.
   bool least_free_capacity = false;
 };
 

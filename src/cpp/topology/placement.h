@@ -18,21 +18,20 @@ namespace kueue {
 
 // A pod set, or a leader and its workers, to be placed in one flavor.
 struct PlacementQuery {
-  // Topology request; null if there is no explicit request, so that the flavors of the queue imply the
-  // topology.
+  // Topology request; null if the flavors of the queue imply the topology instead of an explicit request.
   const TopologyRequest* request = nullptr;
   bool implied = false;
   int32_t count = 0;  // Number of workers.
   // Requests of one pod, including one unit of the resource `pods`, sorted by resource name.
   PodAmounts requests;
-  std::optional<PodAmounts> leader;  // Requests of the leader, in the form of `requests`.
+  std::optional<PodAmounts> leader;  // Requests of the leader, in the same form as `requests`.
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;  // Id of the NodeDemand.
   // Ids of the topology request, of a worker's requests and of the leader's requests; see known.h.
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
   bool forgets_affinity = false;  // See Placer::matched_ in flavor/placer.h.
-  // The joined level values of a domain. If set, only domains below this domain are considered.
+  // Joined level values of a domain; if set, only domains below this domain are considered.
   std::optional<std::string> within;
 };
 
@@ -85,7 +84,7 @@ class Descent {
   void AddChildren(int32_t domain, Choices& choices) const;
 
  private:
-  // Pods or slices, and leaders, that are not placed yet.
+  // Numbers of pods (or slices) and of leaders that are not placed yet.
   struct Remaining {
     int32_t count;
     int32_t leaders;
@@ -100,8 +99,8 @@ class Descent {
   // This function is called if the pods do not all fit in the first domain at the required level. With
   // preferred affinity, returns a domain with a lower affinity in which all pods fit.
   Start FindRequired(int level, OrderedChoices& list) const;
-  // This function is called if the pods do not all fit in any single domain. Returns several domains, with
-  // the domains for leaders first.
+  // This function is called if the pods do not all fit in any single domain. Returns several domains; the
+  // domains for the leaders come first.
   Start Spread(int level, Choices domains) const;
   // Chooses domains for the leaders and returns the remaining domains.
   Choices SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const;
@@ -115,8 +114,8 @@ class Descent {
   Choices DistributeBelow(const Choice& parent, int32_t unit) const;
   // Distributes `count` pods, or slices of `unit` pods, over the domains of the list.
   Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
-  // Returns the position of the domain for the next leader: `i`, or the best fit if everything that remains
-  // fits in the i-th domain.
+  // Returns the position of the domain for the next leader: the best fit if everything that remains fits in
+  // the i-th domain, and `i` otherwise.
   size_t ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const;
   // Assign to a domain as many of the remaining pods as fit in it. PlaceLeader() also assigns a leader.
   // Return true if nothing remains to be placed.
@@ -133,7 +132,7 @@ class Descent {
 };
 
 // Result of the search for a balanced placement (balanced.cc): the evenly loaded start domains, and the
-// counts to continue with. Returns nullopt if no balanced placement exists.
+// counts that the second phase uses. Returns nullopt if no balanced placement exists.
 struct BalancedStart {
   Descent::Start start;
   std::vector<Counts> counts;

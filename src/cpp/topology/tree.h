@@ -26,7 +26,7 @@ std::string JoinValues(const std::vector<std::string>& values);
 std::vector<std::string> SplitValues(const std::string& joined);
 
 // Immutable. Domains are numbered level by level and, within a level, by their values from the highest level
-// down. In this numbering, the children of a domain have consecutive numbers, and numeric order equals the
+// down. In this numbering, the children of a domain have consecutive numbers, and the numeric order is the
 // order in which Kueue compares level values.
 class TopologyTree {
  public:
@@ -39,8 +39,8 @@ class TopologyTree {
     int32_t size() const { return end - begin; }
   };
 
-  // Builds the tree from the usable nodes of the flavor. Interns the leaves in `domains`. Resources that are
-  // not in `resources` are ignored.
+  // Builds the tree from the usable nodes of the flavor. Adds the names of the leaves to the interner
+  // `domains`. Resources that are not in `resources` are ignored.
   TopologyTree(std::vector<std::string> levels, const std::map<std::string, std::string>& flavor_labels,
                const NodeTable& nodes, const Interner& resources, Interner& domains);
 
@@ -89,7 +89,7 @@ class TopologyTree {
  private:
   // Pairs of leaf and node.
   using Members = std::vector<std::pair<int32_t, std::shared_ptr<const Node>>>;
-  // Numbers the domains. `paths` are the level values of the leaves, sorted and unique.
+  // Numbers the domains. `paths` contains the level values of each leaf, sorted and without duplicates.
   void Number(const std::vector<std::vector<std::string>>& paths);
   // Adds the next domain of a level. The children of a parent must be added consecutively.
   void AddDomain(int32_t parent, const std::string& value);
@@ -102,7 +102,7 @@ class TopologyTree {
   int slots_ = 0;
   std::vector<int> slot_of_;  // By resource.
   std::vector<Domain> domains_;
-  std::vector<std::string> values_;  // By domain: the value of its own level.
+  std::vector<std::string> values_;  // By domain: the level value at the domain's own level.
   std::vector<Range> ranges_;
   std::vector<DomainId> leaf_ids_;
   std::vector<std::shared_ptr<const Node>> leaf_nodes_;

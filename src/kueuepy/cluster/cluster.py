@@ -277,7 +277,8 @@ class Cluster:
             names: Whether to reject an object that refers to an object that does not exist. Default: True.
 
         Raises:
-            NotFoundError: An object does not exist, or `names` is True and another object refers to it.
+            NotFoundError: An object to remove does not exist, or `names` is True and a remaining object refers to a
+                removed object.
         """
         gone = {(type(obj), obj.key) for obj in objects}
         kept = [obj for obj in self._declared.objects() if (type(obj), obj.key) not in gone]
@@ -293,8 +294,8 @@ class Cluster:
                 objects of a kind, and `Kind/{a,b}` selects the objects named a and b. A selector is a position (from 0)
                 or a name in a list. `quota[flavor/resource]` selects a quota in any resource group.
                 `Configuration:field` selects a field of the Configuration. If the path selects a cohort that is not
-                declared, the edit declares it. A Cohort can be given a quota for any flavor and resource for which some
-                queue has one.
+                declared, the edit declares it. An edit can set a Cohort's quota for any flavor and resource for which
+                at least one queue has a quota.
             value: The new value; `None` removes the field.
 
         Returns:
@@ -315,7 +316,7 @@ class Cluster:
     def edit_all(self, values: Mapping[str, Any]) -> Cluster:
         """Return a Cluster with new values in several fields.
 
-        The edits are applied in order. Only the objects after the last edit must be valid.
+        The edits are applied in order. Objects are validated only after the last edit.
 
         Args:
             values: The new values, keyed by path, in the form that `edit` accepts.

@@ -46,7 +46,7 @@ _KINDS: dict[str, Any] = {
 def edited(
     objects: Iterable[Object], configuration: Configuration, path: str, value: Any
 ) -> tuple[list[Object], Configuration | None]:
-    """Return the objects that an edit changes, or the Configuration if the edit changes it; see `Cluster.edit`."""
+    """Return the objects that an edit changes, and the changed Configuration or `None`; see `Cluster.edit`."""
     found = _PATH.fullmatch(path)
     if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
@@ -60,9 +60,9 @@ def edited(
 def edited_all(
     objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
 ) -> tuple[list[Object], Configuration | None]:
-    """Return the objects and the Configuration that several edits change.
+    """Return the objects that several edits change, and the changed Configuration or `None`.
 
-    Each edit is applied to the result of the previous ones. Only the objects after the last edit are validated.
+    Each edit is applied to the result of the previous ones. Objects are validated only after the last edit.
     """
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
@@ -85,7 +85,7 @@ def edited_all(
 
 
 def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
-    """Return the object that a manifest describes; if it is not valid, raise an error with the invalid edit."""
+    """Return the object that a manifest describes; if it is not valid, raise an error that names the edit."""
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
@@ -177,7 +177,7 @@ def _near(what: str, name: str, known: set[str]) -> str:
 
 
 def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
-    """Return the flavors and resources for which any queue has a quota; a Cohort's quota can be set for these only."""
+    """Return the flavors and resources with a quota in any queue; a Cohort's quota can be set only for these."""
     if not isinstance(obj, Cohort):
         return frozenset()
     groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)

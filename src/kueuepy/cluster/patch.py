@@ -28,7 +28,7 @@ _KEYS = ("name", "nodeLabel", "type")
 
 
 class Patched(NamedTuple):
-    """An object after a patch has been applied to it.
+    """The result of applying a patch to an object.
 
     Attributes:
         object: The object.
@@ -42,7 +42,7 @@ class Patched(NamedTuple):
 
 
 def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
-    """Return the object that a manifest names, or `None` if it is not among the objects.
+    """Return the object that a manifest identifies, or `None` if it is not among the objects.
 
     Args:
         objects: The existing objects.
@@ -64,7 +64,7 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
 def patched(
     objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
 ) -> Patched:
-    """Return the object that a manifest names, with the fields of the manifest merged into it.
+    """Return the object that a manifest identifies, after merging the fields of the manifest into the object.
 
     Args:
         objects: The existing objects.
@@ -186,7 +186,7 @@ def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tup
 
 
 def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[int | None, Any]] | None:
-    """Return the position of the item that each patch item changes; `None` if the patch replaces the list."""
+    """Return, for each patch item, the position of the item that it changes; `None` if the patch replaces the list."""
     if not all(isinstance(item, dict) for item in (*old, *new)):
         return None
     if path[-1:] == (_GROUPS,):

@@ -32,7 +32,7 @@ class Unmodelled(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        """Return the object, the field and the message."""
+        """Return the object, the field and the message as text."""
         name = "Configuration" if self.obj is None else f'{type(self.obj).__name__} "{self.obj.key}"'
         return f"{name}: {path_text(self.path)}: {self.message}"
 

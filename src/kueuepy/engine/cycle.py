@@ -66,7 +66,7 @@ class Cycle(Sequence[Decision]):
 
     @property
     def admitted_count(self) -> int:
-        """The number of workloads that got quota."""
+        """The number of workloads for which quota was reserved."""
         return self._decided.admitted
 
     @property
@@ -184,7 +184,7 @@ class Settled(Sequence[Cycle]):
     __slots__ = ("_cycles", "finished", "loops")
 
     def __init__(self, cycles: Sequence[Cycle], loops: Sequence[Loop], *, finished: bool) -> None:
-        """Create a Settled from its cycles and loops."""
+        """Create the result from the cycles that were run and the preemption loops that were found."""
         self._cycles = tuple(cycles)
         self.loops = tuple(loops)
         self.finished = finished

@@ -191,11 +191,11 @@ class InactivityView(TypedDict):
 
 
 class FactsView(TypedDict):
-    """All facts about one workload.
+    """The facts that explain the state of one workload.
 
     `position` is the number of workloads ahead of this workload in its ClusterQueue, or `None` if it is not queued.
-    `first` is the first workload in the ClusterQueue of this workload. `goes_on` is true if the next cycle would decide
-    differently from a complete flavor search, because the next cycle continues after the last evaluated flavor.
+    `first` is the first workload in the ClusterQueue of this workload. `goes_on` is true if the next cycle continues
+    after the last evaluated flavor, and would therefore decide differently from a complete flavor search.
     """
 
     workload: str

@@ -158,7 +158,7 @@ class DecisionView(NamedTuple):
 
 
 class CycleView(NamedTuple):
-    """The result of a cycle: the number of admitted and evicted workloads, and whether anything else changed."""
+    """The result of a cycle: the numbers of admitted and evicted workloads, and whether anything else changed."""
 
     idle: bool
     admitted: int
@@ -343,7 +343,7 @@ class TreeDomain(NamedTuple):
 
 
 class TreeUse(NamedTuple):
-    """The pods of a workload in a leaf, and the requests of one pod."""
+    """The number of a workload's pods in a leaf, and the requests of one pod."""
 
     leaf: int
     workload: str
@@ -365,7 +365,7 @@ class TreeView(NamedTuple):
         capacity: For each leaf, the total capacity of its nodes.
         free: The capacity minus the requests of pods that Kueue does not manage.
         used: For each leaf, the amounts that workloads use.
-        uses: The pods of workloads, by leaf.
+        uses: For each workload and leaf, the number of pods and the requests of one pod.
         absent: Nodes with the flavor's labels that belong to no domain, and the reason.
     """
 
@@ -403,7 +403,7 @@ class DetectedLoop(NamedTuple):
     """A preemption loop.
 
     Attributes:
-        seconds: The time at which the loop was first detected, in seconds after the start.
+        seconds: The time at which the loop was first detected, in seconds after the start of the simulation.
         period: The number of cycles after which the loop repeats.
         times: The number of times that the loop was detected.
         jobs: The rows of the jobs in the loop.

@@ -79,7 +79,8 @@ class LimitError(InvalidSpecError):
             limit: The name of the limit.
             allowed: The value of the limit.
             what: A description of how the file exceeds the limit.
-            place: The line and column of the problem, both starting at 1. By default, the problem is in the whole file.
+            place: The line and column of the problem, both starting at 1. By default, the problem concerns the whole
+                file.
         """
         self.limit = limit
         self.allowed = allowed

@@ -1,4 +1,4 @@
-"""Cause and RootCause: the parts of an explanation."""
+"""Cause and RootCause: the elements of an explanation."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class RootCause(msgspec.Struct, frozen=True):
-    """The one cause that decides why a workload does not run, as a code.
+    """The root cause that keeps a workload from running, identified by a code.
 
     Attributes:
         code: The code. Most codes name a cause outside of the workload: `QuotaExceeded`, `NeverFits`,

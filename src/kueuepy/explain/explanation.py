@@ -37,7 +37,7 @@ class Explanation(msgspec.Struct, frozen=True):
     Attributes:
         workload: The key of the workload, `namespace/name`.
         cluster_queue: The ClusterQueue of the workload; empty if it has none.
-        verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. For a
+        verdict: For a pending workload, the result of evaluating it now: `Fits`, `Preempting` or `Pending`. For a
             workload that is not pending, its state: `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
         reason: The reason that Kueue would report if it evaluated the workload now. The condition of the workload might
             state only that Kueue skipped the evaluation. The attribute `reason` contains the result of a complete
@@ -45,7 +45,7 @@ class Explanation(msgspec.Struct, frozen=True):
         message: Kueue's message for the reason.
         written: Reason and message of the current condition `QuotaReserved`.
         causes: The causes of the state.
-        root_cause: The one cause that decides why the workload does not run; `None` if the workload runs, is evicted or
+        root_cause: The root cause that keeps the workload from running; `None` if the workload runs, is evicted or
             finished, or would be admitted by the next cycle.
         not_modelled: Parts of the input that kueuepy does not model and that could change the state.
     """

@@ -141,7 +141,7 @@ def _preemption(facts: FactsView) -> RootCause:
 
 
 def _not_modelled(engine: Engine, written: ConditionView) -> RootCause | None:
-    """Return the cause `NotModelled` if Kueue refused a workload that fits; `None` if this engine has run a cycle."""
+    """Return the cause `NotModelled` if Kueue refused a workload that fits and this engine has not run a cycle."""
     if written is NO_CONDITION or written.is_true or any(engine.cycle_counts()):
         return None
     return RootCause("NotModelled", words.refused_elsewhere(written.reason), {"reason": written.reason})

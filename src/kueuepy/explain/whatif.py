@@ -45,7 +45,7 @@ values by path, as `Cluster.edit_all` accepts them.
 
 @checked_methods
 class Answers(Sequence[Decision]):
-    """The decisions about many workloads, each considered alone. A decision object is created when it is accessed.
+    """The decisions about many workloads, each considered independently. A decision object is created on first access.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -87,7 +87,7 @@ class Answers(Sequence[Decision]):
 
 
 def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
-    """Return the decision that a cycle would make about each item alone.
+    """Return the decision that a cycle would make about each item, considered independently of the other items.
 
     Raises:
         InvalidSpecError: `items` is not an iterable of items, or an item is not valid.
@@ -101,7 +101,7 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
 
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
-    """Return the decision that a cycle would make about one item alone."""
+    """Return the decision that a cycle would make about one item."""
     subject = item if type(item) is Question else one(_subjects(state, item))
     return from_record(state.engine.ask_one(subject), state.not_modelled)
 
@@ -142,7 +142,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """Return a pod count that would be admitted, while one more pod would not be admitted."""
+    """Return a pod count n such that the pod set would be admitted with n pods, but not with n + 1."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
@@ -179,7 +179,7 @@ class Outcome(msgspec.Struct, frozen=True):
     Attributes:
         status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
             holds quota), `Finished`, or `Gone` if the workload was deleted.
-        flavors: The flavor of each resource by pod set; empty without quota.
+        flavors: The flavor of each resource by pod set; empty if the workload has no quota.
         reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
 
     Example:
@@ -193,7 +193,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A workload whose outcome differs.
+    """A workload whose outcome with the edits differs from the outcome without them.
 
     Attributes:
         workload: The key of the workload.
@@ -252,12 +252,12 @@ R = TypeVar("R", bound=Runs)
 @checked_methods
 @dataclass(frozen=True)
 class Difference(Generic[R]):
-    """The workloads whose outcome with edits differs from the outcome without them, after both sides have settled.
+    """The workloads whose outcomes with and without the edits differ, compared after both Schedulers have settled.
 
     A pickle contains both Schedulers as `save` writes them, without functions that answer admission checks.
 
     Attributes:
-        changes: The workloads whose outcome differs, in the order of submission.
+        changes: The workloads whose outcomes with and without the edits differ, in the order of submission.
         before: The Scheduler without the edits, after it has settled.
         after: The Scheduler with the edits, after it has settled.
 
@@ -290,7 +290,7 @@ class Difference(Generic[R]):
         return tuple(dict.fromkeys(text for side in sides for text in side.not_modelled))
 
     def __len__(self) -> int:
-        """Return the number of workloads whose outcome differs."""
+        """Return the number of workloads whose outcomes with and without the edits differ."""
         return len(self.changes)
 
     def __str__(self) -> str:
@@ -363,7 +363,7 @@ def edited(scheduler: R, edit: Edit) -> R:
 
 
 def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
-    """Return the Scheduler after a partial manifest or values by path are applied."""
+    """Return the Scheduler after a partial manifest or values by path have been applied."""
     objects = objects_of(scheduler)
     if "kind" in edit:
         scheduler.apply(patched(objects, edit).object)

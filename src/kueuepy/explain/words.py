@@ -186,7 +186,7 @@ def pool(facts: NodeView, resource: str) -> str:
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """List the workloads, each of which alone would free enough quota."""
+    """List the workloads such that the end of any one of them would free enough quota."""
     names = ", ".join(workloads)
     return (
         f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
@@ -258,7 +258,7 @@ def undeclared(resource: str) -> str:
 
 
 def cover(queue: str, resource: str) -> str:
-    """Suggest that a resource group covers a resource."""
+    """Describe the change after which a resource group would cover a resource."""
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 
@@ -272,7 +272,7 @@ def remedies(count: int, *, all_of: bool) -> str:
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
-    """Return the heading for the alternative changes for a part of a request."""
+    """Return the heading for the alternative changes after which a part of a request would fit."""
     return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
 
 
@@ -393,7 +393,7 @@ def share(facts: ShareView) -> str:
 
 
 def held(facts: CellView, borrowed: int | None) -> str:
-    """Describe the quota that a workload holds in a flavor, and the amount that its queue borrows there."""
+    """Describe the quota that a workload holds in a flavor, and the amount of this flavor that its queue borrows."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (

@@ -92,7 +92,7 @@ def nominal_of(queue: ClusterQueue) -> dict[str, int]:
 
 
 def _changed(queue: ClusterQueue, totals: Mapping[str, int]) -> ClusterQueue | str:
-    """Return the ClusterQueue with nominal quotas equal to `totals`, or the reason why Kueue does not change it."""
+    """Return the ClusterQueue with `totals` as its nominal quotas, or the reason why Kueue does not change it."""
     if len(queue.resource_groups) != 1 or len(queue.resource_groups[0].flavors) != 1:
         return "Quota automation requires that the manager-side ClusterQueue has exactly one ResourceFlavor"
     (group,) = queue.resource_groups

@@ -27,8 +27,8 @@ class Move(msgspec.Struct, frozen=True):
     """An action of MultiKueue on a worker.
 
     Attributes:
-        what: The action. `created`, `deleted` and `updated` (a new priority) concern the copy of a workload, and
-            `started` (created) and `stopped` (deleted) concern its job; `opened` concerns its preemption gate, and
+        what: The action. `created`, `deleted` and `updated` (the priority has changed) concern the copy of a workload.
+            `started` (created) and `stopped` (deleted) concern its job, and `opened` concerns its preemption gate.
             `deactivating` is a request to stop.
         cluster: The name of the worker.
         workload: The key of the workload, `namespace/name`.
@@ -94,7 +94,7 @@ class FleetScheduler:
     'The workload was admitted on "w1"'
 
     Attributes:
-        fleet: The fleet at the start.
+        fleet: The initial fleet.
         manager: The Scheduler of the manager.
         workers: The Schedulers of the workers, by name.
     """
@@ -104,7 +104,7 @@ class FleetScheduler:
 
         Args:
             fleet: The clusters and the dispatcher.
-            now: The time at the start; the Unix epoch by default.
+            now: The initial time; the Unix epoch by default.
 
         Raises:
             InvalidSpecError: An object is invalid.
@@ -272,7 +272,7 @@ class FleetScheduler:
         return FleetStatus(state, message, chosen, names[cluster] if cluster >= 0 else None, copies)
 
     def explain(self, workload: str) -> str:
-        """Explain the state of a workload on the manager and of each of its copies.
+        """Explain the state of a workload on the manager, and the state of each of its copies on workers.
 
         Args:
             workload: The key of the workload, `namespace/name`.
@@ -314,7 +314,7 @@ class FleetScheduler:
         return list(self.workers).index(name)
 
     def _choose(self) -> None:
-        """Call an external dispatcher for each workload that waits for clusters."""
+        """Call an external dispatcher for each workload that holds quota and has not been admitted by a cluster."""
         dispatcher = self.fleet.dispatcher
         if not isinstance(dispatcher, External) or dispatcher.choose is None:
             return

@@ -1,4 +1,4 @@
-"""Base class for kinds of jobs whose manifests have a field that suspends the job, and pod templates."""
+"""Base class for kinds of jobs whose manifests contain pod templates and a field that suspends the job."""
 
 import copy
 import re
@@ -57,7 +57,7 @@ _NATIVE = ("", "apps", "batch")
 
 
 class BaseJob:
-    """A job whose manifest has a field that suspends the job, and pod templates.
+    """A job whose manifest contains pod templates and a field that suspends the job.
 
     A derived class sets `kind` and `api_versions`, and implements `slots`:
 
@@ -112,7 +112,7 @@ class BaseJob:
 
     @abstractmethod
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the pod sets, in order.
+        """Return the source (`PodSetSource`) of each pod set, in order.
 
         Args:
             root: The manifest, or a copy of it, in which to find the templates.
@@ -181,7 +181,7 @@ class BaseJob:
         return self.config.enabled(name)
 
     def queue_name(self) -> str:
-        """Return the name of the job's LocalQueue, from the label `kueue.x-k8s.io/queue-name`; empty for none."""
+        """Return the name of the job's LocalQueue, from the label `kueue.x-k8s.io/queue-name`; empty if absent."""
         return self.labels.get(keys.QUEUE_NAME, "")
 
     def priority_class(self) -> str | None:
@@ -204,7 +204,7 @@ class BaseJob:
         return {keys.JOB_UID: self.uid} if _LABEL_VALUE.fullmatch(self.uid) else {}
 
     def workload_annotations(self) -> dict[str, str]:
-        """Return the annotations for an elastic job.
+        """Return the annotations of an elastic job's Workload; empty if the job is not elastic.
 
         The first workload slice has the same name as the job's Workload.
         """
@@ -243,12 +243,12 @@ class BaseJob:
             topology_check.check_groups(self.owner, self.pod_sets())
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
-        """Return the slots whose topology annotations Kueue's webhook validates; by default all slots."""
+        """Return the pod set sources whose topology annotations Kueue's webhook validates; by default, all sources."""
         return slots
 
     @property
     def is_stored(self) -> bool:
-        """Whether the manifest was read from a cluster, so that Kueue's webhooks have already accepted it.
+        """Whether the manifest was read from a cluster, whose webhooks have already accepted it.
 
         A manifest from a cluster has a resource version or a status.
         """
@@ -356,14 +356,14 @@ class BaseJob:
     # Hooks for derived kinds.
 
     def on_suspended(self, root: Section) -> None:
-        """Make changes of the kind to a new job, after it is suspended.
+        """Apply the kind's own changes to a new job, after the job is suspended.
 
         Args:
             root: The manifest to modify.
         """
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
-        """Make changes of the kind to a job that starts, before its templates are changed.
+        """Apply the kind's own changes to a job that starts, before the job's templates are changed.
 
         Args:
             root: The manifest to modify.
@@ -374,13 +374,13 @@ class BaseJob:
         """Restore a template from its pod set.
 
         Args:
-            slot: The slot of the template.
+            slot: The source of the pod set.
             pod_set: The pod set of the Workload.
         """
         restore(slot.template, pod_set.template)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Make changes of the kind to a job that stops, after its templates are restored.
+        """Apply the kind's own changes to a job that stops, after the job's templates are restored.
 
         Args:
             root: The manifest to modify.
@@ -412,7 +412,7 @@ class BaseJob:
         return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 
     def request(self, metadata: Section, index: PodIndex) -> Document | None:
-        """Return the topology request of a pod template; `None` if it has none or topology-aware scheduling is off."""
+        """Return a pod template's topology request; `None` if it is absent or topology-aware scheduling is off."""
         if not self.gate("TopologyAwareScheduling"):
             return None
         return topology_request(metadata, index, multi_layer=self.gate("TASMultiLayerTopology"))

@@ -24,7 +24,7 @@ class Checked(Protocol):
 
     @property
     def kind(self) -> str:
-        """Name of the kind."""
+        """Name of the job kind, such as `Job`."""
 
     @property
     def root(self) -> Section:

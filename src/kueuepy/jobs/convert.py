@@ -58,7 +58,7 @@ def to_workload(
         empty.
 
     Raises:
-        InvalidSpecError: A field is invalid, or the manifest yields no Workload or several, such as a Deployment.
+        InvalidSpecError: A field is invalid, or the manifest does not yield exactly one Workload, such as a Deployment.
         NotFoundError: A priority class, or an object that the job refers to, is missing.
         UnsupportedError: Kueue does not support the kind.
     """
@@ -98,7 +98,7 @@ def to_workloads(
     ['training']
 
     Args:
-        manifests: The jobs, and lists of them, in any order.
+        manifests: Manifests of jobs, and lists of manifests, in any order.
         priority_classes: The WorkloadPriorityClasses and PriorityClasses of the cluster.
         config: The Configuration, for its feature gates and its policy for jobs without a queue name.
         related: Manifests of other objects that the jobs refer to, or that own the jobs.
@@ -170,7 +170,7 @@ def unmanaged(
     ['QUEUE']
 
     Args:
-        manifests: The jobs, and lists of them, in any order.
+        manifests: Manifests of jobs, and lists of manifests, in any order.
         config: The Configuration.
         related: Manifests of other objects that the jobs refer to, or that own the jobs.
         namespaces: The namespaces with their labels.

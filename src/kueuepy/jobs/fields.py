@@ -46,7 +46,7 @@ def manifests(documents: Iterable[Any]) -> "tuple[Document, ...]":
 
 
 def with_text_quantities(value: Any) -> Any:
-    """Return a manifest in which quantities written as floats are strings, as Kubernetes' own kinds accept them."""
+    """Return a manifest with quantities converted from floats to strings; Kubernetes' own kinds accept both forms."""
     if isinstance(value, list):
         return [with_text_quantities(item) for item in value]
     if not isinstance(value, dict):

@@ -188,8 +188,9 @@ def find_ancestor(
 ) -> Document | None:
     """Return the topmost owner of a job that Kueue manages.
 
-    An owner is managed if its kind is managed, and if it has a queue name or Kueue manages all jobs. The search ends at
-    an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the reference.
+    An owner is managed if its kind is managed, and if the owner has a queue name or Kueue manages all jobs. The search
+    ends at an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the
+    reference.
 
     >>> template = {"spec": {"containers": []}}
     >>> metadata = {"name": "set", "uid": "1", "labels": {"kueue.x-k8s.io/queue-name": "training"}}
@@ -254,7 +255,8 @@ def with_defaults(
 
     A job that already names a queue and a priority class does not change. A job whose owner is of a managed kind gets
     no default queue and no default priority class. A pod whose owner is of a managed kind still gets the default queue.
-    A pod or StatefulSet that another object has marked as suspended gets no defaults.
+    A pod or StatefulSet that another object has marked as suspended gets neither a default queue nor a default priority
+    class.
 
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
     >>> with_defaults(job, has_default_queue=True)["metadata"]["labels"]

@@ -28,7 +28,7 @@ class ParentJob(BaseJob):
         return False
 
     def suspended(self) -> Document:
-        """Return the manifest with the changes that the kind copies to the jobs or pods that it creates."""
+        """Return the manifest with the changes that the object's jobs or pods inherit."""
         root = self._section(copy.deepcopy(self.manifest))
         self.on_suspended(root)
         return root.data

@@ -44,8 +44,8 @@ def pod_set_infos(
         workload: A Workload with an admission in its status.
         flavors: The ResourceFlavors of the cluster.
         config: The Configuration, whose feature gates determine the labels and annotations that are added.
-        marks: Whether to add the labels and annotations with which Kueue identifies the pods of a workload. If `False`,
-            the result contains only changes that affect the placement of pods.
+        marks: Whether to add the labels and annotations with which Kueue identifies the pods of a workload. With
+            `marks=False`, the result contains only changes that affect the placement of pods.
 
     Returns:
         One PodSetInfo per pod set, in order.

@@ -57,8 +57,8 @@ def resolve_priority(
     100
 
     Args:
-        label: Value of the job's label `kueue.x-k8s.io/priority-class`; empty for none.
-        pod_sets: Pod sets of the job. The first `priorityClassName` in their pod templates is used.
+        label: Value of the job's label `kueue.x-k8s.io/priority-class`; empty if the label is absent.
+        pod_sets: Pod sets of the job. The first `priorityClassName` in the pod templates of the pod sets is used.
         classes: WorkloadPriorityClasses and PriorityClasses of the cluster.
         own_class: PriorityClass from the kind's own rule, which replaces the search in the pod sets; empty if the rule
             finds none. Default: `None`, for kinds without such a rule.

@@ -32,8 +32,8 @@ class Submission(NamedTuple):
 
     Attributes:
         workload: The Workload, created at the submission time of the row.
-        duration: Running time after admission, in seconds; `None` if the row has no duration. This attribute also
-            accepts a string or a timedelta when a Submission is created.
+        duration: Running time after admission, in seconds; `None` if the row has no duration. When a Submission is
+            created, `duration` may also be a string or a timedelta.
     """
 
     workload: Workload
@@ -69,7 +69,7 @@ def from_row(
     Args:
         row: The values by column name. `None` counts as absent, and so does NaN in columns other than requests and
             `pods`.
-        gpu_resource: Resource that the column `gpu` counts. Default: `nvidia.com/gpu`.
+        gpu_resource: Name of the resource that the column `gpu` requests. Default: `nvidia.com/gpu`.
         ignore: Names of columns to ignore.
         namespace: Namespace of jobs whose row has no namespace. Default: `default`.
 
@@ -176,7 +176,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _quantity(value: Any) -> str | int:
-    """Convert a value to a quantity. The decimal digits of a fraction do not change."""
+    """Convert a value to a quantity. Fractions are converted without rounding."""
     if type(value) is int:
         return value
     if isinstance(value, Integral):

@@ -50,10 +50,10 @@ def start_patch(
 ) -> Document:
     """Return the change with which Kueue starts a suspended job, as a JSON merge patch.
 
-    The patch ends the suspension. The patch also adds the node labels and tolerations of the assigned flavors, and the
-    updates of admission checks, to the pod templates. No tolerations are added for the taints of a flavor. After
-    partial admission, the patch sets the number of pods to the admitted number. The patch for a pod removes the
-    scheduling gate.
+    The patch ends the suspension of the job. The patch also adds the node labels and tolerations of the assigned
+    flavors, and the updates of admission checks, to the pod templates. No tolerations are added for the taints of a
+    flavor. After partial admission, the patch sets the number of pods to the admitted number. For a pod, the patch
+    removes Kueue's scheduling gate.
 
     >>> from msgspec.structs import replace
     >>> from kueuepy.jobs import to_workload
@@ -81,8 +81,8 @@ def start_patch(
     Raises:
         StateError: The Workload has no admission.
         NotFoundError: An assigned flavor is not in `flavors`.
-        InvalidSpecError: A change conflicts with a template. If a change conflicts, Kueue sets the Workload's condition
-            `Finished` with the reason `FailedToStart`.
+        InvalidSpecError: A change conflicts with a template. Kueue reports such a conflict in the Workload's
+            condition `Finished`, with the reason `FailedToStart`.
         UnsupportedError: Kueue does not support the kind.
     """
     infos = pod_set_infos(workload, flavors, config=config, marks=marks)

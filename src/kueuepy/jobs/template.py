@@ -46,11 +46,11 @@ SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")
 def inject(template: Section, info: PodSetInfo) -> None:
     """Apply the changes that an admission makes to a pod template.
 
-    In an elastic job, the names of the workload and of its slice can be overwritten. For any other conflict, the
-    function raises an error.
+    In an elastic job, the names of the workload and of its slice can be overwritten. For conflicts in any other label,
+    annotation or node selector, the function raises an error.
 
     Raises:
-        InvalidSpecError: The template has another value for a label, annotation or node selector.
+        InvalidSpecError: The template already has a different value for a label, annotation or node selector.
     """
     _drop_slice_names(template, info)
     if info.annotations or info.labels:
@@ -74,10 +74,10 @@ def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
 
 
 def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
-    """Add labels, annotations or node labels to a field.
+    """Add entries to a field for labels, annotations or a node selector.
 
     Raises:
-        InvalidSpecError: The field has another value for one of the keys.
+        InvalidSpecError: The field already has a different value for one of the keys.
     """
     if not added:
         return
@@ -108,7 +108,7 @@ def restore(template: Section, original: Document) -> None:
 
 
 def add_gate(spec: Section, gate: str) -> None:
-    """Add a scheduling gate to a pod spec, unless it is already there."""
+    """Add a scheduling gate to a pod spec, unless the gate is already present."""
     if not has_gate(spec, gate):
         spec.data["schedulingGates"] = [*spec.items("schedulingGates"), {"name": gate}]
 
@@ -142,9 +142,9 @@ def sanitized(template: Document) -> Document:
 
 
 def restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
-    """Set fields of a mapping to their values in another mapping.
+    """Set fields of a mapping to their values in the original mapping.
 
-    Fields that are absent in the other mapping are removed.
+    Fields that are absent in the original mapping are removed.
     """
     for name in names:
         if name in original:

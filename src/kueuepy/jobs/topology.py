@@ -26,8 +26,8 @@ class PodIndex:
     True
 
     Attributes:
-        label: Label with the index of a pod in its pod set or sub-group; `None` for none.
-        sub_group_label: Label with the index of the pod's sub-group; `None` for none.
+        label: Label that holds a pod's index in its pod set or sub-group; `None` if there is no such label.
+        sub_group_label: Label that holds the index of the pod's sub-group; `None` if there is no such label.
         sub_group_count: Number of sub-groups; `None` if there are no sub-groups.
     """
 
@@ -49,7 +49,7 @@ def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -
     """Return the topology request of a pod template; `None` if there is none.
 
     The annotations for required, preferred and unconstrained topologies are read in this order, and the first one found
-    is used. A kind that numbers its pods has an implicit request even without a topology annotation.
+    is used. A kind that numbers its pods has an implicit topology request even without a topology annotation.
 
     Raises:
         InvalidSpecError: An annotation cannot be parsed.
@@ -140,7 +140,7 @@ def _refuse(constant: str) -> None:
 
 
 def _layer(item: Any) -> Document | None:
-    """Return one layer; `None` if a field has a wrong type."""
+    """Return one layer of slices; `None` if a field has a wrong type."""
     layer: Document = {"topology": "", "size": 0}
     if item is not None and not isinstance(item, _Pairs):
         return None

@@ -73,7 +73,8 @@ def check_slice_size(metadata: Section, count: int, *, multi_layer: bool) -> Non
 def check_groups(owner: str, pod_sets: tuple[PodSet, ...]) -> None:
     """Check groups of pod sets.
 
-    A group must have exactly two pod sets, at least one of them with a single pod, and equal topology requests.
+    A group must consist of exactly two pod sets with identical topology requests, and at least one of the pod sets must
+    have exactly one pod.
 
     Raises:
         InvalidSpecError: A group is not valid.

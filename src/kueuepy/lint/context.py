@@ -133,7 +133,7 @@ class LintContext:
 
     @cached_property
     def capacity(self) -> Capacity:
-        """The capacity of each queue; queues under a cycle of cohorts count as having no cohort."""
+        """The capacity of each queue; a queue whose cohorts form a cycle is treated as a queue without a cohort."""
         cohorts = {cohort.name: cohort for cohort in self.manifest.cohorts if self.root(cohort.name)}
         return Capacity(self.queues, cohorts)
 

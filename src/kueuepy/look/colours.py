@@ -24,7 +24,7 @@ class Theme(NamedTuple):
     Attributes:
         paper: The background.
         ink: Colour of text and axes, and of the lines that show the total and the nominal quota.
-        quiet: Captions and labels of less importance. The contrast between `quiet` and `paper` is at least 4.5.
+        quiet: Captions and less important labels. The contrast between `quiet` and `paper` is at least 4.5.
         line: Borders and grid lines, which carry no meaning of their own.
         soft: The background of cards and of every other row.
         accent: Links, buttons and the focus ring.
@@ -61,13 +61,13 @@ DARK_THEME = Theme(
 
 
 def colour_of(place: int, *, dark: bool = False) -> str:
-    """Return the colour with the given number, as `#rrggbb`; grey for `OTHERS` and for numbers without a colour.
+    """Return the colour with the given index, as `#rrggbb`; grey for `OTHERS` and for indices without a colour.
 
     >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS)
     ('#2142b0', '#a3bdf9', '#838993')
 
     Args:
-        place: The number of the colour, as in the result of `places`.
+        place: The colour index, as in the result of `places`.
         dark: Whether the background is dark.
     """
     if 0 <= place < MOST_NAMES:
@@ -76,7 +76,7 @@ def colour_of(place: int, *, dark: bool = False) -> str:
 
 
 def places(weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the numbers of the colours of the groups with the largest weights, in order; ties are broken by name.
+    """Return the colour indices of the groups with the largest weights, in order of weight; ties are broken by name.
 
     All charts, tables and pages of a result use the same weights: the requested work of each queue, which does not
     depend on the policy. A page without jobs uses the nominal quotas as weights.
@@ -151,7 +151,7 @@ def _classes() -> str:
 
 
 def class_of(place: int) -> str:
-    """Return the CSS class of a group, from the number of its colour.
+    """Return the CSS class of a group from its colour index.
 
     >>> class_of(0), class_of(OTHERS)
     ('kq-1', 'kq-others')

@@ -59,7 +59,7 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders objects as HTML. The package sets it to a function of `kueuepy.pages.html`."""
+    """Set the function that renders objects as HTML. The package passes a function of `kueuepy.pages.html`."""
     _renderers[:] = [render]
 
 
@@ -113,7 +113,7 @@ def _block(
 
 
 def _keys(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of columns that name a row: 1, or 2 if the first column is not unique."""
+    """Return the number of columns that identify a row: 1, or 2 if the first column is not unique."""
     names = [row[0] for row in rows]
     return 1 if len(set(names)) == len(names) or len(rows[0]) == 1 else 2
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Validated:
-    """A set of validated objects, compared by identity. Equal objects are validated separately."""
+    """A set of validated objects, compared by identity. Equal but distinct objects are validated separately."""
 
     __slots__ = ("_values",)
 

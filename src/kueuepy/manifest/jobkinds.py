@@ -1,4 +1,7 @@
-"""Kinds of jobs, and other kinds that can affect admission. Objects of all these kinds are stored as dicts."""
+"""Kinds of jobs, and other kinds that can affect admission.
+
+Jobs, and objects of kinds without a Python class, are stored as dicts.
+"""
 
 from typing import Any, Final
 
@@ -92,8 +95,8 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
 def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
     """Return whether an object that names no queue would become a job if a LocalQueue named `default` exists.
 
-    The result is true for a new object of a kind such as Pod or Deployment. The result is false for a stored object, a
-    pod on a node, and an object with an owner.
+    The result is true for a new object of a kind such as Pod or Deployment. The result is false for an object stored in
+    a cluster, a pod on a node, and an object with an owner.
 
     Source: `pkg/controller/jobframework/defaults.go`, `pkg/controller/jobs/pod/pod_webhook.go`.
     """

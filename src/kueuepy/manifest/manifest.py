@@ -132,7 +132,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
         Args:
             objects: Objects of any kinds.
-            configuration: The Configuration; `None` for no Configuration.
+            configuration: The Configuration; `None` if there is none.
 
         Returns:
             The manifest.
@@ -163,7 +163,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             obj: An object of this manifest.
             path: Path of a field in API version v1beta2, such as `("spec", "clusterQueue")`. If the file does not
                 contain the field, the method returns the position of the innermost parent in the file. An empty path
-                stands for the object itself.
+                represents the object itself.
 
         Returns:
             The file and line, separated by a colon, or an empty string if the object was not read from a file.
@@ -208,7 +208,7 @@ FIELD_OF: dict[type[Object], str] = {
 
 
 def group(objects: Iterable[Object]) -> dict[str, Any]:
-    """Group objects by the field of a Manifest.
+    """Group objects by the Manifest field that holds objects of their kind.
 
     Raises:
         DuplicateError: Two objects of the same kind have the same name.

@@ -159,7 +159,7 @@ def _slice(domains: Sequence[Domain]) -> dict[str, Any]:
 def _column(values: Sequence[str]) -> dict[str, Any]:
     """Compress the values of one topology level.
 
-    A common prefix and a common suffix are written only once; the suffix takes precedence.
+    A common prefix and a common suffix are written only once; if they overlap, the prefix is shortened.
     """
     if len(set(values)) == 1:
         return {"universal": values[0]}

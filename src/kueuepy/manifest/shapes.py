@@ -10,8 +10,8 @@ def shape(title: str, others: str = "", /, **fields: Any) -> type[msgspec.Struct
 
     Args:
         title: Name of the class.
-        others: Names of fields that accept any type, separated by blanks.
-        fields: Types of the other fields. All fields of the created class are optional.
+        others: Names of fields that accept any type, separated by spaces.
+        fields: Types of all fields that are not in `others`. All fields of the created class are optional.
     """
     described = [(field, kind, None) for field, kind in fields.items()]
     described += [(field, Any, None) for field in others.split()]

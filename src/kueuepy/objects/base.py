@@ -30,7 +30,7 @@ Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 def is_finite(value: Real | Decimal | float) -> bool:
-    """Return whether a number is neither infinite nor NaN. Integers larger than any float are finite.
+    """Return whether a number is neither infinite nor NaN. Integers that are too large for a float count as finite.
 
     >>> is_finite(10**400), is_finite(float("nan")), is_finite(Decimal("sNaN"))
     (True, False, False)
@@ -51,7 +51,7 @@ def quantity(value: Any, where: str) -> QuantityText:
 
     Args:
         value: A number of any numeric type, a `Quantity`, or a string. Strings are returned unchanged.
-        where: The start of the error message: the name of the field.
+        where: The name of the field, with which the error message starts.
 
     Returns:
         The quantity as an integer or a string.
@@ -125,7 +125,10 @@ def _tuple_fields(cls: type[Collection]) -> tuple[str, ...]:
 
 
 class Worded(Value, frozen=True):
-    """Base class of structs with enumerated string fields. The constructor rejects values that are not allowed."""
+    """Base class of structs with enumerated string fields.
+
+    The constructor raises an error if such a field has a value that is not allowed.
+    """
 
     def __post_init__(self) -> None:
         """Check the values of the enumerated fields.

@@ -15,7 +15,7 @@ TolerationOperator: TypeAlias = Literal["", "Equal", "Exists"]
 
 @checked_methods
 class Taint(Value, frozen=True):
-    """A taint of a node (`spec.taints[]`): pods without a matching toleration are not scheduled there.
+    """A taint of a node (`spec.taints[]`): pods without a matching toleration are kept off the node.
 
     >>> Taint("spot", value="true", effect="NoSchedule").key
     'spot'
@@ -130,8 +130,8 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
             Default: none.
         node_taints: Taints of the flavor's nodes, at most 8 (`spec.nodeTaints`). A pod set can use the flavor only if
             it tolerates the taints. Default: none.
-        tolerations: Tolerations that Kueue adds to pods that get the flavor, at most 8 (`spec.tolerations`). The
-            template of the pod set does not need to contain these tolerations. Default: none.
+        tolerations: Tolerations that Kueue adds to pods to which it assigns the flavor, at most 8 (`spec.tolerations`).
+            The template of the pod set does not need to contain these tolerations. Default: none.
         topology_name: Name of the Topology of the flavor's nodes (`spec.topologyName`); `None`, the default, for no
             topology. A flavor with a topology requires at least one node label. The Topology of a flavor cannot be
             changed once it is set.

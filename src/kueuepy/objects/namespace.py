@@ -39,7 +39,7 @@ class LimitRangeItem(Value, frozen=True, kw_only=True):
         default: Limits for containers that do not specify limits.
         default_request: Requests for containers that do not specify requests (`defaultRequest`).
         max_limit_request_ratio: Largest allowed ratio of limit to request (`maxLimitRequestRatio`). Neither Kueue nor
-            this library enforces the ratio.
+            this library enforces the ratio of limit to request.
     """
 
     type: str

@@ -44,7 +44,8 @@ class Node(Object, frozen=True, kw_only=True):
             but no condition `Ready`, and Kueue treats the node as failed. A manifest without any conditions is read as
             a ready node.
         ready_unknown: Whether the condition `Ready`, if it is not true, has status `Unknown` rather than `False`, for
-            example because the node stopped reporting. With either status, the node is not ready. Default: `False`.
+            example because the node stopped reporting. A node whose condition `Ready` has status `Unknown` or `False`
+            is not ready. Default: `False`.
         other_conditions: Status of each condition other than `Ready`, by type. Kueue retries pending workloads when any
             condition of a node changes.
         ready_since: Time of the last change of the condition `Ready`, a datetime. With `ready_since=None`, the default,
@@ -72,9 +73,9 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
     """A pod that Kueue does not manage. The requests of the pod reduce the free capacity of its node in a topology.
 
     A pod that Kueue placed with a topology is identified by its annotations `kueue.x-k8s.io/podset-…-topology`. Kueue
-    does not count the resources of a pod with these annotations again, because the pod's Workload accounts for them.
-    Kueue uses the phase of a pod with these annotations to determine whether any pod still runs on a node that is not
-    ready.
+    does not count the resources of a pod with topology annotations again, because the pod's Workload accounts for them.
+    Kueue checks the phases of pods with topology annotations to determine whether any of them still runs on a node that
+    is not ready.
 
     Source: `pkg/controller/tas/pod_usage_controller.go`.
 

@@ -97,7 +97,7 @@ class Preemption(Worded, frozen=True):
             workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
             priority).
         borrow_within_cohort: Policy for preemption in other ClusterQueues by a workload that needs to borrow. Default:
-            never. A policy other than `Never` requires a `reclaim_within_cohort` other than `Never`.
+            never. If the policy is not `Never`, `reclaim_within_cohort` must not be `Never` either.
     """
 
     reclaim_within_cohort: ReclaimWithinCohort = "Never"
@@ -133,8 +133,8 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
 
     Attributes:
         resource_groups: Quotas by group of resources (`spec.resourceGroups`), at most 16 groups. Default: none.
-        cohort_name: Cohort in which the queue borrows and lends quota (`spec.cohortName`); `None`, the default, for no
-            cohort. The cohort does not require a Cohort object of this name.
+        cohort_name: Name of the cohort in which the queue borrows and lends quota (`spec.cohortName`); `None`, the
+            default, for no cohort. A Cohort object with this name does not need to exist.
         queueing_strategy: Order of admission (`spec.queueingStrategy`). With `BestEffortFIFO`, the default, workloads
             that fit may be admitted before an older workload that does not fit. With `StrictFIFO`, a workload that does
             not fit blocks all workloads behind it.
@@ -216,7 +216,7 @@ class LocalQueueStatus(Value, frozen=True, kw_only=True):
     Attributes:
         consumed_resources: Decayed past usage by resource under admission fair sharing
             (`status.fairSharing.admissionFairSharingStatus.consumedResources`). When Kueue starts, it continues from
-            this past usage. Default: empty.
+            the past usage in the status. Default: empty.
     """
 
     consumed_resources: ResourceList = msgspec.field(default_factory=dict)
@@ -235,8 +235,8 @@ class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
         stop_policy: Whether the queue is stopped (`spec.stopPolicy`): the string `"None"` (default), `Hold` or
             `HoldAndDrain`, with the same meaning as for a ClusterQueue.
         fair_sharing: Weight in admission fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
-        status: Past usage read from a live cluster; `None`, the default, for no past usage. Kueue uses this past usage
-            until it samples the usage of the LocalQueue for the first time
+        status: Past usage read from a live cluster; `None`, the default, for no past usage. Kueue uses the past usage
+            from the status until it samples the usage of the LocalQueue for the first time
             (`pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded`).
     """
 

@@ -17,7 +17,7 @@ _ready: set[Any] = set()
 
 
 def _renew_lock() -> None:
-    """Replace the lock in a forked child process: another thread may have held it at the time of the fork."""
+    """Replace the lock in a forked child process, because another thread may have held the lock during the fork."""
     global _lock  # noqa: PLW0603
     _lock = Lock()
 

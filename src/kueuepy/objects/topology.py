@@ -52,8 +52,8 @@ class TopologyAssignment(Collection, frozen=True):
     4
 
     Attributes:
-        levels: Levels whose values identify a domain. If the lowest level of the topology is `kubernetes.io/hostname`,
-            it is the only level; otherwise all levels of the topology are listed.
+        levels: Levels whose values identify a domain. The list contains only `kubernetes.io/hostname` if this is the
+            lowest level of the topology, and otherwise all levels of the topology.
         domains: The domains with their numbers of pods, sorted by the values from the highest level down. Each domain
             occurs once in the list.
     """
@@ -79,8 +79,8 @@ def required(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str |
     Args:
         level: A level of the topology, as the key of a node label.
         slices: Pairs of a level and a slice size, outermost first, at most 3. For each pair, the pods are divided into
-            slices of the given size, and each slice is placed in one domain of the level. An inner size must divide the
-            enclosing size.
+            slices of the given size, and each slice is placed in one domain of the level. The size of an inner slice
+            must divide the size of the slice that contains it.
         group: Name of a pod set group; `None` for no group. Kueue assigns the pod sets of one group, such as a leader
             and its workers, to the same flavor and domain.
 

@@ -1,8 +1,8 @@
 """A table of the rules in which releases of Kueue differ from the mirrored commit.
 
 The core applies each rule (`src/cpp/model/release.h` has a field with the name of each rule). Differences that a
-feature gate controls are not in this table; they are defaults of gates (`profiles/gates.py`). To end the support of a
-release, remove its rows, and then the fields that no row names.
+feature gate controls are not in this table; they are defaults of gates (`profiles/gates.py`). To drop support for a
+release, remove its rows, and then the fields that no remaining row names.
 """
 
 from typing import Literal
@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
     source: str
 
     def holds_in(self, release: Release) -> bool:
-        """Return whether the rule holds in the newest patch of a release.
+        """Return whether the rule applies in the newest patch of a release.
 
         >>> rule = next(rule for rule in RULES if rule.name == "flavorless_quota_needs_all_checks")
         >>> [release.name for release in RELEASES if rule.holds_in(release)]
@@ -187,8 +187,10 @@ RULES = (
         "decisions",
         ("v0.18.0",),
         "With the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
-        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster.",
-        "pkg/dra/claims.go:countDevicesPerClass",
+        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster. With "
+        "the gate DRAExtendedResources, the requests of each container are charged to any mapped class before the "
+        "containers are combined; fixed releases combine the containers first, and charge the selected class.",
+        "pkg/dra/claims.go:countDevicesPerClass, pkg/dra/extended_resources.go:ResolveExtendedResourceQuota",
     ),
     Rule(
         "device_admin_access_refused",
@@ -231,7 +233,7 @@ def open_answers(release: Release) -> tuple[str, ...]:
 
 
 def rules_of(release: Release) -> tuple[Rule, ...]:
-    """Return the rules that hold in a release; an empty tuple for the mirrored commit."""
+    """Return the rules that apply in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))
 
 

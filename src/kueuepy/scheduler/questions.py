@@ -107,7 +107,10 @@ class SchedulerQuestions:
             return self._state.keys()
 
     def fingerprint(self) -> int:
-        """Return a number that is equal for Schedulers in the same state, and almost certainly different otherwise."""
+        """Return a number that is the same for Schedulers in the same state.
+
+        For Schedulers in different states, the numbers are almost certainly different.
+        """
         with self._lock:
             return self._engine.fingerprint()
 
@@ -156,7 +159,7 @@ class SchedulerQuestions:
             )
 
     def try_admit(self, item: Any) -> Decision:
-        """Return the decision that a cycle would make now if it considered this workload alone.
+        """Return the decision that a cycle would make now if it considered only this workload.
 
         The Scheduler does not change.
 
@@ -181,7 +184,7 @@ class SchedulerQuestions:
             return _ask_one()(session.state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
-        """Return the decision of `try_admit` for each of several workloads, each considered alone.
+        """Return the decision of `try_admit` for each of several workloads, each considered separately.
 
         One call with many workloads is much faster than many calls of `try_admit`. The Scheduler does not change.
 
@@ -222,8 +225,8 @@ class SchedulerQuestions:
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
         """Return the largest number of pods with which the workload would be admitted now.
 
-        The number is found by bisection, so the workload would be admitted with this number of pods but not with one
-        more. Call `try_admit` to see why even one pod would not be admitted.
+        The number n is found by bisection: the workload would be admitted with n pods but not with n + 1. Call
+        `try_admit` to see why even one pod would not be admitted.
 
         Args:
             item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The pod count in the item
@@ -339,8 +342,8 @@ class SchedulerQuestions:
 
         Args:
             key: The key of the workload.
-            running: The job's current manifest. Default: the job as `start_patch` starts it if the workload is
-                admitted, otherwise the suspended job.
+            running: The job's current manifest. Default: if the workload is admitted, the job with the changes of
+                `start_patch`; otherwise the suspended job.
 
         Returns:
             The patch for the job's manifest, or `None` for pods, because Kueue deletes them.

@@ -92,14 +92,15 @@ class Scheduler(SchedulerQuestions):
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
         If an elastic job with the name of a submitted job exists, the existing job is resized. If the Workload of the
-        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first one when it
-        gets quota. If no slice is needed, the number of pods of the existing Workload changes.
+        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first Workload
+        when Kueue reserves quota for the slice. If no slice is needed, the number of pods of the existing Workload
+        changes.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
                 `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a
-                creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
-                order, gets a uid in the order of submission.
+                creation time receives the current virtual time. A workload without a uid receives one in the order of
+                submission, because the uid breaks ties in the queue order.
             keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use
                 `keep_status=True` for Workloads dumped from another cluster. Default: False.
 
@@ -135,8 +136,8 @@ class Scheduler(SchedulerQuestions):
         The call is atomic.
 
         Args:
-            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. A manifest of
-                an object that does not exist must be complete, and creates the object.
+            manifests: Partial manifests, each with `kind`, `metadata.name` and the fields to change; `None` removes a
+                field. A manifest of an object that does not exist must be complete, and creates the object.
 
         Raises:
             InvalidSpecError: An object or a change is not valid.
@@ -272,8 +273,8 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             NotFoundError: No workload has this key.
-            InvalidSpecError: A count is not a number, exceeds the pod set, or decreases while the workload holds quota;
-                or a pod set does not exist.
+            InvalidSpecError: A count is not a number, exceeds the size of the pod set, or decreases while the workload
+                holds quota; or a pod set does not exist.
         """
         workloads.reclaim(self._session, key, pods)
 
@@ -286,8 +287,8 @@ class Scheduler(SchedulerQuestions):
             duration: The time to pass, as seconds or a string such as `"2h"`; at least 0.
 
         Raises:
-            InvalidSpecError: The duration is not valid or negative, or the new time exceeds 64-bit nanoseconds (year
-                2262).
+            InvalidSpecError: The duration is not valid or is negative, or the new time is later than the year 2262 (the
+                limit of 64-bit nanoseconds).
         """
         cycles.advance(self._session, duration)
 
@@ -326,7 +327,7 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             StateError: The file cannot be written.
-            InvalidSpecError: An object contains a number that does not fit 64 bits.
+            InvalidSpecError: An object contains a number that does not fit into 64 bits.
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
@@ -337,7 +338,7 @@ class Scheduler(SchedulerQuestions):
         """Read a Scheduler from a file written by `save`.
 
         The loaded Scheduler makes the same decisions as the saved Scheduler would have made. Functions that answer
-        admission checks are not part of the file; pass them to `answer_checks`.
+        admission checks are not saved in the file; pass them to `answer_checks` after loading.
 
         Args:
             path: The file.
@@ -374,7 +375,7 @@ class Scheduler(SchedulerQuestions):
             return difference(self, edits)
 
     def with_configuration(self, configuration: Configuration) -> Scheduler:
-        """Return a copy of this Scheduler with another Configuration. Workloads keep their current status.
+        """Return a copy of this Scheduler with a different Configuration. Workloads keep their current status.
 
         Args:
             configuration: The new Configuration.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SchedulerState:
-    """The complete state of a running cluster. Changing a part of the state changes the cluster.
+    """The complete state of a running cluster. If you change an attribute of the state, you change the cluster.
 
     Attributes:
         engine: The C++ engine.
@@ -104,7 +104,7 @@ class SchedulerState:
         return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 
     def known(self, found: int) -> Workload:
-        """Return the Workload with an engine id, as it was submitted.
+        """Return the Workload with the given engine id, as it was submitted.
 
         Raises:
             StateError: The workload was added directly to the engine.
@@ -123,7 +123,7 @@ class SchedulerState:
         return self.live(self.id_of(key))
 
     def live(self, found: int) -> Workload:
-        """Return the Workload with an engine id, with its current status.
+        """Return the Workload with the given engine id, with its current status.
 
         Raises:
             StateError: The workload was added directly to the engine.

@@ -182,7 +182,7 @@ class Store:
         return twin
 
     def for_change(self) -> Self:
-        """Return this store, with collections that may be changed.
+        """Return this store; if its collections are shared with another store, replace them with forks first.
 
         Call this method before each change to a collection.
         """

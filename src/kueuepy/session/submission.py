@@ -149,7 +149,7 @@ def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
     """Check that `gpu` in a row can only mean `nvidia.com/gpu`.
 
     Raises:
-        InvalidSpecError: The queue has quotas for a resource named `gpu`, and none for `nvidia.com/gpu`.
+        InvalidSpecError: The queue has quotas for a resource named `gpu` but not for `nvidia.com/gpu`.
     """
     if not _is_gpu_clear(f"{workload.namespace}/{workload.queue_name}", around.covered):
         raise InvalidSpecError(
@@ -209,7 +209,7 @@ def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest as plain data, which can be serialised.
 
     Raises:
-        InvalidSpecError: The manifest contains values other than plain data.
+        InvalidSpecError: The manifest contains values that are not plain data.
     """
     copied = dict(manifest)
     if (fault := fault_of(copied)) is not None:

@@ -90,13 +90,13 @@ _NAT = np.iinfo(np.int64).min
 
 
 def core_amounts(table: Columns, name: str) -> NDArray[Any]:
-    """Return the request of each pod as the integers that usage tables contain (millicores for CPU)."""
+    """Return the request of each pod as an integer in the unit of the usage tables (millicores for CPU)."""
     amounts: NDArray[Any] = exact(table)[name]
     return amounts
 
 
 def _infinite(column: Column) -> int:
-    """Count the values in a column that are infinity, which `Jobs` itself returns for missing time limits."""
+    """Count the infinite values in a column; `Jobs` itself returns infinity for a missing time limit."""
     values = column.given
     return int((values == np.inf).sum()) if isinstance(values, np.ndarray) and values.dtype.kind in "fO" else 0
 

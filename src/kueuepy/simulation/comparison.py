@@ -58,7 +58,7 @@ class Comparison:
     """The results of simulating the same jobs under several policies.
 
     `changes`, `decisions` and `most_delayed` compare individual jobs between the first policy and the last policy.
-    `between(a, b)` compares two other policies. `Comparison({"a": result, "b": result})` combines
+    `between(a, b)` compares any two policies. `Comparison({"a": result, "b": result})` combines
     existing results.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
@@ -131,13 +131,14 @@ class Comparison:
         """Return the difference of each metric from its value under the first policy, with 95 % confidence intervals.
 
         The differences are paired because all policies run the same jobs, so the variation between jobs cancels out.
-        The interval of a difference is therefore narrower than the intervals of the two means.
+        The interval of a difference is therefore usually narrower than the intervals of the two means.
 
         Returns:
-            One row per other policy and metric, with columns `policy`, `figure` (the metric), `jobs` (the number of
-            jobs that have the metric under both policies), their means `first` and `second`, the mean `difference`
-            (second minus first), and the limits of its interval, `low` and `high`. The limits are NaN if fewer than 640
-            jobs have the metric. Waits are in seconds.
+            One row for each metric and each policy except the first. The columns are `policy`, `figure` (the metric),
+            `jobs` (the number of jobs that have the metric under both policies), `first` and `second` (the means),
+            `difference` (the mean difference, second minus first), and `low` and `high` (the limits of the confidence
+            interval of the difference). The limits are NaN if fewer than 640 jobs have the metric. Waits are in
+            seconds.
 
         Raises:
             InvalidSpecError: The results have different jobs.

@@ -32,7 +32,7 @@ Change = tuple[str, str, str, int]
 
 
 def name_notes(columns: Mapping[str, Any]) -> list[Note]:
-    """Note names that are not valid in Kubernetes, and names that occur twice in a namespace."""
+    """Add notes about names that are not valid in Kubernetes, and about names that occur twice in a namespace."""
     found = []
     for column in ("name", "queue", "flavor"):
         rows = int(_invalid(column, columns[column]).sum()) if column in columns else 0

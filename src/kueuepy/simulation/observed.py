@@ -170,7 +170,7 @@ def _user(workload: Workload, label: str | None) -> str:
 
 
 def _latest(workload: Workload) -> int:
-    """Return the latest time of a Workload, in nanoseconds since the Unix epoch."""
+    """Return the latest timestamp in a Workload, in nanoseconds since the Unix epoch."""
     times = [0 if workload.creation_timestamp is None else workload.creation_timestamp.value]
     if workload.status is not None:
         times += [condition.last_transition_time.value for condition in workload.status.conditions]

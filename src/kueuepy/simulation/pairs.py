@@ -24,7 +24,7 @@ _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "h
 
 
 def differences(results: Mapping[str, Recorded]) -> Columns:
-    """Return the paired differences of the metrics from the first policy; see `Comparison.differences`."""
+    """Return the paired differences between the first policy and each other policy; see `Comparison.differences`."""
     (_, first), *others = results.items()
     rows = []
     before = _by_job(first)

@@ -63,7 +63,7 @@ class _Record(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
 
 
 class WorkloadTemplate(_Record, frozen=True):
-    """The requests and the runtime of the workloads of a set."""
+    """The requests and the runtime of the workloads in a set."""
 
     class_name: str
     runtime_ms: _Whole
@@ -85,7 +85,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
 
 class WorkloadsSet(_Record, frozen=True):
-    """`count` arrivals of each workload at equal intervals; the first arrival is after one interval."""
+    """`count` arrivals of each workload at regular intervals; the first arrival occurs after one interval."""
 
     count: _Whole
     creation_interval_ms: _Whole
@@ -280,7 +280,7 @@ class Load:
         return {name: values.tolist() for name, values in columns.items()}
 
     def start(self) -> VirtualRun:
-        """Return a simulation of the profile's load, which has not been started."""
+        """Return a simulation of the profile's load that has not been started."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         order = np.argsort(np.frombuffer(self._at, np.int64), kind="stable")

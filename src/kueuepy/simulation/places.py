@@ -132,7 +132,7 @@ def fragmentation_of(
         topology: The name of the Topology.
         sizes: The requests of one pod for each job size.
         flavor: The ResourceFlavor, or `None` if only one flavor uses the topology.
-        step: The interval, or `None` for 1/100 of the simulation.
+        step: The interval, or `None` for 1/100 of the length of the simulation.
         end: The end of the simulation, in seconds.
     """
     asked = [dict(size) for size in sizes]

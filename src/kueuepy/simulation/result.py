@@ -106,7 +106,7 @@ class Result(Recorded, Framed):
         facts: dict[str, Any],
         run: Prepared | None = None,
     ) -> None:
-        """Store the tables and facts that `result_of` or `load_result` collected.
+        """Store the tables and other data that `result_of` or `load_result` collected.
 
         Args:
             tables: The tables by name, as in `TABLES`.
@@ -168,8 +168,8 @@ class Result(Recorded, Framed):
             end: The end of the window (exclusive); the end of the simulation by default.
 
         Returns:
-            One row per value of the column. Columns `used_hours`, `lost_hours` and `overhead_hours` multiply pod
-            requests by time, in hours.
+            One row per value of the column. Columns `used_hours`, `lost_hours` and `overhead_hours` contain pod
+            requests multiplied by time, in hours.
 
         Raises:
             NotFoundError: The table of jobs does not have the column.
@@ -177,7 +177,7 @@ class Result(Recorded, Framed):
         return by_column(self, column, _seconds("by: start", start), _seconds("by: end", end))
 
     def jain(self, by: str = "cluster_queue") -> float | None:
-        """Return Jain's fairness index over ClusterQueues, or over the values of another column of the table of jobs.
+        """Return Jain's fairness index over ClusterQueues, or over the values of any column of the table of jobs.
 
         The index compares the dominant share of each group: the largest fraction of all nominal quota of a resource
         that its jobs held. The share of a ClusterQueue is divided by its fair sharing weight.
@@ -270,7 +270,7 @@ class Result(Recorded, Framed):
     def preemptions(self) -> Columns:
         """The number of evictions by the victim's ClusterQueue, the preemptor's ClusterQueue, and the preemption rule.
 
-        Columns are `victim`, `preemptor`, `rule`, `count`, and for each flavor and resource `lost_hours`: the progress
+        Columns are `victim`, `preemptor`, `rule`, `count`, and `lost_hours` for each flavor and resource: the progress
         lost, multiplied by the quota held, in hours. Evictions that are not preemptions have no preemptor and no rule.
         """
         from kueuepy.simulation.groups import preemptions  # noqa: PLC0415 - only on use
@@ -336,7 +336,7 @@ class Result(Recorded, Framed):
 
     @property
     def plot(self) -> Plots:
-        """Pictures as matplotlib Axes: `result.plot.usage()`, and a method for each other picture of `picture`."""
+        """Pictures as matplotlib Axes, such as `result.plot.usage()`, with one method for each picture of `picture`."""
         return Plots(self)
 
     @spelled_out(PictureOptions)
@@ -361,14 +361,14 @@ class Result(Recorded, Framed):
         """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
         The page shows quota, usage, pending workloads and running workloads at every moment. The page explains the
-        workloads that are still pending at the end, and the longest periods in which workloads were pending before. For
-        any other time, use `result.at(time).explain(name)`.
+        workloads that are still pending at the end, and the longest earlier periods in which a workload was pending.
+        For any other time, use `result.at(time).explain(name)`.
 
         Args:
             path: The file to write. By default, no file is written.
             title: The title of the page.
             explained: The maximum number of full explanations in the page, for workloads that are pending at the end
-                and for the longest periods in which a workload was pending before.
+                and for the longest earlier periods in which a workload was pending.
 
         Returns:
             The page, which a notebook displays.
@@ -435,7 +435,7 @@ class Result(Recorded, Framed):
             raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
 
     def _more_facts(self) -> dict[str, Any]:
-        """Return the facts that only some kinds of results have."""
+        """Return the data that only some kinds of results contain."""
         return {}
 
     def _remarks(self) -> list[str]:

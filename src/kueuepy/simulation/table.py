@@ -31,7 +31,7 @@ _WORKLOADS = (".yaml", ".yml", ".json")
 
 
 def _has_workloads(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a manifest, a recording or a running cluster rather than a table of jobs."""
+    """Return whether a path refers to a manifest, a recording or a running cluster rather than a table of jobs."""
     return is_live(path) or str(path).endswith(_WORKLOADS)
 
 
@@ -80,7 +80,7 @@ class Jobs(GeneratedJobs):
         notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
         header: The description that the file of a log contains, such as the comments in an SWF file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
-            this tuple, or -1.
+            `templates`, or -1.
         quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
@@ -109,8 +109,8 @@ class Jobs(GeneratedJobs):
         """Read jobs from a file: CSV, Parquet, JSON lines, a trace of a real cluster, or Workloads with their status.
 
         `kueuepy.simulation.read.read` lists the formats and their options. YAML and JSON files, recordings
-        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads` and are read as by
-        `from_workloads`.
+        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads`, which is read as
+        `from_workloads` reads it.
 
         Args:
             path: The file; gzip compression of logs is detected.
@@ -135,9 +135,9 @@ class Jobs(GeneratedJobs):
         """Create jobs from the Workloads of a cluster, as they ran on the cluster.
 
         A finished Workload has the runtime of its last run, from its admission to its end. For a Workload that has not
-        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` have
-        arguments that specify how to treat these jobs. A Workload that finished without an admission is left out, with
-        a note. Besides the columns of `Jobs`, the table has:
+        finished, `runtime` is the time that it has run so far, and `censored` is true. Arguments of `simulate` and
+        `complete` specify how to treat these jobs. A Workload that finished without an admission is left out, with a
+        note. Besides the columns of `Jobs`, the table has:
 
         | column | meaning |
         | --- | --- |
@@ -172,13 +172,13 @@ class Jobs(GeneratedJobs):
 
         Args:
             how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponentially
-                distributed time to the runtime of each unfinished job so far; the mean is estimated for each queue from
-                finished and unfinished jobs. With a distribution, such as `kueuepy.sim.LogNormal`, the runtimes of
-                unfinished jobs are samples of the distribution that exceed the observed runtimes.
+                distributed time to the observed runtime of each unfinished job; the mean of this time is estimated for
+                each queue from finished and unfinished jobs. With a distribution, such as `kueuepy.sim.LogNormal`, the
+                runtimes of unfinished jobs are samples of the distribution that exceed the observed runtimes.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
-            InvalidSpecError: `how` has another value, or `how` is `exponential` and no job has finished.
+            InvalidSpecError: `how` has an unknown value, or `how` is `exponential` and no job has finished.
         """
         return self._like(completed(self.exact(), how, seed))
 

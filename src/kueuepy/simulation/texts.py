@@ -77,7 +77,7 @@ class Texts:
 
     @cached_property
     def first_number(self) -> float | int | None:
-        """The first nonempty string as a number; 0 if all strings are empty, `None` for any other text."""
+        """The first nonempty string as a number; 0 if all strings are empty, `None` if this string is not a number."""
         there = np.flatnonzero(~self.missing)
         text = self._column[int(there[0])].as_py() if len(there) else "0"
         for read in (int, float):

@@ -25,7 +25,7 @@ _FEW = 6
 
 
 class Categorical:
-    """A column of names, with a code for each row and the names by code; -1 is a missing name.
+    """A column of names, with a code for each row and the names by code; -1 represents a missing name.
 
     Attributes:
         codes: The code of each row.
@@ -63,17 +63,17 @@ class Categorical:
         return list(self)
 
     def __eq__(self, other: object) -> Any:
-        """Return a mask of the rows that have a name."""
+        """Return a mask of the rows that have the given name."""
         return is_named(self, other) if isinstance(other, str) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        """Return a mask of the rows that have another name or no name."""
+        """Return a mask of the rows whose name is missing or differs from the given name."""
         return ~is_named(self, other) if isinstance(other, str) else NotImplemented
 
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        """Return a description with the first names."""
+        """Return a description with the names of the first rows."""
         first = [repr(self[row]) for row in range(min(len(self), _FEW))]
         more = f", … {len(self):,} rows" if len(self) > _FEW else ""
         return f"<Categorical: {', '.join(first)}{more}>"
@@ -84,7 +84,7 @@ class Categorical:
 
 
 def categorical(values: Iterable[str | None]) -> Categorical:
-    """Create a column from names, numbered in the order of their first occurrence; `None` is a missing name."""
+    """Create a column from names, numbered in the order of their first occurrence; `None` represents a missing name."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     known: dict[str, int] = {}
@@ -93,13 +93,13 @@ def categorical(values: Iterable[str | None]) -> Categorical:
 
 
 def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
-    """Return a mask of the rows that have a name."""
+    """Return a mask of the rows that have the given name."""
     found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)
     return found
 
 
 def exact(table: Columns) -> Columns:
-    """Return a table with the private columns of another table, as the integers that the core uses."""
+    """Return a table with the private columns of the given table, which contain the core's integers."""
     return Columns(table._columns)  # noqa: SLF001 - of one file
 
 

@@ -58,8 +58,8 @@ class Amount(msgspec.Struct, frozen=True):
 def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
     """Return the unit of each resource for which the objects have quotas.
 
-    If this results in few units per quota, the unit divides all quotas and limits, so that requests can match quotas
-    exactly.
+    Unless this would result in more than 24 units per quota, the unit divides all quotas and limits, so that requests
+    can match quotas exactly.
     """
     found: dict[str, set[int]] = {}
     for quota in _quotas(objects):

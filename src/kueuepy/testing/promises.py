@@ -23,15 +23,16 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
 
     To express "team b always gets its nominal quota", require that the result is empty once the Scheduler has settled.
     Kueue does not guarantee a queue its nominal quota, because other queues can borrow the quota. Only a queue that may
-    reclaim quota (`preemption.reclaimWithinCohort`) gets lent quota back. Taints, node selectors and admission checks
-    are ignored.
+    reclaim quota (`preemption.reclaimWithinCohort`) can take back quota that it has lent. Taints, node selectors and
+    admission checks are ignored.
 
     Args:
         scheduler: The Scheduler.
         cluster_queue: The name of the ClusterQueue.
 
     Returns:
-        The keys of the workloads, each of which would fit alone; empty if the queue is inactive.
+        The keys of the workloads, each of which would fit if it were the only one admitted; empty if the queue is
+        inactive.
 
     Raises:
         NotFoundError: The ClusterQueue does not exist.

@@ -1,7 +1,7 @@
 """Hypothesis strategies for clusters, workloads, jobs and configuration changes.
 
-Numbers are small, so that requests match quotas exactly, priorities are equal, and limits are reached. Examples shrink
-to few queues and few workloads.
+Numbers are small, so that requests often match quotas exactly, priorities are often the same, and limits are often
+reached. Examples shrink to few queues and few workloads.
 """
 
 from __future__ import annotations
@@ -316,7 +316,10 @@ def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
 
 
 def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
-    """Return the queue in another cohort; a queue in a cohort stays in some cohort, because its limits require one."""
+    """Return the queue with a randomly chosen cohort.
+
+    A queue that has a cohort never loses it, because its limits require a cohort.
+    """
     return msgspec.structs.replace(
         queue,
         cohort_name=draw(st.sampled_from([queue.cohort_name, *(cohort.name for cohort in cluster.cohorts)])),

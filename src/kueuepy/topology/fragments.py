@@ -120,7 +120,7 @@ class Runs(Protocol):
         """Return the current state of a topology."""
 
     def with_configuration(self, configuration: Configuration) -> Self:
-        """Return a copy with the same objects and workloads under another Configuration."""
+        """Return a copy with the same objects and workloads but with a different Configuration."""
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of all workloads."""
@@ -181,7 +181,10 @@ def _rows(found: RackMap, profile: str, sizes: Sequence[dict[str, Any]], unplace
 
 
 def _replaced(scheduler: Runs, gates: dict[str, bool]) -> tuple[Runs, int]:
-    """Place all placed workloads again under other feature gates; return also the number that do not fit."""
+    """Place all placed workloads again under different feature gates.
+
+    Also return the number of workloads that do not fit.
+    """
     configuration = scheduler.configuration
     changed = msgspec.structs.replace(configuration, feature_gates={**configuration.feature_gates, **gates})
     fresh = scheduler.with_configuration(changed)

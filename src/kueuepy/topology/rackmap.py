@@ -27,7 +27,7 @@ _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 @checked_methods
 class RackMap:
-    """The state of a flavor's topology at one time; displayed as a map of racks in notebooks.
+    """The state of a flavor's topology at one point in time; displayed as a map of racks in notebooks.
 
     Attributes:
         topology: Name of the Topology.

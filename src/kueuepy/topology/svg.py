@@ -1,4 +1,4 @@
-"""A rack map as SVG, drawn without a library, for light and dark pages; the colours are those of all pictures."""
+"""A rack map as SVG, drawn without a library, for light and dark pages; all figures of kueuepy share its colours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // Fast parser for YAML and JSON as printed by kubectl. The parser does not support anchors, tags, folded
-// blocks, flow collections in YAML, duplicate keys, rare escapes, tabs and non-decimal numbers, and it does
-// not report errors. The exact parser (kueuepy/manifest/text/exact.py) supports all of these features,
-// reports errors, and defines the correct result.
+// blocks, flow collections in YAML, duplicate keys, rare escapes, tabs or non-decimal numbers, and it does
+// not report errors. The exact parser (kueuepy/manifest/text/exact.py) supports all features that this parser
+// lacks, reports errors, and defines the correct result.
 #ifndef KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 #define KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 
@@ -21,7 +21,7 @@ namespace kueue::python {
 class FastReader {
  public:
   // The range of the text to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains
-  // the maximum nesting depth and the maximum length of a text.
+  // the maximum nesting depth and the maximum text length.
   struct Span {
     size_t start, stop, line;
   };
@@ -31,8 +31,8 @@ class FastReader {
   FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds);
 
   // Parses the start of the document, up to the first item of a list object. Returns false if the document is
-  // not a list object; the whole document has then been parsed. Throws Unsupported if the exact parser must
-  // be used.
+  // not a list object; in that case, the whole document has already been parsed. Throws Unsupported if the
+  // exact parser must be used.
   bool Open();
   // Returns the next items of the list object as tuples (start, stop, line, value). Stops after parsing about
   // `bytes` bytes, or before an unsupported item. At the end of the list object, parses the rest of the
@@ -145,7 +145,7 @@ class FastReader {
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  // Whether the cursor is at an unsupported item, or directly before the item after it.
+  // True if the cursor is at an unsupported item or directly before the item that follows it.
   bool is_stuck_ = false;
   bool is_in_item_ = false;  // Whether Items() has started to parse an item.
   int list_indent_ = 0;

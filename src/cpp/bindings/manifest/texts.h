@@ -38,8 +38,8 @@ class Texts {
   std::vector<py::object> known_, keys_;
 };
 
-// Returns whether a string consists of decimal digits with an optional minus sign, without leading zeros, and
-// fits in int64.
+// Returns true if the text is a decimal integer that fits in int64 and has no leading zeros; a minus sign is
+// allowed.
 bool IsSimpleInteger(absl::string_view text);
 
 }  // namespace kueue::python

@@ -64,7 +64,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
         pod_sets: The assignment of each pod set: flavors, usage and topology.
         borrowing_level: The level of the cohort tree up to which the workload borrows; 0 if it does not borrow.
         admitted: Whether the workload can start at once because no admission check is outstanding.
-        attempts: The flavors that were evaluated, in order. In each resource group, the best evaluated flavor was
+        attempts: The flavors that were evaluated, in order. In each resource group, the flavor with the best result was
             assigned.
         not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 

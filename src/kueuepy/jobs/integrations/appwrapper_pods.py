@@ -81,7 +81,7 @@ def pod_template(component: Section, path: str) -> Document:
 
 
 def _spec(spec: Document) -> Document:
-    """Return the fields that Kueue reads from the spec of pods."""
+    """Return the fields that Kueue reads from a pod spec."""
     found = {
         **{key: _containers(spec[key]) for key in ("initContainers", "containers") if spec.get(key)},
         **{key: copy.deepcopy(spec[key]) for key in _SPEC_FIELDS if key in spec},

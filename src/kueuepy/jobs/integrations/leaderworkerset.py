@@ -40,7 +40,7 @@ class LeaderWorkerSet(ParentJob):
     index = 0
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of one replica: the leader, if it has its own template, and the workers."""
+        """Return the pod set sources of a replica: the leader, if it has its own template, and the workers."""
         group = root.walk("spec.leaderWorkerTemplate")
         size = group.count("size", 1)
         leader = group.find("leaderTemplate")
@@ -99,7 +99,7 @@ class LeaderWorkerSet(ParentJob):
         return group_pod(slot.template, name, self, labels=labels, annotations=annotations)
 
     def on_suspended(self, root: Section) -> None:
-        """Copy the queue, the priority, the suspension and the pod index to the pod templates."""
+        """Copy the queue and priority to the pod templates, mark them as suspended, and set the pod index offset."""
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
         slots = self.slots(root)
         for slot in slots:

@@ -23,7 +23,7 @@ _TERMINATED = ("Succeeded", "Failed")
 
 
 class Pod(BaseJob):
-    """A Pod, with pod set `main` of one pod.
+    """A Pod, whose only pod set `main` has one pod.
 
     A scheduling gate prevents the pod from running before its admission. To stop the pod, Kueue deletes it.
     """
@@ -34,7 +34,7 @@ class Pod(BaseJob):
 
     @property
     def group_name(self) -> str:
-        """The name of the pod's group; empty for none. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
+        """The group's name; empty if the pod is not in a group. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
         annotated = self.annotations.get(keys.POD_GROUP_NAME, "") if self.gate("WorkloadIdentifierAnnotations") else ""
         return annotated or self.labels.get(keys.POD_GROUP_NAME, "")
 
@@ -70,19 +70,19 @@ class Pod(BaseJob):
         return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the pod itself. The pod set contains only the spec of the pod."""
+        """Return the pod set source for the pod itself. The pod set contains only the spec of the pod."""
         return [PodSetSource("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def check_topology(self) -> None:
         """Validate the topology annotations of the pod like Kueue's webhook, regardless of the feature gate.
 
-        The size of a slice is not limited, because the pod's group may have more pods.
+        The size of a slice is not limited to one pod, because the pod's group may contain more pods.
         """
         metadata = self.root.section("metadata")
         topology_check.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
 
     def validate(self) -> None:
-        """Check that labels set by Kueue have valid values, and that the description of the pod group is complete."""
+        """Check the labels that Kueue sets, and that the metadata of the pod's group is complete."""
         super().validate()
         self.check_topology()
         metadata = self.root.section("metadata")

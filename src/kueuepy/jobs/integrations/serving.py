@@ -30,7 +30,7 @@ class Deployment(ParentJob):
     checks_job_labels = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of one pod's template."""
+        """Return the pod set source for the template of a single pod."""
         template = root.section("spec").section("template")
         return [PodSetSource("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
@@ -52,7 +52,7 @@ class Deployment(ParentJob):
         return (self._pod(template, number) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
-        """Copy the queue, the priority and the suspension to the pod template."""
+        """Copy the queue and priority to the pod template, and mark the template as suspended by the Deployment."""
         template = root.section("spec").section("template").ensure("metadata")
         template.ensure("annotations").data[keys.SUSPENDING_PARENT] = "deployment"
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
@@ -79,7 +79,7 @@ class StatefulSet(ParentJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the template. The pod set contains only the spec of the template."""
+        """Return the pod set source for the template. The pod set contains only the spec of the template."""
         spec = root.section("spec")
         index = PodIndex(keys.APPS_POD_INDEX)
         return [
@@ -110,7 +110,7 @@ class StatefulSet(ParentJob):
         return group_workload_annotations(self)
 
     def pods(self) -> Document:
-        """Return the pods, as marked by Kueue, in a List of one group with fast admission that runs indefinitely.
+        """Return a List of the pods, which form one group that uses fast admission and runs indefinitely.
 
         Start the pods with the PodSetInfos of the StatefulSet's Workload.
         """
@@ -136,7 +136,7 @@ class StatefulSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def on_suspended(self, root: Section) -> None:
-        """Copy the suspension to the pod template."""
+        """Mark the pod template as suspended by the StatefulSet."""
         if not is_held_by_another(self.manifest):
             template = root.section("spec").section("template").ensure("metadata")
             template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET

@@ -71,9 +71,9 @@ def jobset_spec(train_job: Section, runtime: Section) -> Section:
 def merged(old: Any, new: Any, key: str = "") -> Any:
     """Return the strategic merge of two values.
 
-    Mappings are merged by field, and lists with a merge key by this key. Any other old value is replaced by the new
-    one. Items of the new list keep their order. Each item that is only in the old list precedes the first new item that
-    followed it in the old list.
+    Mappings are merged by field, and lists with a merge key by this key. Scalars, and lists without a merge key, are
+    replaced by the new value. Items of the new list keep their order. An item that occurs only in the old list is
+    placed before the next item of the old list that is also in the new list, or at the end of the list.
 
     Source: `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go:mergeSlice`.
 

@@ -34,7 +34,10 @@ class TrainJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the JobSet. Changes to the templates in these slots do not affect the TrainJob."""
+        """Return the pod set sources of the JobSet.
+
+        Changes to the templates in the pod set sources do not affect the TrainJob.
+        """
         return replicated_job_slots(self.jobset(root))
 
     def jobset(self, root: Section) -> Section:

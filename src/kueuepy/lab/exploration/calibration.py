@@ -81,7 +81,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
 
     @spelled_out(EtaSettings)
     def eta(self, scheduler: Scheduler, workload: Any, **options: Unpack[EtaSettings]) -> Eta:
-        """Estimate when a workload gets quota from the runtimes in the first half of the log, and widen the intervals.
+        """Estimate when a workload gets quota: draw runtimes from the first half of the log, and widen the intervals.
 
         Args:
             scheduler: The Scheduler with the current state; the function does not modify it.
@@ -123,7 +123,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         return self.jobs
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return tables of the answer and of the jobs."""
+        """Return the answer and the jobs as tables."""
         rows = [(text,) for text in str(self).splitlines()]
         return (Sheet(("calibration",), rows), *self.jobs.sheets())
 
@@ -157,7 +157,7 @@ def calibrate(
         cluster: The cluster.
         log: The jobs of the log, with their true runtimes.
         jobs: The number of jobs to evaluate in each of the two rounds, drawn from the jobs that waited. Default: 60.
-        n: The number of futures per estimate. Default: 40.
+        n: The number of simulated futures per estimate. Default: 40.
         seed: The seed of the random numbers. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         level: The fraction of true waiting times that an interval should contain: 0.9 (5th to 95th percentile) or 0.8
@@ -215,7 +215,7 @@ def calibrate(
 
 
 def _score(found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithm of each interval's widening factor; rows are wait, low end, median, high end."""
+    """Return the logarithm of the factor by which each interval must be widened to contain the true wait."""
     wait, low, _, high = np.maximum(found, 1.0).T
     needed: NDArray[np.float64] = np.maximum(np.log(low / wait), np.log(wait / high))
     return needed

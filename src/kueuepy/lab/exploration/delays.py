@@ -72,8 +72,8 @@ class DelayMatrix(Framed):
             by: The column that defines the groups.
             groups: The names of the groups.
             waits: An array with one row per simulation and one column per group. The first row is the simulation with
-                all jobs. One row per group follows for the simulations without that group, and one per group for the
-                simulations with that group alone.
+                all jobs. The next rows are the simulations without each group, followed by the simulations with each
+                group alone.
             counts: The number of jobs of each group.
         """
         n = len(groups)
@@ -90,8 +90,8 @@ class DelayMatrix(Framed):
     def frame(self) -> Columns:
         """One row per group that is left out, with one column per delayed group and the column `total_hours`.
 
-        The values in the last row, `all others`, compare the simulation of all jobs with a simulation of the column's
-        own jobs alone.
+        The values in the last row, `all others`, compare the simulation of all jobs with a simulation of only the
+        column's own jobs.
         """
         names = [*self.groups, "all others"]
         columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
@@ -145,11 +145,11 @@ def delay_matrix(
 ) -> DelayMatrix:
     """Measure how much the jobs of each group delay the jobs of the other groups.
 
-    The function simulates all jobs; then, for each group, all jobs except those of the group; then each group alone.
-    Unlike a share at one moment, the result shows causes: a queue with a small share can delay others if its jobs
-    arrive at a bad time.
+    The function first simulates all jobs. For each group, it then simulates all jobs except the group's jobs, and the
+    group's jobs alone. Unlike a snapshot of the groups' shares, the result shows causes: a queue with a small share can
+    delay others if its jobs arrive at a bad time.
 
-    Delays that are caused by several groups do not add up. For example, two groups together can delay a third group
+    The delays that several groups cause are not additive. For example, two groups together can delay a third group
     although neither group does so alone.
 
     Args:

@@ -54,7 +54,7 @@ class SelectedPolicy(msgspec.Struct, frozen=True):
     """A selected policy.
 
     Attributes:
-        policy: The position of the policy in the sweep, from 0.
+        policy: The position of the policy in the sweep, counted from 0.
         edits: The values of the policy by path.
         figures: The mean of each metric over the seeds.
 
@@ -77,7 +77,7 @@ class Sweep(Framed):
         setup: The cluster, jobs and settings that all simulations share.
         policies: For each policy, its values by path.
         seeds: The seeds with which each policy was simulated.
-        rows: The metrics of each simulation, by policy and then by seed.
+        rows: The metrics of each simulation, ordered by policy and then by seed.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, sweep
@@ -141,7 +141,7 @@ class Sweep(Framed):
     def named(self, figure: str) -> str:
         """Return the name of a metric's column.
 
-        A per-resource metric can be named without its flavor and resource if there is only one.
+        The flavor and resource of a per-resource metric may be omitted if there is only one pair.
 
         Raises:
             NotFoundError: The metric does not exist, or its flavor and resource are ambiguous.
@@ -159,7 +159,7 @@ class Sweep(Framed):
 
     @property
     def errors(self) -> dict[int, str]:
-        """The error of each policy that is not valid, by its position."""
+        """The error of each policy that is not valid, by the policy's position."""
         n = len(self.seeds)
         return {i // n: row["error"] for i, row in enumerate(self.rows) if row["error"] is not None}
 
@@ -210,7 +210,7 @@ class Sweep(Framed):
         """Return the mean of a metric over the seeds of a policy, and its 95% confidence interval by Student's t.
 
         Args:
-            policy: The position of the policy, from 0.
+            policy: The position of the policy, counted from 0.
             figure: The name of the metric.
 
         Raises:
@@ -224,8 +224,8 @@ class Sweep(Framed):
         With the same seed, both policies saw the same jobs and random numbers, so variation between seeds cancels out.
 
         Args:
-            a: The position of the first policy, from 0.
-            b: The position of the second policy.
+            a: The position of the first policy, counted from 0.
+            b: The position of the second policy, counted from 0.
             figure: The name of the metric.
 
         Raises:
@@ -243,7 +243,8 @@ class Sweep(Framed):
         """Return the Pareto-optimal policies as rows of `means`, sorted by the first metric.
 
         A policy is Pareto-optimal if no other policy is better in one metric and at least as good in all others.
-        Policies with equal metrics are all included. Policies without one of the metrics are excluded.
+        If several Pareto-optimal policies have identical metrics, all of them are included. Policies without one of the
+        metrics are excluded.
 
         Args:
             minimise: The name of a metric to minimise, or a list of names.
@@ -274,7 +275,8 @@ class Sweep(Framed):
             largest: Whether to maximise the metric. Default: False.
 
         Returns:
-            The policy; the first of several equal policies; `None` if no policy satisfies the conditions.
+            The policy; if several policies are equally good, the first of them; `None` if no policy satisfies the
+            conditions.
 
         Raises:
             NotFoundError: The metric does not exist.
@@ -332,7 +334,7 @@ class Sweep(Framed):
         """Return the cluster or fleet under a policy, which `kueuepy.dump` can write to a file.
 
         Args:
-            policy: The position of the policy, from 0.
+            policy: The position of the policy, counted from 0.
 
         Raises:
             NotFoundError: The policy does not exist.
@@ -344,7 +346,7 @@ class Sweep(Framed):
         """Repeat one simulation, and return its result with all tables.
 
         Args:
-            row: The row in `frame`, from 0.
+            row: The row in `frame`, counted from 0.
             record: The tables to record. Default: all.
 
         Raises:
@@ -420,7 +422,7 @@ def _text(value: Any) -> str | None:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """Return numbers as an array, and any other values as categorical text."""
+    """Return an array if all values are numbers; otherwise, return the values as categorical text."""
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
     return np.array(values) if numbers else categorical([_text(value) for value in values])
 

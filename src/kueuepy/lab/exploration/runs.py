@@ -145,8 +145,8 @@ def on_client(
 ) -> Iterator[tuple[Task, Row]]:
     """Execute simulations on the workers of a `dask.distributed.Client`, and yield each result when it is finished.
 
-    The setup is sent once. The first simulation is executed locally to measure its duration. The other simulations are
-    sent in batches that take about one second each, with at least four batches per worker.
+    The setup is sent once. The first simulation is executed locally to measure its duration. The remaining simulations
+    are sent in batches that take about one second each, with at least four batches per worker.
 
     Raises:
         InvalidSpecError: The client is not a `dask.distributed.Client`.

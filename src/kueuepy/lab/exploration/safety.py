@@ -61,8 +61,8 @@ class Safety(msgspec.Struct, Framed, frozen=True):
 
     Attributes:
         cluster_queue: The name of the ClusterQueue.
-        verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes it;
-            `unknown` otherwise.
+        verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes a
+            preemption; `unknown` otherwise.
         because: The facts on which the proof rests, or the reasons why there is no proof.
         steps: The submissions to an empty cluster, of which the last one evicts a workload; empty unless the verdict is
             `unsafe`.
@@ -120,16 +120,17 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
     `safety` proves that preemption is impossible if both of these conditions are met:
 
     - The queue's own workloads do not preempt (`withinClusterQueue: Never`).
-    - For each flavor and resource that another queue of its cohort tree may reclaim, the queue can never use more than
-      its nominal quota. Only queues that borrow are subject to reclamation.
+    - The queue can never use more than its nominal quota of any flavor and resource that another queue of its cohort
+      tree may reclaim. Only queues that borrow are subject to reclamation.
 
     If there is no proof, the function simulates series of submissions. The first series fill the queue and then submit
-    a workload to each queue that may preempt. All later series are random. If a series causes an eviction, the function
-    returns the series.
+    a workload to each queue that may preempt. All subsequent series of submissions are random. If a series causes an
+    eviction, the function returns the series.
 
-    A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
-    evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that is protected only by its
-    Cohort, the verdict is `unknown`, unless a series of submissions evicts one of the queue's workloads.
+    A Cohort whose usage stays within its quota also protects its queues, but `safety` does not accept this protection
+    as a proof: while evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that is
+    protected only by its Cohort, the verdict is `unknown`, unless a series of submissions evicts one of the queue's
+    workloads.
 
     Source: `pkg/scheduler/preemption/classical/candidate_generator.go`,
     `pkg/scheduler/preemption/preemption.go:findCandidates`.
@@ -194,7 +195,7 @@ def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int
 
 
 def _gaps(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[str]:
-    """Return the reasons why there is no proof; an empty list if there is one."""
+    """Return the reasons why no proof exists, or an empty list if a proof exists."""
     if not any(_most(empty, queue.name, cell)[1] > 0 for cell in cells_of(queue)):
         return []
     found = []

@@ -71,7 +71,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
             the progress of each job.
         bound: The longest time that a periodic job waits for its first start, in seconds; infinite if no state
             repeated.
-        growing: Whether the number of pending jobs keeps growing. A growing number means that the load is too high for
+        growing: Whether the number of pending jobs keeps growing. If the number keeps growing, the load is too high for
             a state to repeat.
         periods: The number of simulated periods.
         period: The length of a period, in seconds.
@@ -153,7 +153,7 @@ def starvation(
 
     Raises:
         InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
-            history is not part of the compared state; or an argument is not valid.
+            history is not included in the compared state; or an argument is not valid.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor

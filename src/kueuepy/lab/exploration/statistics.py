@@ -36,7 +36,7 @@ class Estimate(msgspec.Struct, frozen=True):
     """A mean and its 95% confidence interval.
 
     Attributes:
-        mean: The mean; NaN without values.
+        mean: The mean; NaN if there are no values.
         low: The lower end of the 95% confidence interval, not below 0 unless a value is negative. The lower end is NaN
             if there are fewer than 2 values or all seeds give the same result.
         high: The upper end of the 95% confidence interval.
@@ -62,8 +62,8 @@ class PairedDifference(msgspec.Struct, frozen=True):
         high: The upper end of the 95% confidence interval.
         n: The number of seeds for which both policies have the metric.
         larger: The number of seeds with a larger value under the second policy.
-        smaller: The number of seeds with a smaller value under the second policy; all remaining seeds have equal
-            values.
+        smaller: The number of seeds with a smaller value under the second policy; for all remaining seeds, the two
+            values are the same.
 
     Example:
         >>> PairedDifference(mean=-30.0, low=-50.0, high=-10.0, n=5, larger=0, smaller=5).smaller
@@ -82,7 +82,7 @@ def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = 
     """Return the mean of the values that are not NaN, and its 95% confidence interval by Student's t.
 
     Args:
-        values: A metric by seed.
+        values: The values of a metric, one per seed.
         drawn: Whether results can differ between seeds. If the results cannot differ, no interval is computed. Default:
             True.
         signed: Whether values may be negative, such as differences. If `signed` is False, the interval does not extend

@@ -1,4 +1,4 @@
-"""Synthetic workloads that test what a configuration allows."""
+"""Synthetic workloads to test which requests a configuration allows."""
 
 from __future__ import annotations
 

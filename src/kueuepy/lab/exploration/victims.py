@@ -35,8 +35,9 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
     Attributes:
         workload: The key of the preemptor.
         taken: The keys of the workloads that Kueue preempts.
-        fewest: The set with the fewest workloads; among equal sets, the one with the smallest amount.
-        least: The set with the smallest amount; among equal sets, the one with the fewest workloads.
+        fewest: The set with the fewest workloads; if several sets have equally few, the one with the smallest amount.
+        least: The set with the smallest amount; if several sets have the same amount, the one with the fewest
+            workloads.
         candidates: The number of workloads that the rules allow to be preempted.
         sets: The number of sets that were simulated. Sets that cannot improve on a previous set are skipped.
         short: The flavors and resources with insufficient quota, as `flavor/resource`.
@@ -132,7 +133,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     Raises:
         StateError: Kueue preempts no workload for this workload.
         NotFoundError: The workload does not exist.
-        InvalidSpecError: There are more candidates than `most`, or the item stands for several workloads.
+        InvalidSpecError: There are more candidates than `most`, or `workload` describes several workloads.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
@@ -211,7 +212,7 @@ class _Tried:
         self._borrow = rules.preemption.borrow_within_cohort
 
     def sets(self) -> Iterator[tuple[str, ...]]:
-        """Yield all sets of candidates, smaller ones first."""
+        """Yield all sets of candidates, smaller sets first."""
         names = sorted(self._eligible)
         for size in range(1, len(names) + 1):
             yield from combinations(names, size)

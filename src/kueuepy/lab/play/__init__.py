@@ -27,7 +27,7 @@ def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> Play
     Args:
         cluster: The cluster configuration.
         jobs: The jobs, in any form that `simulate` accepts.
-        settings: Other arguments of `simulate`, such as `model` and `clock`.
+        settings: Further arguments of `simulate`, such as `model` and `clock`.
 
     Returns:
         The widget, which a notebook displays.

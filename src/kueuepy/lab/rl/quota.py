@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class QuotaEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
-    The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
-    cluster. Each episode simulates the jobs of one time window. Episodes end by truncation, never by termination.
+    The agent acts as the platform team, not as the scheduler, so a learned policy can be applied to a real cluster.
+    Each episode simulates the jobs of one time window. Episodes end by truncation, never by termination.
 
     **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
 
@@ -101,14 +101,14 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             episode: Duration of an episode.
             step: Amount by which an action of 1 changes a number.
             bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
-                sum of the field's numbers; otherwise, it is twice the initial number.
+                sum of the initial values of the field; otherwise, it is twice the initial value.
             conserve: Whether to keep the sum of all values of a field, such as
                 `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
             reward: A function that replaces the default reward. The function receives two dicts, before and after the
                 interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
-                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal
-                quota). Each value is a total over all queues.
-            settings: Other arguments of `simulate`, such as `model` and `clock`.
+                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (lost quota, as seconds of the
+                total nominal quota). Each value is a total over all queues.
+            settings: Further arguments of `simulate`, such as `model` and `clock`.
 
         Raises:
             NotFoundError: A path matches no field.
@@ -135,12 +135,12 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     @property
     def values(self) -> dict[str, int]:
-        """The current values by path; for a choice, the index of its value in the list."""
+        """The current values by path; the value of a choice is its index in the list of allowed values."""
         return self._stage.knobs.by_path(self._stage.values[0].tolist())
 
     @property
     def start(self) -> float:
-        """Start of the episode in the log, in seconds; for a function that generates jobs, its seed."""
+        """Start of the episode in the log, in seconds, or the seed passed to the function that generates the jobs."""
         return self._stage.starts[0]
 
     @property
@@ -167,7 +167,8 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
         Args:
             seed: Seed that selects the window of a log, or that is passed to the function that generates jobs.
-            options: `jobs`, other jobs for this episode; `start`, the start of the window in a log, such as `3d`.
+            options: `jobs`, jobs that replace the environment's jobs in this episode; `start`, the start of the window
+                in a log, such as `3d`.
 
         Returns:
             The observation, and the info with `values`.

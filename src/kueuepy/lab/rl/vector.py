@@ -60,7 +60,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             edit: Paths of the numeric fields that actions change, as for `QuotaEnv`.
             threads: Number of threads of a step; by default one per core.
             autoreset_mode: Gymnasium's autoreset mode: after the end of an episode, a new one starts in the next step,
-                in the same step, or only by `reset`.
+                in the same step, or only when `reset` is called.
             options: Keyword arguments of `QuotaEnv`.
 
         Raises:

@@ -42,7 +42,7 @@ def _preempts(preemption: Preemption) -> bool:
 
 @rule("L5", "warning", "Fair sharing ignores borrowWithinCohort.")
 def borrow_within_cohort_ignored(context: LintContext) -> Iterator[Hit]:
-    """With fair sharing, Kueue only uses withinClusterQueue and reclaimWithinCohort."""
+    """With fair sharing, Kueue uses only withinClusterQueue and reclaimWithinCohort."""
     if context.configuration is None or context.configuration.fair_sharing is None:
         return
     for queue in context.queues:

@@ -145,7 +145,7 @@ def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list
 
 @rule("L26", "error", "A workload with a topology request is never admitted by a queue without a topology.")
 def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
-    """A pod set with a topology request can only use flavors with a topology."""
+    """A pod set with a topology request can use only flavors with a topology."""
     for queue in context.queues:
         placing, others = _mixture(context, queue)
         for workload in context.workloads_of(queue) if others and not placing else ():

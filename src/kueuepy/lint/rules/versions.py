@@ -1,4 +1,4 @@
-"""Rules about objects of early API versions, whose meaning has changed."""
+"""Rules about objects of early API versions that have a different meaning in current versions."""
 
 from collections.abc import Iterator
 

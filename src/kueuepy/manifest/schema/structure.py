@@ -25,7 +25,7 @@ class _Plan(msgspec.Struct, frozen=True):
 
     Attributes:
         schema: The complete schema.
-        outer: The schema that accepts any content for pod templates; equal to `schema` for kinds without templates.
+        outer: The schema that accepts any content for pod templates; the same as `schema` for kinds without templates.
         template: The schema of pod templates; `None` for kinds without templates.
     """
 

@@ -32,7 +32,7 @@ class FastReader:
     """
 
     def __init__(self, text: Text, limits: Limits) -> None:
-        """Read the document, or the part before the first item of a list object."""
+        """Read the document; for a list object, read only the content before the first item."""
         self._text = text
         # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
         deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
@@ -63,7 +63,7 @@ class FastReader:
         """Whether the kind is List.
 
         The kind is read from the keys before the items, or from a line near the end that is indented like the keys of
-        the document. A line near the end can be wrong if the text is constructed to mislead the reader.
+        the document. The line near the end is not reliable if a text is constructed to mislead the reader.
         """
         if "kind" in self.value:
             return bool(self.value["kind"] == "List")
@@ -80,8 +80,8 @@ class FastReader:
         """Iterate over the items and their texts.
 
         Yields:
-            An item with its text. The last element is `None` if the fast reader cannot read the text, so that the exact
-            reader must read the whole document.
+            An item with its text. The last element is `None` if the fast reader cannot read the text; the exact reader
+            must then read the whole document.
         """
         while self._core.is_in_list:
             found = self._core.items(_AT_ONCE)

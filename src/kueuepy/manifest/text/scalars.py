@@ -109,7 +109,7 @@ def key_text(text: str) -> str | None:
 
 
 def _integer(text: str) -> int | None:
-    """Return the value of a 64-bit integer in Go's base-0 notation. Only 63-bit integers can have a sign."""
+    """Return the value of a 64-bit integer in Go's base-0 notation. Signed integers must fit into int64."""
     plain = text.replace("_", "")
     if len(plain) > _MOST_DIGITS or not _INTEGER.fullmatch(plain):
         return None

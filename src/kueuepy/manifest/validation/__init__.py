@@ -226,8 +226,8 @@ def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | Non
     """Return the Python object for an encoded object, after validation against the schema of its kind.
 
     Objects created in Python may omit some fields that the API server requires but that do not affect decisions: the
-    reason of a condition, fields of containers, and the API version and UID of an owner. Containers may have equal
-    names, and a template may contain any metadata, such as the metadata of the job that it was copied from.
+    reason of a condition, fields of containers, and the API version and UID of an owner. Containers may share a name,
+    and a template may contain any metadata, such as the metadata of the job that it was copied from.
     """
     if kind.group == KUEUE:
         doc = structured(kind.name, kind.version, doc, review)

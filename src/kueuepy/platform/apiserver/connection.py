@@ -70,17 +70,17 @@ class Connection:
     client's connection pool and only the method GET.
 
     Attributes:
-        name: The source, such as `cluster:prod`, for messages.
+        name: The display name of the source, such as `cluster:prod`.
         page: The maximum number of objects per request.
     """
 
     page: int = PAGE
 
     def __init__(self, name: str, configuration: Any) -> None:
-        """Create a connection from a `Configuration` of the Kubernetes client; nothing is sent yet.
+        """Create a connection from a `Configuration` of the Kubernetes client, without sending a request.
 
         Args:
-            name: The source, such as `cluster:prod`.
+            name: The name of the source, such as `cluster:prod`.
             configuration: The configuration.
         """
         urllib3 = imported("urllib3", name, '"kueuepy[live]"')

@@ -58,7 +58,10 @@ class ClusterReader(LiveSource):
             self._configuration = self._read_configuration(manager)
 
     def path_of(self, resource: Resource) -> str:
-        """Return the URL path of a kind in the version that is read; an empty string if the server does not have it."""
+        """Return the URL path of a kind in the API version that is read.
+
+        Return an empty string if the server does not serve the kind.
+        """
         if resource.group != KUEUE:
             return resource.path()
         version = self.versions.get(resource.plural, "")
@@ -167,7 +170,7 @@ class ClusterReader(LiveSource):
 
 
 def _served(connection: Connection) -> dict[str, str]:
-    """Return the version in which each kind of Kueue is read, by its plural name.
+    """Return the API version in which each kind of Kueue is read, by the plural name of the kind.
 
     Raises:
         ApiError: The server cannot be reached, or does not have Kueue's API.

@@ -141,7 +141,7 @@ def _fill(workload: dict[str, Any], pod_sets: dict[str, Any]) -> None:
 
 
 class RecordedState(LiveSource):
-    """The objects of a recording at one time."""
+    """The objects of a recording at a given time."""
 
     def __init__(self, recording: Recording, time: int | None = None, name: str = "") -> None:
         """Select the state of a recording.

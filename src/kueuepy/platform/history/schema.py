@@ -86,8 +86,8 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
 
     Raises:
         NotFoundError: The file cannot be read.
-        InvalidSpecError: The file is not a recording, or has another version.
-        StateError: The file is opened for writing, and another process reads it.
+        InvalidSpecError: The file is not a recording, or has a different schema version.
+        StateError: The file is opened for writing while another process is reading it.
     """
     try:
         mode = "rwc" if writable else "ro"
@@ -118,7 +118,7 @@ def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str])
     """Configure the file so that other processes can read the recording while it is written.
 
     Raises:
-        StateError: Another process is reading the file, and the file cannot be switched to WAL mode meanwhile.
+        StateError: Another process is reading the file, which therefore cannot be switched to WAL mode.
     """
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -129,7 +129,7 @@ def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str])
 
 
 def closed(connection: sqlite3.Connection) -> None:
-    """Close a recording that was written, so that it is a single file without a log.
+    """Close a recording after writing, and remove its log if possible, so that the recording is a single file.
 
     Readers of a file in WAL mode create `-wal` and `-shm` files, and a reader without write access cannot remove them.
     While a reader has the file open, the log is emptied but not removed.

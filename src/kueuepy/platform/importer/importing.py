@@ -138,7 +138,10 @@ def import_cluster(
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield a note for each missing object to which the dump refers; queues that refer to it are inactive."""
+    """Yield a note for each missing object to which the dump refers.
+
+    Queues that refer to a missing object are inactive.
+    """
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
         users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
@@ -151,7 +154,7 @@ def _missing(manifest: Manifest) -> Iterator[str]:
 
 
 def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
-    """Yield the Kueue releases in the images of a Deployment or Pod of Kueue's manager."""
+    """Yield the Kueue releases in the image names of a Deployment or Pod of Kueue's manager."""
     spec = doc.get("spec")
     if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
         return
@@ -183,7 +186,7 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
 
     An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
     workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads of a
-    queue have preempted others, the latest one applies.
+    queue wait for workloads that they preempted, the one whose condition changed last is considered first.
     """
     session, state = session_of(scheduler), session_of(scheduler).state
     preemptors: dict[str, tuple[int, str]] = {}
@@ -234,7 +237,10 @@ def _outcome(workload: Workload) -> Outcome:
 def _obstacle(
     workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
 ) -> str:
-    """Return why the workload cannot hold the quota of its status or cannot be queued; an empty string otherwise."""
+    """Return the reason why the quota of a workload cannot be restored or the workload cannot be queued.
+
+    Return an empty string if there is no such reason.
+    """
     if outcome == "finished":
         return ""
     if outcome == "pending":
@@ -290,7 +296,7 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
 
 
 def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
-    """Return why the engine rejects a workload; an empty string if it accepts it."""
+    """Return the reason why the engine rejects a workload; an empty string if the engine accepts the workload."""
     try:
         take(session_of(scheduler), one)
     except KueueError as error:

@@ -89,10 +89,10 @@ class Journal:
                 continue without waiting for the disk: a power failure can then lose the last calls. Default: `"power"`.
 
         Raises:
-            InvalidSpecError: The file is not a journal, or the durability does not exist.
-            UnsupportedError: The journal has the format of another version.
-            StateError: Another Journal holds the file, or this process has no permission to read and write the file and
-                its directory.
+            InvalidSpecError: The file is not a journal, or `durability` has an unknown value.
+            UnsupportedError: The format version of the journal is not supported.
+            StateError: Another Journal has the file open, or this process has no permission to read and write the file
+                and its directory.
         """
         if durability not in ("power", "process"):
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
@@ -140,10 +140,10 @@ class Journal:
             The Scheduler. Repeated calls of `scheduler()` return the same Scheduler.
 
         Raises:
-            StateError: The file is new and no cluster is given, this release makes other decisions than the recorded
-                ones, or the cluster differs from the file.
+            StateError: The file is new and no cluster is given, this release makes decisions that differ from the
+                recorded ones, or the cluster differs from the file.
             InvalidSpecError: The file is damaged. The method does not modify a damaged file.
-            UnsupportedError: The file contains a call that this release does not know.
+            UnsupportedError: The file contains a call that this release does not support.
         """
         with self.lock:
             self._check()
@@ -196,7 +196,8 @@ class Journal:
 
         Other threads can make calls during the backup. The copy is a complete journal in one file, without `-wal`. An
         existing file is replaced atomically. Another process can also copy an open journal with the command `.backup`
-        of the `sqlite3` shell. Do not copy an open journal in any way other than these two (see the page Embedding).
+        of the `sqlite3` shell. Do not copy an open journal by any means except `backup` and the `.backup` command (see
+        the page Embedding).
 
         Args:
             path: The copy.
@@ -219,7 +220,7 @@ class Journal:
         """Replace the snapshot with the current state, and delete all recorded calls and decisions.
 
         Raises:
-            StateError: The file cannot be written. After this error, the contents of the file are unchanged.
+            StateError: The file cannot be written. If this error is raised, the contents of the file are unchanged.
         """
         session = session_of(self.scheduler())
         with self.group():
@@ -261,7 +262,7 @@ class Journal:
         """Reject all further calls. The Scheduler calls `give_up` after a call was interrupted.
 
         Args:
-            why: The reason, which later errors contain.
+            why: The reason, which later error messages include.
         """
         self._failure = self._failure or why
 

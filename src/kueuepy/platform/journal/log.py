@@ -1,10 +1,10 @@
 """Detection of damage in a journal's `-wal` file that SQLite itself does not report.
 
-After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. Discarding the rest is
-correct if the last write was cut off. However, if a bit in an earlier frame was changed, discarding the rest loses
-acknowledged calls. A cut-off write and a changed bit can be distinguished because each frame contains the salts of its
-log: valid frames after the first invalid frame show that more was written. The layout is described at
-https://www.sqlite.org/fileformat2.html#walformat.
+After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. Discarding the frames
+after the first invalid frame is correct if the last write was cut off. However, if a bit in an earlier frame was
+changed, SQLite discards acknowledged calls. A cut-off write and a changed bit can be distinguished because each frame
+contains the salts of its log: valid frames after the first invalid frame show that more was written. The layout is
+described at https://www.sqlite.org/fileformat2.html#walformat.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def fault_of(log: Path) -> str:
 
 
 def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
-    """Return whether later frames are valid, so that the damage is more than an incomplete last write.
+    """Return whether later frames are valid; if so, the damage is more than an incomplete last write.
 
     Args:
         commits: For each frame, starting with the first damaged one, whether it is the last frame of its transaction.
@@ -79,8 +79,8 @@ def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
 def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return SQLite's checksums of rows of words, each computed from the checksum of the previous row.
 
-    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. The weight of each word in the final
-    sums is therefore the Fibonacci number of its position, counted from the end.
+    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. In the final sums, the weight of each
+    word is the Fibonacci number of its position, counted from the end.
     """
     fibonacci = [0, 1]
     while len(fibonacci) < words.shape[1] + 2:

@@ -29,7 +29,8 @@ class JudgedDecision(msgspec.Struct, frozen=True):
         time: The time at which the write that records the decision was received, as a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
-        outcome: `same`; `moment` if kueuepy makes the same decision at another time within the latency; or `different`.
+        outcome: `same`; `moment` if kueuepy makes the same decision at a different time within the latency; or
+            `different`.
     """
 
     time: Timestamp

@@ -51,7 +51,7 @@ def verify_closed(
 
     Args:
         recording: A recording of `kueuepy record`, or a file of watch events.
-        tolerance: Times that differ by less than this tolerance are equal: seconds, a string or a timedelta; 1.2
+        tolerance: Times that differ by less than this tolerance count as equal: seconds, a string or a timedelta; 1.2
             seconds by default.
         explained: The number of differences that are listed with an explanation. Default: 20.
         progress: A function that is called with the number of applied changes and the total number of changes.
@@ -72,9 +72,9 @@ class _Due(NamedTuple):
 
     Attributes:
         time: The time, in nanoseconds since the Unix epoch.
-        number: A sequence number, for the order at equal times.
+        number: A sequence number that orders events with the same time.
         key: The key of the workload.
-        stage: The stage of the workload to which the event applies; the event is ignored if the workload has got or
+        stage: The stage of the workload to which the event applies; the event is ignored if the workload has gained or
             lost quota since the event was scheduled. With `None`, the event applies to any stage.
         act: The function that executes the event.
     """
@@ -147,7 +147,10 @@ class _Loop:
             self._follower.notes.append(f"{kind} {key}: {error}")
 
     def _plan(self, after: int, key: str, act: Callable[[], object], *, anyway: bool = False) -> None:
-        """Schedule an event after a delay; unless `anyway`, skip it if the workload gets or loses quota before that."""
+        """Schedule an event after a delay.
+
+        Unless `anyway` is true, skip the event if the workload gains or loses quota before then.
+        """
         self._sequence += 1
         stage = None if anyway else self._stage[key]
         heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), self._sequence, key, stage, act))

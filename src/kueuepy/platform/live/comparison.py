@@ -47,7 +47,7 @@ class Made(NamedTuple):
 
 
 class ClosedAgreement:
-    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns this agreement.
+    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns an object of this class.
 
     Attributes:
         admissions: One row per admission that the cluster or kueuepy made: `workload`, `queue` (the ClusterQueue),
@@ -86,13 +86,19 @@ class ClosedAgreement:
 
     @property
     def share(self) -> float:
-        """The fraction of common admissions (made by both sides) with equal flavors; 1 without common admissions."""
+        """The fraction of common admissions (made by both sides) that have the same flavors.
+
+        The fraction is 1 if there are no common admissions.
+        """
         same = self.admissions["flavors"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
     @property
     def share_of_domains(self) -> float:
-        """The fraction of common admissions (made by both sides) with equal domains; 1 without common admissions."""
+        """The fraction of common admissions (made by both sides) that have the same topology domains.
+
+        The fraction is 1 if there are no common admissions.
+        """
         same = self.admissions["domains"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
@@ -157,7 +163,7 @@ class ClosedAgreement:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Return the share and the number of admissions."""
+        """Return the fraction of common admissions with the same flavors, and the number of common admissions."""
         return f"<ClosedAgreement: {100 * self.share:.1f}% of {int(self._both.sum())} admissions>"
 
 
@@ -178,7 +184,7 @@ class Comparison:
             lives: The recorded histories of the workloads.
             decisions: The recorded decisions.
             latency: The latency of the cluster, in nanoseconds.
-            tolerance: Times that differ by less than this tolerance are equal, in nanoseconds.
+            tolerance: Times that differ by less than this tolerance count as equal, in nanoseconds.
             explained: The number of differences to explain.
         """
         self._lives = lives
@@ -206,7 +212,7 @@ class Comparison:
             self._parents[change.key] = str(spec.get("parentName") or spec.get("parent") or "")
 
     def _tree(self, queue: str) -> str:
-        """Return the root cohort of a ClusterQueue, or the ClusterQueue itself."""
+        """Return the root cohort of a ClusterQueue, or the ClusterQueue itself if it has no cohort."""
         found = self._cohorts.get(queue) or ""
         seen: set[str] = set()
         while found and self._parents.get(found) and found not in seen:
@@ -390,7 +396,7 @@ class Comparison:
         return ""
 
     def _near(self) -> dict[str, list[int]]:
-        """Return, for each cohort tree, the times of recorded decisions that immediately precede another decision."""
+        """Return, by cohort tree, the times of recorded decisions that precede another one within the tolerance."""
         times: dict[str, list[int]] = defaultdict(list)
         for one in self._decisions:
             times[self._tree(one.cluster_queue)].append(one.time - self._latency)

@@ -32,7 +32,7 @@ class LiveCluster:
     """
 
     def __init__(self, reader: ClusterReader) -> None:
-        """Create the cluster from a reader; no object is read yet."""
+        """Create the cluster from a reader, without reading any object."""
         self._reader = reader
         self._imported: Import | None = None
 
@@ -52,14 +52,14 @@ class LiveCluster:
         """Return why a workload is pending, admitted or evicted; see `Scheduler.explain`.
 
         Args:
-            workload: The key of the workload, `namespace/name`; or its name alone in the namespace `default`.
+            workload: The key of the workload, `namespace/name`; or only the name, for the namespace `default`.
         """
         return self._now().scheduler.explain(workload)
 
     def page(
         self, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
     ) -> Page:
-        """Return a page of the cluster, one HTML file that loads nothing; see `kueuepy.page`.
+        """Return a page of the cluster, one HTML file that loads no other files; see `kueuepy.page`.
 
         Args:
             path: The file to write. Default: no file is written.
@@ -133,7 +133,7 @@ def connect(context: str | None = None, *, kubeconfig: str | os.PathLike[str] | 
         kubeconfig: The kubeconfig file. Default: the file that kubectl uses, `$KUBECONFIG` or `~/.kube/config`.
 
     Raises:
-        ApiError: The cluster cannot be reached, refuses a request or has no Kueue.
+        ApiError: The cluster cannot be reached or refuses a request, or Kueue is not installed in it.
         UnsupportedError: The Kubernetes client is not installed.
     """
     path = None if kubeconfig is None else str(kubeconfig)

@@ -63,7 +63,7 @@ class Follower:
 
     @classmethod
     def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
-        """Return a Follower with an empty cluster and the Configuration among these objects, if there is one.
+        """Return a Follower with an empty cluster and with the Configuration in the given objects, if they contain one.
 
         Args:
             configuration: The manifests of the recorded configuration objects.
@@ -232,12 +232,12 @@ class Follower:
         return answered
 
     def release(self, key: str, new: dict[str, Any] | None = None) -> None:
-        """Release the quota of an evicted workload whose pods have ended.
+        """Release the quota of an evicted workload whose pods have terminated.
 
         Args:
             key: The key of the workload.
-            new: The recorded Workload, which replaces a workload that is not evicted; with `None`, such a workload is
-                not changed.
+            new: The recorded Workload, which replaces a workload that is not evicted; with `None`, a workload that is
+                not evicted is not changed.
         """
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()

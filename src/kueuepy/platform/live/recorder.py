@@ -39,7 +39,7 @@ class Recorder:
     """
 
     def __init__(self, reader: ClusterReader, writer: RecordingWriter, *, keep: int | None = None) -> None:
-        """Create a recorder; nothing is read yet.
+        """Create a recorder without reading anything yet.
 
         Args:
             reader: The cluster.
@@ -54,7 +54,7 @@ class Recorder:
         self._next_prune = self._next_configuration = 0
 
     def stop(self) -> None:
-        """End `run` after the next commit. Another thread or a signal handler can call `stop`."""
+        """Make `run` return after the next commit. Another thread or a signal handler can call `stop`."""
         self._watches.stopped.set()
 
     def run(self, seconds: float | None = None, on_commit: Callable[[int], None] | None = None) -> None:
@@ -164,7 +164,7 @@ def record(
     Raises:
         StateError: Another recorder is writing to the file.
         ApiError: The cluster cannot be reached, or refuses a request.
-        InvalidSpecError: The file is not a recording, or was begun with another key.
+        InvalidSpecError: The file is not a recording, or was started with a different key.
     """
     right = _Right(path)
     try:

@@ -58,11 +58,12 @@ class Shadow:
         """Create a shadow of a kubeconfig context. The function requires the extra `live`.
 
         Args:
-            context: The context; an empty string for the current one, `in` for the cluster in which the process runs.
+            context: The context; an empty string for the current context, `in` for the cluster in which the process
+                runs.
             latency: The longest time between a decision and its write.
 
         Raises:
-            ApiError: The cluster cannot be reached, or has no Kueue.
+            ApiError: The cluster cannot be reached, or Kueue is not installed in it.
             UnsupportedError: The Kubernetes client is not installed.
         """
         return cls(ClusterReader(Connection.open(context)), latency=latency)

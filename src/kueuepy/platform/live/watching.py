@@ -55,11 +55,11 @@ class Watches:
     Attributes:
         reader: The cluster.
         kinds: The kinds that are watched.
-        stopped: An event that ends all threads when it is set.
+        stopped: An event that stops all threads when it is set.
     """
 
     def __init__(self, reader: ClusterReader, received: dict[str, int] | None = None) -> None:
-        """Create the watches; nothing is read yet.
+        """Create the watches without reading anything yet.
 
         Args:
             reader: The cluster.
@@ -82,7 +82,7 @@ class Watches:
         """Yield repeatedly until `stopped` is set.
 
         Args:
-            seconds: The time after which to end; `None` for no limit.
+            seconds: The time after which to stop; `None` for no limit.
         """
         end = None if seconds is None else time.monotonic() + seconds
         while not self.stopped.is_set() and (end is None or time.monotonic() < end):
@@ -110,7 +110,7 @@ class Watches:
         return [resource for resource in RESOURCES if has_topology or resource.kind not in OF_TOPOLOGY]
 
     def _put(self, message: Message) -> None:
-        """Pass on a message, and wait while the consumer of messages is busy."""
+        """Put a message into the queue of messages, and wait while the queue is full."""
         while not self.stopped.is_set():
             with suppress(queue.Full):
                 self._messages.put(message, timeout=1)

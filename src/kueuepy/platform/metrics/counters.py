@@ -134,7 +134,8 @@ class Counters:
     def _count_skip(self, event: SchedulerEvent) -> None:
         """Count skipped preemptions.
 
-        The metric of a ClusterQueue is the number in its last cycle with skipped preemptions.
+        The metric of a ClusterQueue is the number of skipped preemptions in the last cycle that skipped any for this
+        queue.
         """
         queue = {"cluster_queue": event.cluster_queue}
         if self._skips_in.get(event.cluster_queue) != event.cycle:

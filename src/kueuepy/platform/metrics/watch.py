@@ -67,7 +67,7 @@ class Watch:
         return event_table(self.events)
 
     def poll(self) -> list[SchedulerEvent]:
-        """Return the events since the last call, and add them to the counters."""
+        """Return the events since the previous call, and add them to the counters."""
         with self._lock:
             new = list(drain_events(session_of(self._scheduler).engine))
             self._counters.count(new)

@@ -33,7 +33,7 @@ _EXPLAINED = 50
 
 
 class Feed(Protocol):
-    """A source of pages."""
+    """A source from which pages are created."""
 
     def stamp(self) -> Hashable:
         """Return a value that changes whenever the source changes; `None` if only reading the source shows changes."""
@@ -46,7 +46,7 @@ class Feed(Protocol):
 
         Args:
             name: The key of the workload.
-            seconds: The time to explain, in seconds after the beginning of the period.
+            seconds: The time at which to explain the workload, in seconds after the beginning of the period.
         """
 
 

@@ -43,7 +43,7 @@ class Gate(msgspec.Struct, frozen=True):
 
     @property
     def effective(self) -> bool:
-        """Whether kueuepy models the gate; otherwise it has no effect."""
+        """Whether kueuepy models the gate; otherwise the gate has no effect in kueuepy."""
         return self.effect == "modelled"
 
 
@@ -62,7 +62,7 @@ class Fidelity(msgspec.Struct, frozen=True):
         replayed: The ids of the acceptance tests whose results were confirmed by running Kueue's scheduler.
         rules: The rules in which the release differs from the mirrored commit, apart from the defaults of feature
             gates.
-        open_answers: The cases in which the answer of Kueue itself is random or missing in this release.
+        open_answers: The cases in which Kueue's own result is random or undefined in this release.
     """
 
     kueuepy: str

@@ -108,15 +108,17 @@ def pending_workloads(
     """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
 
     If the queue uses admission fair sharing, the workloads are ordered by the usage of their LocalQueues first. Among
-    workloads of equal usage, a workload that waits for workloads that it preempted is first. The remaining order is by
-    priority, queue order timestamp and UID. Positions count from 0 in the whole queue, independent of `offset`.
+    workloads with the same usage, a workload that waits for the workloads that it preempted is first. Remaining ties
+    are broken by priority, then by queue order timestamp, then by UID. Positions count from 0 in the whole queue,
+    independent of `offset`.
 
     Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
 
     Args:
         source: A Scheduler or an engine.
         cluster_queue: The name of a ClusterQueue.
-        local_queue: Alternatively, a LocalQueue as `namespace/name`; a name alone is in the namespace `default`.
+        local_queue: Alternatively, a LocalQueue as `namespace/name`; a name without a namespace refers to the namespace
+            `default`.
         limit: Maximum number of workloads, at most 100,000; 0 means 1,000.
         offset: Number of workloads to skip at the start.
 

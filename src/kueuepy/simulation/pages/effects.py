@@ -25,7 +25,7 @@ class Effect(NamedTuple):
         jobs: The number of jobs.
         first: The mean wait under the first policy.
         second: The mean wait under the second policy.
-        low: The lower limit of the 95 % confidence interval of the difference; NaN for too few jobs.
+        low: The lower limit of the 95 % confidence interval of the difference; NaN if there are too few jobs.
         high: The upper limit of the 95 % confidence interval of the difference.
         evictions: The number of evictions under each policy.
     """
@@ -125,11 +125,11 @@ class Effects:
 
 
 def different_decisions(first: Result, second: Result, most: int) -> tuple[int, float]:
-    """Count the quota reservations and evictions that occur in only one of two results.
+    """Count the quota reservations and evictions that occur in only one of the two results.
 
     Args:
         first: A result.
-        second: Another result of the same jobs.
+        second: The result to compare with, for the same jobs.
         most: The position of the decision whose time is returned, counted from 1 in order of time.
 
     Returns:

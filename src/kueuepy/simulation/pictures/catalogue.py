@@ -1,4 +1,4 @@
-"""The list of pictures of a run, with the places that show them."""
+"""The list of pictures of a run, and where each picture is shown."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
 
 
 def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:
-    """Return the data for one picture of each of several runs, with the same units and axis ranges.
+    """Return the data of the same picture for several runs, with the same units and axis ranges.
 
     Raises:
         InvalidSpecError: No picture has the given name.
@@ -148,7 +148,7 @@ def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> l
 
 
 def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
-    """Draw one picture of each of several runs side by side, with the same units and axis ranges.
+    """Draw the same picture for several runs side by side, with the same units and axis ranges.
 
     Raises:
         InvalidSpecError: No picture has the given name.

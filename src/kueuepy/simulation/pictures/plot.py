@@ -149,7 +149,7 @@ def paper_of(ax: Any) -> str:
 
 
 def is_dark(ax: Any) -> bool:
-    """Return whether the background of Axes is dark, so that groups need the colours for dark backgrounds."""
+    """Return whether the background of Axes is dark; on a dark background, groups need different colours."""
     return luminance(paper_of(ax)) < _MIDDLE
 
 
