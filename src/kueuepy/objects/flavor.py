@@ -126,9 +126,9 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
 
     Attributes:
         node_labels: Labels of the flavor's nodes, at most 8 (`spec.nodeLabels`). A pod set can use the flavor only if
-            its node selector and required node affinity match the labels of the flavor. Keys that are not
-            labels of the flavor are ignored. (Some older releases of Kueue ignore only keys that are not labels of any
-            flavor of the resource group.) Default: none.
+            its node selector and required node affinity match the labels of the flavor. Keys that are not labels
+            of the flavor are ignored. (Older releases of Kueue ignore only keys that are not labels of any flavor of
+            the resource group.) Default: none.
         node_taints: Taints of the flavor's nodes, at most 8 (`spec.nodeTaints`). A pod set can use the flavor only if
             it tolerates the taints. Default: none.
         tolerations: Tolerations that Kueue adds to pods to which it assigns the flavor, at most 8 (`spec.tolerations`).
