@@ -125,7 +125,7 @@ INVALID: list[tuple[Workload, str]] = [
     ),
     (template(**container(request={"cpu": 1})), 'resources.request: unknown field; did you mean "requests"?'),
     (template(nodeSelektor={}), f'{TEMPLATE}.nodeSelektor: unknown field; did you mean "nodeSelector"?'),
-    (template(nodeSelector={"a": 1}), f"{TEMPLATE}.nodeSelector.a: is 1, a number; it must be a text"),
+    (template(nodeSelector={"a": 1}), f"{TEMPLATE}.nodeSelector.a: is 1, a number; it must be a string"),
     (template(containers={}), f"{TEMPLATE}.containers: is a mapping; it must be a list"),
     (template(overhead={"cpu": "x"}), f'{TEMPLATE}.overhead.cpu: is "x"'),
     (

@@ -155,7 +155,7 @@ KEY = "null, a fraction, a mapping or a list cannot be a key"
         ("[a,,b]", "f.yaml:1:4", "did not find expected node content"),
         ("{: b}", "f.yaml:1:2", "did not find expected node content"),
         (": b", "f.yaml:1:1", "did not find expected key"),
-        ("[a?]", "f.yaml:1:2", "a question mark, or a colon and no blank, in a text in brackets"),
+        ("[a?]", "f.yaml:1:2", "a question mark, or a colon and no blank, in a string in brackets"),
         ("{a:}", "f.yaml:1:3", "found unexpected ':'"),
         ("a: |x\n  b", "f.yaml:1:5", "did not find expected comment or line break"),
         ('a: "\\q"', "f.yaml:1:5", "found unknown escape character"),

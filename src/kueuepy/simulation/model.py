@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.distributions import Distribution
 
 Time = Any
-"""A number of seconds, a text such as `90s`, `2h30m` or `1d`, or a timedelta."""
+"""A number of seconds, a string such as `90s`, `2h30m` or `1d`, or a timedelta."""
 
 
 class RunModel(msgspec.Struct, frozen=True):

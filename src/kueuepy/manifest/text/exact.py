@@ -176,7 +176,7 @@ class Nodes:
     def _check_length(self, text: str) -> None:
         most = self._limits.scalar_bytes
         if len(text) > most // 4 and (length := len(text.encode("utf-8", "surrogatepass"))) > most:
-            self._exceed("scalar_bytes", most, f"a text has {length:,} bytes")
+            self._exceed("scalar_bytes", most, f"a string has {length:,} bytes")
 
     def _name(self, top: _Open, key: str | None) -> None:
         """Set the key of the next value."""

@@ -76,7 +76,7 @@ def _excess(value: Any, limits: Limits) -> tuple[str, int, str] | None:
         texts += [part for part in level if isinstance(part, str)]
         longest = max((len(text.encode()) for text in texts if len(text) > limits.scalar_bytes // 4), default=0)
         if longest > limits.scalar_bytes:
-            return "scalar_bytes", limits.scalar_bytes, f"a text has {longest:,} bytes"
+            return "scalar_bytes", limits.scalar_bytes, f"a string has {longest:,} bytes"
         depth += any(isinstance(part, dict | list) for part in level)
         if depth > limits.depth:
             return "depth", limits.depth, f"mappings and lists are nested {depth:,} deep"
