@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -181,7 +182,7 @@ def _in_terminal(command: list[str]) -> str:
             parts.append(part)
     run.wait()
     os.close(master)
-    return b"".join(parts).decode().replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode().replace("\r\n", "\n"))  # without bold letters
 
 
 def racks() -> str:

@@ -114,7 +114,7 @@ def test_a_page_allows_its_own_style_and_script_only():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (7, "7"), (0.5, "0.5"), (0.0712345, "0.0712"), (999.6, "1,000"), (1234567.0, "1,230,000"),
+    [(0, "0"), (7, "7"), (0.5, "0.500"), (1.4, "1.40"), (0.0712345, "0.0712"), (9.996, "10.0"), (999.6, "1,000"), (1234567.0, "1,230,000"),
      (-12.345, "-12.3"), (1e-7, "1e-07"), (3.2e12, "3.2e+12"), (math.inf, "∞"), (None, "—")],
 )  # fmt: skip
 def test_numbers_have_three_significant_digits(value, text):
