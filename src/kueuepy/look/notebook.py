@@ -60,6 +60,10 @@ WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
 _LONG_TEXT = 24
 """The number of characters from which a cell may be broken into lines."""
+_SWITCH = (
+    ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"
+    "@container (max-width:640px){.kq-large{display:none}.kq-small{display:block!important}}"
+)
 MOST_ROWS = 20
 """The number of rows of a table that a notebook and `print` show."""
 
@@ -86,6 +90,19 @@ def repr_html(value: object) -> str:
     """Return a value as HTML."""
     (render,) = _renderers
     return render(value)
+
+
+def figure_html(wide: str, narrow: str) -> str:
+    """Return a figure with two drawings: a notebook shows the second one where there is too little space for text.
+
+    Args:
+        wide: The SVG for at least 640 pixels.
+        narrow: The SVG for less.
+    """
+    return (
+        f'<figure class="kq-figure"><style>{_SWITCH}</style><div class="kq-large">{wide}</div>'
+        f'<div class="kq-small" style="display:none">{narrow}</div></figure>'
+    )
 
 
 def repr_text(sheets: Iterable[Sheet], value: object = None) -> str:

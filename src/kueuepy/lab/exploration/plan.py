@@ -164,7 +164,11 @@ class Plan(Framed):
         return (
             *warned,
             Sheet((self.target,), [(self._answer(),)]),
-            Sheet(head, [(*row, text) for row, text in zip(rows, passed, strict=True)]),
+            Sheet(
+                head,
+                [(*row, text) for row, text in zip(rows, passed, strict=True)],
+                "Means over seeds" if any(seeds > 1 for *_, seeds in rows) else "",
+            ),
         )
 
     _repr_html_ = repr_html

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.look.colours import ALL, LIGHT_THEME, class_of, colour_of, picture_style
+from kueuepy.look.notebook import figure_html
 from kueuepy.simulation.pictures.shown import (
     LANES,
     Bar,
@@ -42,11 +43,6 @@ _WIDE_DIGIT = 6.6
 _FEW_DECADES = 1.5
 _MARKS = {"admissions": (0.0, 0.03, "kq-gained"), "evictions": (0.96, 1.0, "kq-ended")}
 _STYLE_ELEMENT = re.compile("<style>.*?</style>")
-_SWITCH = (
-    ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"
-    "@container (max-width:640px){.kq-large{display:none}.kq-small{display:block!important}}"
-)
-"""The style that chooses one of the two drawings of a picture in a notebook."""
 
 
 class Layout(NamedTuple):
@@ -102,7 +98,7 @@ class Picture(msgspec.Struct, frozen=True):
 
     title: str
     svg: str
-    narrow: str = ""
+    narrow: str
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to an SVG file.
@@ -114,12 +110,7 @@ class Picture(msgspec.Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         """Return the picture as HTML, for notebooks; a narrow cell shows the picture for narrow screens."""
-        if not self.narrow:
-            return f"<figure>{self.svg}</figure>"
-        return (
-            f'<figure class="kq-figure"><style>{_SWITCH}</style><div class="kq-large">{self.svg}</div>'
-            f'<div class="kq-small" style="display:none">{self.narrow}</div></figure>'
-        )
+        return figure_html(self.svg, self.narrow)
 
 
 class _Frame:
