@@ -145,8 +145,8 @@ def _classes() -> str:
     groups = "".join(f".kq-{name}{{--kq-group:var(--kq-{name});fill:var(--kq-{name})}}" for name in names)
     lines = "".join(f".kq-{name}.kq-line{{stroke:var(--kq-{name});fill:none}}" for name in names)
     return (
-        f"{groups}{lines}.kq-gap{{stroke:var(--kq-paper)}}.kq-heat{{fill:var(--kq-heat)}}.kq-on{{fill:var(--kq-paper)}}.kq-free{{fill:var(--kq-soft)}}"
-        ".kq-gained.kq-line{stroke:var(--kq-good)}.kq-ended.kq-line{stroke:var(--kq-bad)}"
+        f"{groups}{lines}.kq-gap{{stroke:var(--kq-paper)}}.kq-heat{{fill:var(--kq-heat)}}.kq-on{{fill:var(--kq-paper)}}"
+        ".kq-free{fill:var(--kq-soft)}.kq-gained.kq-line{stroke:var(--kq-good)}.kq-ended.kq-line{stroke:var(--kq-bad)}"
     )
 
 

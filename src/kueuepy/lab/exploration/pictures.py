@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from kueuepy.look.colours import colour_of, contrast
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import figure_text, metric_of, unit_of
 from kueuepy.simulation.labels import label_of
-from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
+from kueuepy.simulation.pictures.plot import add_legend, axes_of, is_dark, is_narrow, set_title, theme_of
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 
 _MOST_TICKS, _MOST_TILES = 6, 144
-_LABEL = 36
-"""The number of characters in a line of an axis label."""
+_TILE = 6
+"""The number of characters in a line of a tile on narrow Axes."""
+_LABEL, _LONG = 36, 100
+"""The number of characters in a line of an axis label, and of a title."""
 _WHOLE = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")
 """Metrics that count things."""
 _TIME_STEPS = (
@@ -105,15 +108,15 @@ class SweepPlots:
         style = {"color": colour_of(1, dark=dark), "marker": "o", "fillstyle": "none", "markersize": 9}
         ax.step(right[ordered], up[ordered], where="post", label="no policy is better in both", **style)
         for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
-            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize=8)
+            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize="small")
         if colour is not None:
             bar = ax.figure.colorbar(points, ax=ax).ax.yaxis
             _name_axis(bar, colour)
             self._mark_values(bar, colour)
         _name_axis(ax.xaxis, names[0])
         _name_axis(ax.yaxis, names[1])
-        ax.set_title("Policies by two metrics; lower left is best", loc="left")
-        ax.legend()
+        set_title(ax, "Policies by two metrics; lower left is best")
+        add_legend(ax)
         return ax
 
     def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
@@ -159,8 +162,8 @@ class SweepPlots:
         ax.set_xlabel(_lines(path))
         _name_axis(ax.yaxis, name)
         self._ticks(ax, path)
-        ax.set_title(f"{label_of(name)} by the value of a field", loc="left")
-        ax.legend()
+        set_title(ax, f"{label_of(name)} by the value of a field")
+        add_legend(ax)
         return ax
 
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
@@ -195,7 +198,7 @@ class SweepPlots:
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
         _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
-        ax.set_title(f"{label_of(name)} by the values of two fields", loc="left")
+        set_title(ax, f"{label_of(name)} by the values of two fields")
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
@@ -219,20 +222,24 @@ class SweepPlots:
         names = [*paths, *map(self._grid.named, figures)]
         columns = [self._numbers(name) for name in names]
         ax, last = axes_of(ax), names[-1]
+        narrow = is_narrow(ax)  # then the names are below each other
         scaled = np.array([_scaled(column) for column in columns])
         for place in range(len(self._grid.policies)):
-            ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
+            ends_of = (range(len(names)), scaled[:, place])
+            ax.plot(*(ends_of[::-1] if narrow else ends_of), alpha=0.7, color=_shade(scaled[-1, place]))
         from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
 
         ends = zip((0.0, 1.0), ("lowest", "highest"), _ends(last, self._column(last)), strict=True)
         keys = [Line2D([], [], color=_shade(part), label=f"{word} value: {text}") for part, word, text in ends]
         ticks = [f"{_in_words(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
-        ax.set_xticks(range(len(names)), ticks, fontsize="small")
-        ax.set_yticks([0, 1], ["lowest", "highest"])
-        title = f"One line per policy, coloured by: {label_of(last)}"
-        ax.legend(
-            handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, title=title, alignment="left"
-        )
+        names_axis, values_axis = (ax.yaxis, ax.xaxis) if narrow else (ax.xaxis, ax.yaxis)
+        names_axis.set_ticks(range(len(names)), ticks, fontsize="small")
+        names_axis.set_inverted(narrow)
+        values_axis.set_ticks([0, 1], ["lowest", "highest"])
+        title = textwrap.fill(f"One line per policy, coloured by: {label_of(last)}", _LABEL if narrow else _LONG)
+        legend = ax.figure.legend if narrow else partial(ax.legend, bbox_to_anchor=(0, 1.01))
+        where = "outside upper left" if narrow else "lower left"
+        legend(handles=keys, loc=where, frameon=False, title=title, alignment="left")
         return ax
 
     def _column(self, name: str) -> Any:
@@ -322,7 +329,9 @@ def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
         if not np.isnan(value):
             tile = to_hex(image.to_rgba(value))
             ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"
-            ax.text(column, row, figure_text(name, value), ha="center", va="center", color=ink, fontsize="small")
+            text = figure_text(name, value)
+            text = textwrap.fill(text, _TILE) if is_narrow(ax) else text
+            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
 
 
 def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
@@ -354,8 +363,8 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
     ax.set_xlabel(_lines(vary))
     _name_axis(ax.yaxis, figure)
-    ax.set_title("Values of a field that meet a target", loc="left")
-    ax.legend()
+    set_title(ax, "Values of a field, and whether they meet a target")
+    add_legend(ax)
     return ax
 
 
