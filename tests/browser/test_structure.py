@@ -14,7 +14,10 @@ OTHERS = ("pictures", "plots", "racks", "displays", "terminal", "page", "playgro
 PAGES = ("report", "comparison", "policies")
 CHECKS = """
 async () => {
-  const parts = (text) => { const found = text.match(/[\\d.]+/g).map(Number); return [...found.slice(0, 3), found[3] ?? 1]; };
+  const parts = (text) => {
+    const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number);
+    return [r, g, b, a ?? 1];
+  };
   const over = (front, back) => [0, 1, 2].map((i) => front[3] * front[i] + (1 - front[3]) * back[i]).concat(1);
   const luminance = (colour) => {
     const [r, g, b] = colour.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
@@ -40,8 +43,8 @@ async () => {
     [canvas.width, canvas.height] = [bitmap.naturalWidth, bitmap.naturalHeight];
     const drawn = canvas.getContext("2d");
     drawn.drawImage(bitmap, 0, 0);
-    const x = (at.x - size("x")) / size("width") * canvas.width, y = (at.y - size("y")) / size("height") * canvas.height;
-    const [r, g, b, a] = drawn.getImageData(Math.floor(x), Math.floor(y), 1, 1).data;
+    const [x, y] = [(at.x - size("x")) / size("width"), (at.y - size("y")) / size("height")];
+    const [r, g, b, a] = drawn.getImageData(Math.floor(x * canvas.width), Math.floor(y * canvas.height), 1, 1).data;
     return [r, g, b, a / 255];
   };
   const below = async (text) => {  // the colour of the shapes below a text of a chart
@@ -62,7 +65,8 @@ async () => {
     return colour;
   };
   const texts = [...document.querySelectorAll("body *")].filter((one) =>
-    one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
+    one.checkVisibility() && !one.matches(":disabled")
+    && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
     && !["SCRIPT", "STYLE", "TITLE", "title", "style"].includes(one.tagName));
   const faint = [], cut = [], small = [];
   for (const one of texts) {
@@ -185,6 +189,23 @@ def test_every_other_page_of_the_gallery_is_readable(browser, others, name, widt
     assert found["headings"][0] == 1
     assert found["unlabelled"] == 0
     assert found["visible"] > 0 or name in ("terminal", "page")
+
+
+def test_faint_and_small_texts_of_charts_are_found(browser):
+    """The checks of this file can fail: text on a shape, over half of a shape, on a picture, and too small."""
+    page = browser.new_page()
+    page.set_content(
+        '<svg viewBox="0 0 200 100" width="100" height="50" font-size="24" role="img" style="background: #fff">'
+        '<rect width="100" height="50" fill="#777"/>'
+        '<rect y="50" width="200" height="50" fill="#000" fill-opacity=".4"/>'
+        '<text x="5" y="30">a</text><text x="120" y="30">b</text><text x="5" y="80">c</text>'
+        '<text x="50" y="80" fill="#777">d</text><text x="150" y="30" font-size="20" fill="#ddd">e</text></svg>'
+        '<p style="opacity: .3">f</p>'
+    )
+    found = page.evaluate(CHECKS)
+    assert found["faint"] == ["d", "e", "f"]
+    assert found["small"] == ["e 10.0"]
+    page.close()
 
 
 def test_columns_are_sorted_with_the_keyboard(browser, pages):

@@ -143,7 +143,8 @@ class _Frame:
         for place, text in self._apart([(float(self.right(at)), text) for at, text in ticks or self._ticks(0)]):
             body.append(f'<path d="M{place:g} {bottom}v4" stroke="currentColor"/>')
             for row, line in enumerate(text.split("\n")):
-                label = f'<text x="{place:g}" y="{bottom + 16 + 13 * row}" text-anchor="middle">{escape(line)}</text>'
+                inside = min(place, self.layout.full - len(line) * _WIDE_DIGIT / 2 - 2)
+                label = f'<text x="{inside:g}" y="{bottom + 16 + 13 * row}" text-anchor="middle">{escape(line)}</text>'
                 body.append(label)
         for at, text in self._ticks(1, shares=shares) if scaled else ():
             place = float(self.down(at))
