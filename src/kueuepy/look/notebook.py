@@ -58,7 +58,7 @@ class Sheet(NamedTuple):
 
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
-_LONG_TEXT = 24
+_LONG_TEXT = 18
 """The number of characters from which a cell may be broken into lines."""
 _SWITCH = (
     ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"

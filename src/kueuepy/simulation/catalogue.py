@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kueuepy.look.numbers import count, hours, number, share
+from kueuepy.look.numbers import count, exact, hours, number, share
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
@@ -186,6 +186,8 @@ def unit_text(name: str) -> str:
 def figure_text(name: str, value: float | None) -> str:
     """Format a value according to the unit of its metric (time span, percentage, hours or number); `—` for no value.
 
+    Other names, such as the path of a quota, have no unit.
+
     >>> figure_text("lost_hours h100/nvidia.com/gpu", 26.74), figure_text("jobs", 12377), figure_text("jain", 0.99789)
     ('26.7 GPU h', '12,377', '0.998')
     """
@@ -199,4 +201,6 @@ def figure_text(name: str, value: float | None) -> str:
     if unit == "hours":
         resource = name.partition(" ")[2].partition("/")[2]
         return hours(resource, value) if resource else f"{number(value)} h"
-    return count(value) if isinstance(value, int) else number(value)
+    if isinstance(value, int):
+        return count(value)
+    return number(value) if metric_of(name) else exact(value)

@@ -208,7 +208,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     let line = "";
     for (let i = 0; i < points; i++) line += `${x(i)},${y(nominal[i])} ${x(i + 1)},${y(nominal[i])} `;
-    const side = drawn("text", {transform: "translate(20 110) rotate(-90)", "text-anchor": "middle"});
+    const side = drawn("text", {transform: "translate(23 110) rotate(-90)", "text-anchor": "middle"});
     side.textContent = `Usage (${amountUnit()})`;
     made.push(Object.assign(drawn("title", {}), {textContent: `Usage (${amountUnit()}) of each ClusterQueue over time`}), side);
     made.push(drawn("polyline", {points: line, fill: "none", stroke: "currentColor", "stroke-dasharray": "4 3"}));
@@ -361,7 +361,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   parts.time.setAttribute("aria-label", "time");
   right.append(
     summary, parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
-    element("p", "On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal", "n"], ["Waiting", "n"], ["Bar", ""]]),
+    element("p", "On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal", "n"], ["Waiting", "n"], ["Usage and quota", ""]]),
     table("figures", [["Metric", ""], ["Current", "n"], ["Original", "n"]]),
     part("warnings", "div"),
   );
