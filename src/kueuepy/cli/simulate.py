@@ -26,7 +26,7 @@ from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
-from kueuepy.simulation.labels import label_of
+from kueuepy.simulation.labels import label_of, titled
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
 from kueuepy.simulation.progress import Progress
@@ -294,7 +294,7 @@ def tell_result(found: Result) -> None:
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
     values = [(name, value) for name, value in found.kpis.rows() if is_shown("run", name)]
-    rows = [(label_of(name), name.partition(" ")[0], figure_text(name, value)) for name, value in values]
+    rows = [(str(titled(name)), name, figure_text(name, value)) for name, value in values]
     table("", ("Metric", "Name", "Value"), rows)
     say("")
     queues = found.queues

@@ -58,8 +58,8 @@ class Sheet(NamedTuple):
 
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
-_LONG_TEXT = 18
-"""The number of characters from which a cell may be broken into lines."""
+_LONG_TEXT, _SHORT_TEXT = 24, 16
+"""The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide."""
 _SWITCH = (
     ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"
     "@container (max-width:640px){.kq-large{display:none}.kq-small{display:block!important}}"
@@ -119,10 +119,12 @@ class _Column(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of characters of the longest cell; a title above a name may be broken into two lines."""
+        """The number of characters of the longest cell; a title above a name, and the name, may have two lines."""
         title, name = self.head
-        longest = max(map(len, title.split(" ")))
-        return max(max(longest, -(-len(title) // 2)) if name else len(title), len(name), *map(len, self.cells), 0)
+        if not name:
+            return max(len(title), *map(len, self.cells), 0)
+        heads = (max(*map(len, text.split(" ")), -(-len(text) // 2)) for text in self.head)
+        return max(*heads, *map(len, self.cells))
 
     @property
     def word(self) -> int:
@@ -154,11 +156,19 @@ def _table_text(sheet: Sheet, value: object) -> str:
 
 def _fitted(columns: Sequence[_Column]) -> list[int]:
     """Return the widths of the columns; if a line is too long, columns with long strings become narrower."""
+    for least in (_LONG_TEXT, _SHORT_TEXT):
+        widths = _narrowed(columns, least)
+        if sum(widths) + 2 * (len(widths) - 1) <= WIDTH:
+            return widths
+    return _narrowed(columns, _LONG_TEXT)
+
+
+def _narrowed(columns: Sequence[_Column], least: int) -> list[int]:
     widths = [column.width for column in columns]
     for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
         excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
-        if excess > 0 and widths[place] > _LONG_TEXT:
-            widths[place] = max(columns[place].word, _LONG_TEXT, widths[place] - excess)
+        if excess > 0 and widths[place] > least:
+            widths[place] = max(columns[place].word, least, widths[place] - excess)
     return widths
 
 

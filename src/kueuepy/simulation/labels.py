@@ -118,9 +118,10 @@ def titled(name: str) -> Named | str:
     """Return the cell of a table that names a metric: its label with the name for Python; other names are unchanged.
 
     >>> titled("utilisation h100/nvidia.com/gpu")
-    Named(title='Quota in use over the whole run, h100/nvidia.com/gpu', name='utilisation')
+    Named(title='Quota in use over the whole run', name='utilisation h100/nvidia.com/gpu')
     """
-    return Named(label_of(name), name.partition(" ")[0] if "[" not in name else name) if metric_of(name) else name
+    own = name.partition(" ")[0]
+    return Named(label_of(own if own.isidentifier() else name), name) if metric_of(name) else name
 
 
 def better_of(name: str) -> str:

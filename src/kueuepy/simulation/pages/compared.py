@@ -183,8 +183,7 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
     rows = []
     for one in queues:
         between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
-        clear = one.is_clear or not one.has_interval
-        mood = ("good" if one.difference < 0 else "bad") if one.difference and clear else ""
+        mood = ("good" if one.difference < 0 else "bad") if one.is_clear else ""
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
