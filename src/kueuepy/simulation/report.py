@@ -32,7 +32,7 @@ def report(
     The report begins with the result in words and five cards. Charts, tables of ClusterQueues, evictions and pending
     jobs follow, then all metrics with 95 % confidence intervals, the settings, and how to repeat the simulation. The
     report of a comparison shows the policies side by side, and lists the ClusterQueues and jobs that wait longer or
-    less. All charts and tables use the same color for the same ClusterQueue.
+    less. All charts and tables use the same colour for the same ClusterQueue.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 1}}))
