@@ -224,10 +224,12 @@ def test_columns_are_sorted_with_the_keyboard(browser, pages):
     page.close()
 
 
-def test_a_report_prints_on_a4(browser, pages):
-    page = browser.new_page(color_scheme="dark")
-    page.goto(pages["comparison"]["light"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_report_prints_on_a4(browser, pages, name):
+    page = browser.new_page(color_scheme="dark", viewport={"width": 680, "height": 960})  # A4 without its margins
+    page.goto(pages[name]["light"])
     page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == "rgb(255, 255, 255)"  # ink is for the text
     pdf = page.pdf(prefer_css_page_size=True)

@@ -29,6 +29,8 @@ function playground(root, knobs, ask, {address = false} = {}) {
     made.append(head, parts[name + "_rows"] = element("tbody"));
     return made;
   }
+  // Three significant digits; whole numbers have no fraction.
+  function digits(value) { return Number.isInteger(value) || Math.abs(value) >= 1000 ? +value.toPrecision(3) + "" : value.toPrecision(3); }
   function valueText(knob, value) { return value === null ? "no limit" : +value.toFixed(2) + knob.suffix; }
 
   function slider(knob) {
@@ -246,9 +248,9 @@ function playground(root, knobs, ask, {address = false} = {}) {
   }
   function amount(value) {
     const resource = (parts.cell.value || "").split("/").slice(1).join("/");
-    if (resource === "cpu") return +(value / 1000).toPrecision(3) + "";
+    if (resource === "cpu") return digits(value / 1000);
     if (value >= 2 ** 20) return +(value / 2 ** 30).toPrecision(3) + "Gi";
-    return +value.toPrecision(3) + "";
+    return digits(value);
   }
   function roundSpan(seconds) {
     const steps = [1, 10, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800];
@@ -287,7 +289,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       bar.append(drawn("line", {x1: mark, x2: mark, y1: 0, y2: 14, stroke: "currentColor", "stroke-width": 2}));
       const held = element("td");
       held.append(bar);
-      line.append(name, ...[amount(f.used), amount(f.nominal), (+f.waiting.toPrecision(3)) + ""].map(text => element("td", text, {className: "n"})), held);
+      line.append(name, ...[amount(f.used), amount(f.nominal), digits(f.waiting)].map(text => element("td", text, {className: "n"})), held);
       return line;
     }));
   }

@@ -93,7 +93,9 @@ def evictions(result: Result, drawn: str = "") -> str:
     )
     own = ("Job", "ClusterQueue", "Evictions", "Lost progress", "Waited")
     most = table(own, worst, "Jobs with most evictions.")
-    return loops + table(head, rows, total=len(found)) + (pair(drawn, f"<div>{most}</div>") if drawn else most)
+    return (
+        loops + table(head, rows, total=len(found)) + (pair(drawn, f"<div>{most}</div>", alone=True) if drawn else most)
+    )
 
 
 def pending(result: Result) -> str:

@@ -46,10 +46,11 @@ thead small, .kq-short { white-space: nowrap; }
 th[scope=row] { font-weight: normal; }
 @media (min-width: 74rem) { .kq-first .kq-full { display: block; } .kq-first .kq-half { display: none; } }
 @media (max-width: 40rem) { .kq-half { display: none; } .kq-narrow { display: block; } }
-@media print { .kq-pair { grid-template-columns: 1fr 1fr; } .kq-half { display: none; } .kq-narrow { display: block; }
-.kq-first .kq-full { display: none; } .kq-first .kq-half { display: block; } .kq-first .kq-narrow { display: none; }
-.kq-first svg { width: 100%; } p, th, td, pre, figcaption { overflow-wrap: anywhere; }
-.kq-n { overflow-wrap: normal; }
+@media print { .kq-pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.kq-half, .kq-first .kq-full, .kq-first .kq-narrow { display: none; } .kq-narrow, .kq-first .kq-half { display: block; }
+.kq-first svg { width: 100%; } .kq-alone { grid-template-columns: minmax(0, 1fr); }
+p, td, pre, figcaption, thead small { overflow-wrap: anywhere; } td.kq-n, td.kq-short { overflow-wrap: normal; }
+table { font-size: 8.5pt; } th, td { padding-right: .5rem; } td.kq-n, thead small { white-space: normal; }
 .kq-lead { font-size: 12pt; } }
 """
 
@@ -119,9 +120,14 @@ def section(title: str, inside: str, *, long: bool = False) -> str:
     return f"<section{kind}><h2>{escape(title)}</h2>\n{inside}</section>\n"
 
 
-def pair(*parts: str) -> str:
-    """Return parts of a page beside each other, two in a row if the page is wide enough."""
-    return f'<div class="kq-pair">{"".join(parts)}</div>\n'
+def pair(*parts: str, alone: bool = False) -> str:
+    """Return parts of a page beside each other, two in a row if the page is wide enough.
+
+    Args:
+        parts: The parts, as HTML.
+        alone: Whether each part has a row of its own on paper.
+    """
+    return f'<div class="kq-pair{" kq-alone" if alone else ""}">{"".join(parts)}</div>\n'
 
 
 def paragraph(text: str, kind: str = "") -> str:
