@@ -26,10 +26,10 @@ enum class Happening : uint8_t {
 };
 
 // A scheduled event. `what` is a job, or the index of a failure or change. `term` detects stale events: the
-// term of a job is incremented whenever the job gets or loses quota.
+// term of a job is incremented whenever the job gains or loses quota.
 struct Planned {
   Time at;
-  uint64_t order;  // The highest 8 bits contain the kind, the other bits a sequence number.
+  uint64_t order;  // The highest 8 bits contain the kind; the other bits contain a sequence number.
   int32_t what;
   int32_t term;
 
@@ -37,8 +37,8 @@ struct Planned {
   bool operator<(const Planned& other) const { return at != other.at ? at < other.at : order < other.order; }
 };
 
-// A heap with four children per node. It is half as deep as a binary heap, and the children of a node span
-// one and a half cache lines.
+// A heap with four children per node. The heap is half as deep as a binary heap, and the children of a node
+// span one and a half cache lines.
 class Calendar {
  public:
   bool empty() const { return heap_.empty(); }

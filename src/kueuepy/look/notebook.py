@@ -82,7 +82,7 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders objects as HTML. The package sets it to the function of `kueuepy.pages.html`."""
+    """Set the function that renders objects as HTML. The package passes a function of `kueuepy.pages.html`."""
     _renderers[:] = [render]
 
 
@@ -186,7 +186,7 @@ def _block(
 
 
 def _keys(columns: Sequence[_Column]) -> int:
-    """Return the number of columns that name a row: 1, or 2 if the first column is not unique."""
+    """Return the number of columns that identify a row: 1, or 2 if the first column is not unique."""
     names = columns[0].cells
     return 1 if len(set(names)) == len(names) or len(columns) == 1 else 2
 

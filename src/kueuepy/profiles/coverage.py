@@ -76,8 +76,8 @@ _NO_EFFECT = {
 _NOT_MODELLED = {
     "ConcurrentAdmission": "Kueue would try several flavors of a workload at the same time",
     "FastQuotaReleaseInPodIntegration": "Kueue would release the quota of a pod before the pod has stopped",
-    "ManagedJobsNamespaceSelectorAlwaysRespected": "kueuepy decides as if it were on",
-    "MultiKueue": "a Fleet dispatches workloads as if it were on",
+    "ManagedJobsNamespaceSelectorAlwaysRespected": "kueuepy decides as if this gate were on",
+    "MultiKueue": "a Fleet dispatches workloads as if this gate were on",
     "SchedulerLibraryIntegration": "Kueue would test the fit of pods on nodes with another library",
 }
 
@@ -87,7 +87,7 @@ LATER_GATES = {
     "ElasticJobsViaWorkloadSlicesWithPartialReplicaScaleUp": "Kueue would scale up elastic jobs partially",
     "FairSharingReevaluatePreemptionCandidates": "Kueue would search for victims of fair sharing again",
 }
-"""Alpha feature gates of v0.20 that are newer than the mirrored commit. They are off by default."""
+"""Alpha feature gates of v0.20 that are newer than the mirrored commit. These feature gates are off by default."""
 
 PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""
@@ -99,8 +99,8 @@ _NOTES = {
 
 _LATER_FIELDS = {
     ("ClusterQueue", f"metadata.annotations[{PREEMPTION_CONFIG}]"): LATER_GATES["ConfigurablePreemptions"],
-    ("ClusterQueue", "status.effectiveQuotas"): "Kueue would use it instead of spec.resourceGroups",
-    ("Cohort", "status.effectiveQuotas"): "Kueue would use it instead of spec.resourceGroups",
+    ("ClusterQueue", "status.effectiveQuotas"): "Kueue would use this field instead of spec.resourceGroups",
+    ("Cohort", "status.effectiveQuotas"): "Kueue would use this field instead of spec.resourceGroups",
 }
 
 _FIELDS = """

@@ -1,4 +1,4 @@
-"""A rack map as SVG, drawn without a library, for light and dark pages; the colours are those of all pictures."""
+"""A rack map as SVG, drawn without a library, for light and dark pages; all figures of kueuepy share its colours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FILLS = {
     kinds.FREE: f'class="kq-free" fill="{LIGHT_THEME.soft}" stroke="{LIGHT_THEME.others}"',
     kinds.NONE: f'fill="none" stroke="{LIGHT_THEME.others}" stroke-dasharray="2"',
 }
-"""The attributes of a rectangle, by kind; programs that ignore CSS variables use the attribute `fill`."""
+"""The SVG attributes of a rectangle, by kind; programs that do not support CSS variables use the attribute `fill`."""
 
 
 def svg(drawing: Drawing, *, tooltips: bool = True) -> str:

@@ -147,7 +147,7 @@ def settings(results: Mapping[str, Result], command: str) -> str:
 
 
 def _call(results: Mapping[str, Result]) -> str:
-    """Return the Python call that repeats the simulations; the table contains its settings."""
+    """Return the Python call that repeats the simulations; a table above the call contains the settings."""
     if len(results) == 1:
         (result,) = results.values()
         call = "result = kueuepy.simulate(cluster, jobs)  # with the settings above"
