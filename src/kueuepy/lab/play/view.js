@@ -210,7 +210,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     let line = "";
     for (let i = 0; i < points; i++) line += `${x(i)},${y(nominal[i])} ${x(i + 1)},${y(nominal[i])} `;
-    const side = drawn("text", {transform: "translate(23 110) rotate(-90)", "text-anchor": "middle"});
+    const side = drawn("text", {"text-anchor": "middle"}), ticks = [];
     side.textContent = `Usage (${amountUnit()})`;
     made.push(Object.assign(drawn("title", {}), {textContent: `Usage (${amountUnit()}) of each ClusterQueue over time`}), side);
     made.push(drawn("polyline", {points: line, fill: "none", stroke: "currentColor", "stroke-dasharray": "4 3"}));
@@ -218,7 +218,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       const value = top / 1.05 * share;
       const tick = drawn("text", {x: 54, y: +y(value) + 4, "text-anchor": "end"});
       tick.textContent = amount(value);
-      made.push(tick);
+      ticks.push(tick);
     }
     const length = last.series.step * all, gap = roundSpan(length / 6);
     for (let at = 0; at <= length; at += gap) {
@@ -230,7 +230,8 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     const at = +parts.time.value;
     if (at >= 0) made.push(drawn("line", {x1: x(at + 0.5), x2: x(at + 0.5), y1: 10, y2: 10 + high, stroke: "currentColor"}));
-    parts.usage.replaceChildren(...made);
+    parts.usage.replaceChildren(...made, ...ticks);
+    placeBeside(ticks, side);
     const key = (kind, text) => {
       const item = element("span"), sign = element("i", undefined, {className: kind});
       item.append(sign, text);
@@ -240,6 +241,14 @@ function playground(root, knobs, ask, {address = false} = {}) {
       ...rows.map(row => key(`colour ${colour(row.queue)}`, row.queue)),
       key("dashes", "total nominal quota"),
     );
+  }
+
+  // The size of the text depends on the width of the screen, so the label of the axis is placed by the drawn ticks.
+  function placeBeside(ticks, side) {
+    const left = Math.min(54, ...ticks.map(tick => tick.getBBox()).filter(box => box.width).map(box => box.x));
+    const tall = side.getBBox().height, base = left - 0.4 * tall, edge = Math.min(0, Math.floor(base - tall));
+    side.setAttribute("transform", `translate(${base.toFixed(1)} 110) rotate(-90)`);
+    parts.usage.setAttribute("viewBox", `${edge} 0 ${760 - edge} 240`);
   }
 
   function amountUnit() {

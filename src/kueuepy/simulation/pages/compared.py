@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.look.colours import OTHERS, class_of
-from kueuepy.look.numbers import duration, durations, points
+from kueuepy.look.numbers import duration, durations, points, round_duration
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.labels import better_of, grouped, label_of
@@ -84,7 +84,8 @@ def _cards(found: Comparison) -> list[tuple[str, str, str]]:
         old, new = (one.get(name, 0.0) for one in values)
         change = words.change_text(name, old, new)
         note = f"{change} compared with “{found.names[0]}”"
-        items.append((label_of(name.partition(" ")[0]), figure_text(name, new), note))
+        text = round_duration(new) if unit_of(name) == "span" else figure_text(name, new)
+        items.append((label_of(name.partition(" ")[0]), text, note))
     return items
 
 
