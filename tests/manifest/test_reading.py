@@ -306,7 +306,7 @@ def test_errors_in_json_that_is_not_yaml_have_lines():
 
 
 def test_limits_apply_to_large_json():
-    odd = "\\ud83d\\ude00"  # is no YAML
+    odd = "\\ud83d\\ude00"  # is not valid YAML
     doc = {"a": [[{}] * 600, "x" * 999]}
     text = json.dumps(doc)[:-1] + f', "b": "{odd}", "c": 12345678901234567890123}}'
     limits = Limits(scalar_bytes=1000)
@@ -328,7 +328,7 @@ def test_limits_apply_to_large_json():
         ("a\n", "is not a mapping; an object has apiVersion, kind and metadata"),
         (
             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQeue\nmetadata: {name: a}\n",
-            'kind: "ClusterQeue" is no kind of kueue.x-k8s.io; did you mean "ClusterQueue"?',
+            'kind: "ClusterQeue" is not a kind of kueue.x-k8s.io; did you mean "ClusterQueue"?',
         ),
         (
             "apiVersion: kueue.x-k8s.io/v2\nkind: Cohort\nmetadata: {name: a}\n",

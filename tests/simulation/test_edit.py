@@ -56,7 +56,7 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
             kq.errors.InvalidSpecError,
             'what is before "flavors" is a list, of which an item is chosen',
         ),
-        ("ClusterQueue/team-a:cohortName.x", kq.errors.InvalidSpecError, 'what is before "x" is no object'),
+        ("ClusterQueue/team-a:cohortName.x", kq.errors.InvalidSpecError, 'what is before "x" is not an object'),
     ],
 )
 def test_a_path_without_a_match_is_rejected(there, path, error, told):

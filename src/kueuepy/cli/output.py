@@ -184,7 +184,7 @@ def progress(what: str) -> Iterator[None]:
 def counting(unit: str) -> Iterator[Callable[..., None] | None]:
     """Yield a function that shows a progress bar with the time left, or `None` if standard error is not a terminal.
 
-    The function accepts the number of finished units of work, the total, and a remark.
+    The function accepts the number of finished units of work, the total, and a note.
 
     Args:
         unit: The unit of work and what was done with it, such as `jobs done`.

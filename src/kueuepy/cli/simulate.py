@@ -61,7 +61,7 @@ _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
     typer.Option(
         "--on-loop",
-        help="On a preemption loop: pause admission in the cohort tree, stop, or exit with code 3.",
+        help="On a preemption loop: pause admission in the cohort tree, end the simulation, or exit with code 3.",
     ),
 ]
 _Gate: TypeAlias = Annotated[
@@ -107,7 +107,7 @@ _Every: TypeAlias = Annotated[
     typer.Option(
         "--every",
         metavar="TIME",
-        help="Time a job makes progress between two checkpoints; must be greater than 0 with --model checkpoint.",
+        help="Run time of a job between two checkpoints; must be greater than 0 with --model checkpoint.",
     ),
 ]
 _Cost: TypeAlias = Annotated[

@@ -45,8 +45,8 @@ _packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 def fault_of(value: Any) -> Fault | None:
     """Return the reason why encoding and then decoding a struct or mapping would change its value.
 
-    JSON has fewer types than MessagePack. If JSON and MessagePack yield the same value, the value contains only plain
-    data.
+    The function encodes the value as JSON, decodes it, and compares the MessagePack encoding of both values. The value
+    contains only plain data if the encodings are equal.
 
     Args:
         value: A struct or a mapping.

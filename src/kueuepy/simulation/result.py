@@ -371,7 +371,7 @@ class Result(Recorded, Framed):
                 and for the longest earlier periods in which a workload was pending.
 
         Returns:
-            The page, which a notebook displays.
+            The page, which a notebook displays inline.
 
         Raises:
             StateError: The file cannot be written, or the runs or the usage were not recorded.

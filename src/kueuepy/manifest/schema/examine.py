@@ -96,7 +96,8 @@ def _mapping(schema: Schema, value: dict[str, Any], path: Path, findings: Findin
     clean = {}
     for name, inner in value.items():
         if not isinstance(name, str):
-            findings.odd((*path, str(name)), "is no text; keys must be texts: put it in quotes", "read so", "Invalid")
+            what = "is not a string; keys must be strings: put it in quotes"
+            findings.odd((*path, str(name)), what, "read so", "Invalid")
         if inner is not None:
             clean[str(name)] = examine(schema.items, inner, (*path, str(name)), findings)
         elif schema.null is not msgspec.UNSET:

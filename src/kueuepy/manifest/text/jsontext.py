@@ -48,7 +48,7 @@ def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
 
 
 def has_equal_keys(data: bytes, value: Any) -> bool:
-    """Return whether a mapping in the JSON text had duplicate keys, of which the decoder dropped some.
+    """Return whether any object in the JSON text has duplicate keys, of which the decoder keeps only one.
 
     The function encodes the value again and compares the number of `":` in both texts. A `":` inside a string occurs in
     both texts, so it does not change the comparison.
