@@ -88,7 +88,8 @@ async () => {
   }
   const broken = [];  // single words in several lines
   for (const head of document.querySelectorAll("th[scope=row], td")) {
-    const node = [...head.childNodes].find((one) => one.nodeType === 3 && one.textContent.trim());
+    const inner = head.querySelector(":scope > span:not(.kq-key)") ?? head;
+    const node = [...inner.childNodes].find((one) => one.nodeType === 3 && one.textContent.trim());
     if (!node || !head.checkVisibility() || /[\\s/-]/.test(node.textContent) || node.textContent.length > 30) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
@@ -189,6 +190,23 @@ def test_every_other_page_of_the_gallery_is_readable(browser, others, name, widt
     assert found["headings"][0] == 1
     assert found["unlabelled"] == 0
     assert found["visible"] > 0 or name in ("terminal", "page")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_values_of_a_report_need_no_sideways_scrolling(browser, pages, name):
+    page = browser.new_page(viewport={"width": 400, "height": 1000})
+    page.goto(pages[name]["light"])
+    found = page.evaluate(
+        """() => [...document.querySelectorAll("table[data-sortable] td")].map((cell) => {
+          const value = cell.querySelector("span").getBoundingClientRect();
+          return [cell.dataset.label, getComputedStyle(cell, "::before").content, value.left, value.right];
+        })"""
+    )
+    page.close()
+    assert found
+    assert all(shown == f'"{label}"' for label, shown, _, _ in found)
+    assert max(right for _, _, _, right in found) <= 400
+    assert min(left for _, _, left, _ in found) > 150  # beside the title of the column, not over it
 
 
 def test_faint_and_small_texts_of_charts_are_found(browser):

@@ -173,7 +173,12 @@ def test_metrics_form_one_tidy_table(three):
 def test_a_report_combines_results(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    for part in ("Policies side by side", "Jobs that wait longer under four", "are paired", "95% confidence interval"):
+    for part in (
+        "Policies side by side",
+        "with the largest decrease under four",
+        "are paired",
+        "95% confidence interval",
+    ):
         assert part in text
     kq.report(three, tmp_path / "report.html")
     assert "Of 3 policies, “4 GPUs” has the shortest mean wait" in (tmp_path / "report.html").read_text()

@@ -7,7 +7,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.look.colours import DARK, LIGHT, class_of
-from kueuepy.look.numbers import duration, round_duration
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.labels import LABELS, grouped
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.effects import Effects, different_decisions
@@ -69,13 +69,44 @@ def test_the_headline_names_the_better_policy_with_its_interval(found):
     assert words.of_policies(found.results).startswith("Of 2 policies, “more” has the shortest mean wait")
 
 
-def test_cards_round_times_as_the_headline_does(found, tmp_path):
-    path, slower = tmp_path / "report.html", found.between("more", "less")
-    kq.report(slower, path)
-    wait = slower.after.kpis.wait_p95
-    assert duration(wait) != round_duration(wait)  # the value has a second unit to leave out
-    card = re.search(r'aria-label="95th percentile of the wait">.*?<b>(.*?)</b>', path.read_text("utf-8"))
-    assert card[1] == round_duration(wait)
+@pytest.mark.parametrize("order", [("less", "more"), ("more", "less")])
+def test_cards_and_the_largest_problem_are_of_the_recommended_policy(found, tmp_path, order):
+    path = tmp_path / "report.html"
+    kq.report(found.between(*order), path)
+    text = path.read_text("utf-8")
+    card = re.search(r'aria-label="95th percentile of the wait">.*?<b>(.*?)</b><span[^>]*>(.*?)<', text)
+    best, other = (duration(found[name].kpis.wait_p95) for name in ("more", "less"))
+    assert card.groups() == (best, f"{other} under “less”")  # rounded as in the tables
+    assert "Largest problem under “more”" in text
+    assert ("Keep “more”" if order[0] == "more" else "Use “more” instead of “less”") in text
+
+
+def test_an_uncertain_policy_is_not_recommended():
+    runs = {
+        name: kq.simulate(cluster(queue("q0", n), queue("q1", n)), jobs(50)) for name, n in (("two", 2), ("three", 3))
+    }
+    assert runs["three"].kpis.wait_mean < runs["two"].kpis.wait_mean
+    name, sentence = words.recommended(runs)
+    assert name == "two"
+    assert "not certain that “three” shortens the mean wait" in sentence
+
+
+def test_only_differences_with_a_clear_interval_are_bold(found, tmp_path):
+    path = tmp_path / "report.html"
+    kq.report(found, path)
+    cells = re.findall(r'data-label="[^"]*difference from less"[^>]*><span>(.*?)</span></td>', path.read_text("utf-8"))
+    verdicts = [cell for cell in cells if "(better)" in cell or "(worse)" in cell]
+    assert {"no interval" in cell for cell in verdicts} == {True, False}
+    assert all(("<strong>" in cell) != ("no interval" in cell) for cell in verdicts)
+
+
+def test_the_report_says_what_was_simulated(found, tmp_path):
+    path = tmp_path / "report.html"
+    kq.report(found.before, path)
+    length = duration(found.before.seconds)
+    text = f"Simulation of 900 jobs in 2 ClusterQueues over {length} of virtual time. Nominal quota: 6 GPUs of f/{GPU}."
+    assert text in path.read_text("utf-8")
+    assert "no interval: needs at least 2,000 jobs" in path.read_text("utf-8")
 
 
 def test_few_jobs_have_no_interval():

@@ -112,7 +112,7 @@ def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
         InvalidSpecError: There are too few values.
     """
     n, part = len(values), percent / 100
-    _expect(n, max(LEAST, math.ceil(round(TAIL / min(part, 1 - part), 6))), f"p{percent:g}")
+    _expect(n, _jobs_of_percentile(part), f"p{percent:g}")
     ordered = np.sort(values)
     rank = math.ceil(n * percent / 100) - 1
     batches = [np.sort(batch) for batch in np.array_split(values, BATCHES)]
@@ -134,6 +134,23 @@ def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
     high = n - 1 - _first(lambda place: is_high_enough(n - 1 - place), n - rank)
     beyond = parts(ordered[rank], "left" if ordered[rank] == ordered[-1] else "right")
     return Interval(float(ordered[low]), float(ordered[high]), _doubt(part * (1 - part), beyond, n))
+
+
+def jobs_needed(name: str) -> int:
+    """Return the smallest number of jobs for which a mean or percentile of waits has an interval.
+
+    >>> jobs_needed("wait_mean"), jobs_needed("wait_p95")
+    (640, 2000)
+
+    Args:
+        name: The name of the metric.
+    """
+    percent = name.rpartition("_p")[2]
+    return _jobs_of_percentile(int(percent) / 100) if percent.isdigit() else LEAST
+
+
+def _jobs_of_percentile(part: float) -> int:
+    return max(LEAST, math.ceil(round(TAIL / min(part, 1 - part), 6)))
 
 
 def _share(parts: NDArray[np.float64], sizes: NDArray[Any]) -> float:

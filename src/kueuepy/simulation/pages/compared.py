@@ -6,15 +6,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
 from kueuepy.look.colours import OTHERS, class_of
-from kueuepy.look.numbers import duration, durations, points, round_duration
+from kueuepy.look.numbers import duration, durations, points
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.labels import better_of, grouped, label_of
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.charts import chart_of_each
 from kueuepy.simulation.pages.effects import Effects, different_decisions
-from kueuepy.simulation.pages.parts import evictions, metric_cell, pending, settings
+from kueuepy.simulation.pages.parts import about, evictions, explained, metric_cell, pending, settings
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, pair, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
 from kueuepy.simulation.pictures.names import colours
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _TWO = 2
 _FIRST = 20
+_IN_CARD = 3
+"""The number of other policies in a card."""
 _SIDE_BY_SIDE = (
     *("wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown", "goodput", "finished"),
     *("submission_utilisation", "borrowed_hours", "lost_hours", "evictions", "jain", "loops"),
@@ -58,7 +61,8 @@ def _head(found: Comparison) -> list[str]:
     """Return the headline, the largest problem, and the cards with the main metrics."""
     first, last = found.before, found.after
     ends = found.names[0], found.names[-1]
-    problem = words.problem(last)
+    best, advice = words.recommended(found.results)
+    problem = words.problem(found[best])
     lead = [words.of_policies(found.results)] if len(found.names) > _TWO else []
     try:
         effects = Effects(first, last)
@@ -68,24 +72,23 @@ def _head(found: Comparison) -> list[str]:
             lead.append(words.of_pair(ends, (first, last), of_queues, effect))
     except InvalidSpecError:
         lead.append("The policies ran different jobs, so that differences of single jobs are not known.")
-    texts = [paragraph(text, "kq-lead") for text in lead]
-    texts.append(paragraph(f"Largest problem under “{ends[1]}”: {problem.text} Next step: {problem.step}"))
-    return [*texts, cards(_cards(found))]
+    texts = [paragraph(about(first), "kq-quiet"), paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead")]
+    texts += map(paragraph, lead[1:])
+    texts.append(paragraph(f"Largest problem under “{best}”: {problem.text} Next step: {problem.step}"))
+    return [*texts, paragraph(f"The cards show “{best}”:", "kq-quiet"), cards(_cards(found, best))]
 
 
-def _cards(found: Comparison) -> list[tuple[str, str, str]]:
-    """Return the five most important metrics: the values under the last policy, and the differences from the first."""
-    first, last = found.before.kpis, found.after.kpis
-    cell = words.busiest(last)
+def _cards(found: Comparison, best: str) -> list[tuple[str, str, str]]:
+    """Return the five most important metrics of the recommended policy, each with the values of the others."""
+    cell = words.busiest(found[best].kpis)
     names = ["wait_mean", "wait_p95", *([f"submission_utilisation {cell}", f"lost_hours {cell}"] if cell else [])]
-    values = [dict(kpis.rows()) for kpis in (first, last)]
+    values = {policy: dict(kpis.rows()) for policy, kpis in found.kpis.items()}
+    others = [policy for policy in found.names if policy != best][:_IN_CARD]
     items = []
     for name in [*names, "evictions"]:
-        old, new = (one.get(name, 0.0) for one in values)
-        change = words.change_text(name, old, new)
-        note = f"{change} compared with “{found.names[0]}”"
-        text = round_duration(new) if unit_of(name) == "span" else figure_text(name, new)
-        items.append((label_of(name.partition(" ")[0]), text, note))
+        texts = {policy: figure_text(name, values[policy].get(name, 0)) for policy in (best, *others)}
+        note = "; ".join(f"{texts[policy]} under “{policy}”" for policy in others)
+        items.append((label_of(name.partition(" ")[0]), texts[best], note))
     return items
 
 
@@ -107,13 +110,14 @@ def _side_by_side(found: Comparison) -> str:
         rows.append(row)
     head = ["Metric", first]
     for other in others:
-        head += [other, f"Difference from {first}"]
+        head += [other, f"{other}: difference from {first}"]
     caption = (
         "Differences of means are paired: all policies run the same jobs. The second line is the 95% confidence "
-        "interval of a difference, which needs at least 640 jobs. Blue-green is better and orange is worse, also in "
-        "words; a difference whose interval contains 0 is unclear."
+        "interval of a difference. A difference is bold and certain if its interval excludes 0, and unclear if it "
+        "contains 0. Only means of at least 640 jobs have an interval; percentiles, maxima and totals have none, so "
+        "their differences may be due to chance."
     )
-    return paragraph(caption, "kq-quiet") + table(head, rows)
+    return paragraph(caption, "kq-quiet") + table(head, rows) + explained(names)
 
 
 def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
@@ -130,7 +134,7 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
     change = value - base
     text = words.change_text(name, base, value)
     note = ""
-    clear = True
+    clear = False
     if between is not None:
         low, high = between
         is_time = name.startswith(("wait", "first_wait"))
@@ -139,14 +143,14 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
             note = f"{points(low)} to {points(high)} points"
         clear = low > 0 or high < 0
     better = better_of(name)
-    mood = word = ""
-    shows = change and text != "no change" and better
-    if shows and not clear:
+    if not change or text == "no change" or not better:
+        return Cell(text, change, note)
+    word = "better" if (change < 0) == (better == "less") else "worse"
+    if between is None:
+        note = "no interval"
+    elif not clear:
         word = "unclear"
-    elif shows:
-        mood = "good" if (change < 0) == (better == "less") else "bad"
-        word = "better" if mood == "good" else "worse"
-    return Cell(f"{text}{f' ({word})' if word else ''}", change, note, mood)
+    return Cell(f"{text} ({word})", change, note, clear)
 
 
 def _signed(name: str, value: float) -> str:
@@ -164,16 +168,20 @@ def _gains(found: Comparison) -> list[str]:
             continue
         less, longer = effects.numbers()
         of_queues, number = effects.of_queues(MOST_ROWS)
-        total = len(found[first].jobs)
+        total = effects.of_all().jobs
         counts = (
             f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
         )
+        counts += f" The waits of {total - less - longer:,} jobs do not change."
         inside = paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
         lists = []
-        for longer_, word in ((False, "less"), (True, "longer")):
+        for longer_ in (False, True):
             rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=longer_)
             jobs = _jobs((found[first], found[other]), (first, other), rows)
-            lists.append(f"<div><h3>Jobs that wait {word} under {escape(other)}</h3>{jobs}</div>")
+            title = (
+                f"{counted(len(rows), 'job')} with the largest {'increase' if longer_ else 'decrease'} under {other}"
+            )
+            lists.append(f"<div><h3>{escape(title)}</h3>{jobs}</div>")
         inside += pair(*lists)
         parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
     return parts
@@ -183,8 +191,9 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
     places = colours(run)
     rows = []
     for one in queues:
+        word = ("better" if one.difference < 0 else "worse") if one.is_clear or not one.has_interval else "unclear"
         between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
-        mood = ("good" if one.difference < 0 else "bad") if one.is_clear else ""
+        change = Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
@@ -192,12 +201,13 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
                 Cell(f"{one.jobs:,}", one.jobs),
                 Cell(duration(one.first), one.first),
                 Cell(duration(one.second), one.second),
-                Cell(words.signed(one), one.difference, between if one.difference else "", mood),
+                change if one.difference else Cell("no change", 0.0),
                 Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
         )
     head = ("ClusterQueue", "Jobs", *(f"Mean wait, {name}" for name in names), "Difference", "More evictions")
-    return table(head, rows, "Sorted by the total change of waits.", total=total)
+    caption = "Sorted by the total change of waits. An interval needs at least 640 jobs of the ClusterQueue."
+    return table(head, rows, caption, total=total)
 
 
 def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable[int]) -> str:

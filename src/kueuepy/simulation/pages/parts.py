@@ -8,20 +8,48 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.errors.words import plural
 from kueuepy.look.colours import OTHERS, class_of
-from kueuepy.look.numbers import duration
+from kueuepy.look.numbers import amount, duration
 from kueuepy.profiles.version import describe, installed
 from kueuepy.simulation.catalogue import columns_shown, figure_text
+from kueuepy.simulation.figures import hours
 from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, pair, paragraph, table
 from kueuepy.simulation.pictures.names import colours
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kueuepy.simulation.result import Result
 
 _TOP = 10
+_MEANINGS = {
+    "bounded_slowdown": "The slowdown of a job is its lifetime divided by its runtime; the bounded slowdown counts "
+    "runtimes below 10 s as 10 s, and is at least 1.",
+    "loops": "A preemption loop is a group of jobs that preempt each other again and again.",
+    "jain": "Jain's index is 1 if all ClusterQueues use the same amount of quota relative to their weight, "
+    "regardless of their nominal quotas and waits; it is 1/n if one of n ClusterQueues uses all quota.",
+    "submission_utilisation": "Quota in use includes work that an eviction loses later.",
+}
+"""Explanations of metrics whose title is not enough."""
+_QUOTAS = 3
+"""The number of flavors and resources that the description of a simulation lists."""
+
+
+def about(result: Result) -> str:
+    """Return what a report shows: the number of simulated jobs and ClusterQueues, the period and the nominal quota."""
+    queues = f"{len(result.queues):,} {plural(len(result.queues), 'ClusterQueue')}"
+    text = f"Simulation of {len(result.jobs):,} {plural(len(result.jobs), 'job')} in {queues} over "
+    text += f"{duration(result.seconds)} of virtual time."
+    quotas = hours(result.totals["nominal"])
+    if not result.seconds or not quotas:
+        return text
+    means = [
+        f"{amount(cell.partition('/')[2], total * 3600 / result.seconds)} of {cell}" for cell, total in quotas.items()
+    ]
+    more = f" and {len(means) - _QUOTAS} more" if len(means) > _QUOTAS else ""
+    return f"{text} Nominal quota: {', '.join(means[:_QUOTAS])}{more}."
 
 
 def group_class(result: Result, queue: str) -> str:
@@ -44,6 +72,12 @@ def queues(result: Result) -> str:
         rows.append(cells)
     head: list[str | Cell] = ["ClusterQueue", *map(metric_cell, names)]
     return table(head, rows, "Sorted by total waiting time.", total=len(found))
+
+
+def explained(names: Iterable[str]) -> str:
+    """Return explanations of the metrics with these names."""
+    shown = {name.partition(" ")[0] for name in names}
+    return paragraph(" ".join(text for name, text in _MEANINGS.items() if name in shown), "kq-quiet")
 
 
 def metric_cell(name: str) -> Cell:
@@ -73,7 +107,7 @@ def evictions(result: Result, drawn: str = "") -> str:
         rest = [name for name in found.names if name not in ("victim", "preemptor", "rule")]
         counts = [Cell(figure_text("evictions" if name == "count" else name, row[name]), row[name]) for name in rest]
         rows.append([*texts, *counts])
-    head: list[str | Cell] = ["ClusterQueue of the victim", "Of the preemptor", "Rule"]
+    head: list[str | Cell] = ["ClusterQueue of the victim", "ClusterQueue of the preemptor", "Rule"]
     head += ["Evictions" if name == "count" else metric_cell(name) for name in found.names[3:]]
     order = np.argsort(-jobs["evictions"].astype(np.int64), kind="stable")[:_TOP].tolist()
     worst = [

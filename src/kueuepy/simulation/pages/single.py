@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kueuepy.look.numbers import hours, round_duration, share
+from kueuepy.look.numbers import duration, hours, share
 from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.labels import grouped, label_of, part_text
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.charts import chart, charts
-from kueuepy.simulation.pages.parts import evictions, pending, queues, settings
+from kueuepy.simulation.pages.parts import about, evictions, explained, pending, queues, settings
 from kueuepy.simulation.pages.tables import Cell, cards, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
 
@@ -24,6 +25,7 @@ def body(result: Result, command: str) -> str:
     drawn = charts(result, pictures_in("report"))
     return "".join(
         [
+            paragraph(about(result), "kq-quiet"),
             paragraph(words.of_run(result), "kq-lead"),
             paragraph(f"Largest problem: {problem.text} Next step: {problem.step}"),
             cards(_cards(result.kpis)),
@@ -43,12 +45,13 @@ def _cards(kpis: Kpis) -> list[tuple[str, str, str]]:
 
     def between(name: str) -> str:
         found = words.interval(kpis, name)
-        return f"95% interval {found}" if found else "no interval: too few jobs"
+        least = jobs_needed(name)
+        return f"{words.CONFIDENCE} {found}" if found else f"no interval: needs at least {least:,} jobs"
 
     cell = words.busiest(kpis)
     found = [
-        ("Mean wait", round_duration(kpis.wait_mean), between("wait_mean")),
-        ("95th percentile of the wait", round_duration(kpis.wait_p95), between("wait_p95")),
+        ("Mean wait", duration(kpis.wait_mean), between("wait_mean")),
+        ("95th percentile of the wait", duration(kpis.wait_p95), between("wait_p95")),
     ]
     if cell:
         resource, used = cell.partition("/")[2], kpis.used_hours.get(cell, 0.0)
@@ -80,8 +83,9 @@ def metrics(result: Result) -> str:
             )
         parts.append(f"<h3>{group}</h3>\n{table(('Metric', 'Value', '95% interval'), rows)}")
     caption = (
-        "The intervals are 95% confidence intervals from 32 batches of the run. Maxima, and metrics of too few jobs, "
-        "have none. In a short run, an interval may be too narrow, because waiting times are correlated. The small "
+        "The intervals are 95% confidence intervals from 32 batches of the run. Maxima have none, nor have means of "
+        "fewer than 640 jobs or 95th percentiles of fewer than 2,000 jobs. In a short run, an interval may be too "
+        "narrow, because waiting times are correlated. The small "
         "letters are the names of the metrics in Python."
     )
-    return paragraph(caption, "kq-quiet") + "".join(parts)
+    return paragraph(caption, "kq-quiet") + "".join(parts) + explained(values)

@@ -41,11 +41,21 @@ STYLE = """
 p, pre, figcaption { overflow-wrap: anywhere; }
 th, td { overflow-wrap: break-word; }
 .kq-lead { font-size: 1.15rem; line-height: 1.45; }
+td strong { font-weight: 600; }
 td small, th small { color: var(--kq-quiet); display: block; font-weight: normal; }
 thead small, .kq-short { white-space: nowrap; }
 th[scope=row] { font-weight: normal; }
 @media (min-width: 74rem) { .kq-first .kq-full { display: block; } .kq-first .kq-half { display: none; } }
-@media (max-width: 40rem) { .kq-half { display: none; } .kq-narrow { display: block; } }
+@media (max-width: 40rem) { .kq-half { display: none; } .kq-narrow { display: block; }
+table, caption, tbody, tr, tr > * { display: block; }
+thead { display: none; }
+tr { border-bottom: 1px solid var(--kq-line); padding: .4rem 0; }
+tbody tr > * { border: 0; padding: .1rem 0; text-align: left; white-space: normal; }
+tbody td { align-items: baseline; display: grid; gap: 0 .7rem; grid-template-columns: 9.5rem minmax(0, 1fr); }
+tbody tr > td.kq-n { text-align: left; }
+td[data-label]::before { color: var(--kq-quiet); content: attr(data-label); font-size: .875rem; }
+tbody td > span, td[data-label]::before { min-width: 0; overflow-wrap: anywhere; white-space: normal; }
+tbody th[scope=row] { font-weight: 600; } }
 @media print { .kq-pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
 .kq-half, .kq-first .kq-full, .kq-first .kq-narrow { display: none; } .kq-narrow, .kq-first .kq-half { display: block; }
 .kq-first svg { width: 100%; } .kq-alone { grid-template-columns: minmax(0, 1fr); }
@@ -62,14 +72,14 @@ class Cell(NamedTuple):
         text: The text.
         value: The exact number, by which the table is sorted; `None` for a string.
         note: A second line in a smaller font.
-        mood: `good` for a better value, `bad` for a worse value; otherwise empty.
+        certain: Whether the value is a difference whose confidence interval excludes 0, which is shown in bold.
         group: The CSS class for the colour of a queue; empty if the cell has no colour.
     """
 
     text: str
     value: float | None = None
     note: str = ""
-    mood: str = ""
+    certain: bool = False
     group: str = ""
 
 
@@ -77,6 +87,8 @@ def table(
     header: Sequence[str | Cell], rows: Iterable[Sequence[Any]], caption: str = "", *, total: int | None = None
 ) -> str:
     """Return a table that the page's script can sort; columns of numbers are right-aligned.
+
+    On a narrow screen, each row becomes a block in which each value follows the title of its column.
 
     Args:
         header: The titles of the columns, with a note if they are `Cell` objects; the first column identifies the row.
@@ -89,7 +101,8 @@ def table(
     kept = kept[:MOST_ROWS]
     right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
     heads = "".join(_head(name, side=side) for name, side in zip(header, right, strict=True))
-    body = "".join(f"<tr>{''.join(_cells(row, right))}</tr>\n" for row in kept)
+    labels = [" ".join(filter(None, (name.text, name.note))) if isinstance(name, Cell) else name for name in header]
+    body = "".join(f"<tr>{''.join(_cells(row, right, labels))}</tr>\n" for row in kept)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     more = f'<p class="kq-quiet">and {hidden:,} more {"row" if hidden == 1 else "rows"}</p>' if hidden > 0 else ""
     inside = f"<table data-sortable>{title}<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>"
@@ -102,16 +115,15 @@ def _head(title: str | Cell, *, side: bool) -> str:
     return f'<th scope="col"{" class=kq-n" * side}>{escape(text).replace("/", "/<wbr>")}{small}</th>'
 
 
-def _cells(row: Sequence[Cell], right: Sequence[bool]) -> Iterable[str]:
-    for place, (cell, side) in enumerate(zip(row, right, strict=True)):
+def _cells(row: Sequence[Cell], right: Sequence[bool], labels: Sequence[str]) -> Iterable[str]:
+    for place, (cell, side, label) in enumerate(zip(row, right, labels, strict=True)):
         key = f'<span class="kq-key {cell.group}"></span>' if cell.group else ""
-        mood = f' class="kq-{cell.mood}"' if cell.mood else ""
-        text = f"<span{mood}>{escape(cell.text)}</span>" if mood else escape(cell.text)
+        text = f"<strong>{escape(cell.text)}</strong>" if cell.certain else escape(cell.text)
         note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
         value = f' data-v="{cell.value!r}"' if cell.value is not None else ""
-        start = '<th scope="row"' if place == 0 else "<td"
+        start = f'<td data-label="{escape(label)}"' if place else '<th scope="row"'
         kind = " class=kq-n" if side else " class=kq-short" if len(cell.text) <= _SHORT else ""
-        yield f"{start}{kind}{value}>{key}{text}{note}</{'th' if place == 0 else 'td'}>"
+        yield f"{start}{kind}{value}><span>{key}{text}{note}</span></{'td' if place else 'th'}>"
 
 
 def section(title: str, inside: str, *, long: bool = False) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kueuepy.errors import KueueError
 from kueuepy.errors.words import plural, verb
-from kueuepy.look.numbers import duration, durations, hours, number, points, round_duration, share
+from kueuepy.look.numbers import duration, durations, hours, number, points, share
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.labels import hours_word, interval_text, part_text
 from kueuepy.simulation.pages.effects import Effects
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.pages.effects import Effect
     from kueuepy.simulation.result import Result
 
+CONFIDENCE = "95% confidence interval"
 _TWO = 2
 _LITTLE = 0.0005
 """The part of the used hours below which a change of the lost work is not worth a sentence."""
@@ -49,12 +51,11 @@ def of_run(result: Result) -> str:
     kpis = result.kpis
     if not kpis.jobs:
         return "No jobs count: all were submitted during the warm-up, or there were none."
-    between = interval(kpis, "wait_p95")
-    sentences = [f"95% of the jobs wait at most {round_duration(kpis.wait_p95)}{f' ({between})' if between else ''}"]
-    mean = interval(kpis, "wait_mean")
-    sentences[0] += f", and {round_duration(kpis.wait_mean)} on average{f' ({mean})' if mean else ''}."
-    if between or mean:
-        sentences.append("The ranges are 95% confidence intervals.")
+    texts = []
+    for name in ("wait_mean", "wait_p95"):
+        between = interval(kpis, name)
+        texts.append(f"{duration(getattr(kpis, name))}{f' ({CONFIDENCE} {between})' if between else ''}")
+    sentences = [f"The mean wait is {texts[0]}.", f"95% of the jobs wait at most {texts[1]}."]
     cell = busiest(kpis)
     if cell:
         used = kpis.submission_utilisation.get(cell, kpis.utilisation[cell])
@@ -65,18 +66,37 @@ def of_run(result: Result) -> str:
     return " ".join(sentences)
 
 
+def recommended(results: Mapping[str, Result]) -> tuple[str, str]:
+    """Return the name of the policy to use, and a sentence that recommends it.
+
+    The first policy is replaced only by a policy whose mean wait is clearly shorter.
+    """
+    first = next(iter(results))
+    best = _by_wait(results)[0]
+    if best == first:
+        return first, f"Keep “{first}”: no other policy has a shorter mean wait."
+    with suppress(KueueError):
+        if Effects(results[first], results[best]).of_all().is_clear:
+            return best, f"Use “{best}” instead of “{first}”: the mean wait is clearly shorter."
+    return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
+
+
+def _by_wait(results: Mapping[str, Result]) -> list[str]:
+    return sorted(results, key=lambda name: results[name].kpis.wait_mean)
+
+
 def of_policies(results: Mapping[str, Result]) -> str:
     """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
-    order = sorted(results, key=lambda name: results[name].kpis.wait_mean)
-    best, after = order[0], order[1]
-    text = f"Of {len(order)} policies, “{best}” has the shortest mean wait: "
-    text += f"{round_duration(results[best].kpis.wait_mean)}. The next is “{after}” with "
-    text += f"{round_duration(results[after].kpis.wait_mean)}"
+    best, after, *_ = _by_wait(results)
+    text = (
+        f"Of {len(results)} policies, “{best}” has the shortest mean wait: {duration(results[best].kpis.wait_mean)}. "
+    )
+    text += f"“{after}” is next with {duration(results[after].kpis.wait_mean)}"
     try:
         effect = Effects(results[best], results[after]).of_all()
     except KueueError:
         return f"{text}."
-    return f"{text} ({_certainty(effect)})."
+    return f"{text}, {signed(effect)} ({certainty(effect)})."
 
 
 def of_pair(names: tuple[str, str], results: tuple[Result, Result], queues: Sequence[Effect], effect: Effect) -> str:
@@ -89,38 +109,34 @@ def of_pair(names: tuple[str, str], results: tuple[Result, Result], queues: Sequ
         effect: The effect on all jobs.
     """
     first, second = names
-    size = round_duration(abs(effect.difference))
-    to = f"from {round_duration(effect.first)} to {round_duration(effect.second)}"
+    size = duration(abs(effect.difference))
+    to = f"from {duration(effect.first)} to {duration(effect.second)}"
     if effect.difference == 0:
-        text = f"“{second}” does not change the mean wait of {round_duration(effect.first)} compared with “{first}”"
+        text = f"“{second}” does not change the mean wait of {duration(effect.first)} compared with “{first}”"
     elif effect.is_clear:
         does = "shortens" if effect.difference < 0 else "lengthens"
-        text = f"“{second}” {does} the mean wait by {size} ({_between(effect)}), {to}"
+        low, high = sorted((abs(effect.low), abs(effect.high)))
+        text = f"“{second}” {does} the mean wait by {size} ({CONFIDENCE} {durations(low, high)}), {to}"
     elif effect.has_interval:
         text = f"“{second}” and “{first}” do not differ clearly in the mean wait: the difference is {signed(effect)} "
-        text += f"({durations(effect.low, effect.high)})"
+        text += f"({CONFIDENCE} {durations(effect.low, effect.high)})"
     else:
         does = "shorter" if effect.difference < 0 else "longer"
         text = f"Under “{second}”, the mean wait is {size} {does} than under “{first}”, {to}; "
         text += f"{effect.jobs:,} jobs are too few for a confidence interval"
-    known = " The range is a 95% confidence interval." if effect.has_interval and effect.difference else ""
-    return f"{text}{_costs(results)}. {_affected(queues)}".strip() + known
+    return f"{text}{_costs(results)}. {_affected(queues)}".strip()
 
 
 def signed(effect: Effect) -> str:
     """Format a difference with its sign."""
-    return f"{'+' if effect.difference > 0 else ''}{round_duration(effect.difference)}"
+    return f"{'+' if effect.difference > 0 else ''}{duration(effect.difference)}"
 
 
-def _between(effect: Effect) -> str:
-    low, high = sorted((abs(effect.low), abs(effect.high)))
-    return durations(low, high)
-
-
-def _certainty(effect: Effect) -> str:
-    if effect.is_clear:
-        return f"{_between(effect)} more, the 95% confidence interval"
-    return "the difference is not clear" if effect.has_interval else "too few jobs for a confidence interval"
+def certainty(effect: Effect) -> str:
+    """Return the confidence interval of a difference, or the reason why there is none."""
+    if effect.has_interval:
+        return f"{CONFIDENCE} {durations(effect.low, effect.high)}"
+    return "too few jobs for an interval"
 
 
 def _costs(results: tuple[Result, Result]) -> str:
@@ -143,10 +159,10 @@ def _affected(queues: Sequence[Effect]) -> str:
     gains, loses = min(queues, key=lambda one: one.difference), max(queues, key=lambda one: one.difference)
     parts = []
     if gains.difference < 0:
-        parts.append(f"helps {gains.name} most ({signed(gains)} on average)")
+        parts.append(f"decreases most in {gains.name} ({signed(gains)}, {certainty(gains)})")
     if loses.difference > 0:
-        parts.append(f"hurts {loses.name} most ({signed(loses)})")
-    return f"It {' and '.join(parts)}." if parts else ""
+        parts.append(f"increases most in {loses.name} ({signed(loses)}, {certainty(loses)})")
+    return f"The mean wait {' and '.join(parts)}." if parts else ""
 
 
 def interval(kpis: Kpis, name: str) -> str:
@@ -192,7 +208,7 @@ def _slowest(result: Result, cell: str) -> Problem:
     worst = int(sums.argmax())
     number_of = int((codes[there] == worst).sum())
     text = f"{names[worst]} has {share(number_of / int(there.sum()))} of the jobs, and {share(sums[worst] / total)} of "
-    text += f"all waiting; its jobs wait {round_duration(sums[worst] / number_of)} on average."
+    text += f"all waiting; the mean wait is {duration(sums[worst] / number_of)}."
     path = f"ClusterQueue/{names[worst]}:quota[{cell}].nominalQuota"
     return Problem(text, f"Find the nominal quota that meets a target, with kueuepy plan --vary '{path}'.")
 
