@@ -95,7 +95,8 @@ def _page(title: str, body: str) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width"><style>:root { color-scheme: light dark } '
-        "body { font: 14px/1.5 system-ui, sans-serif; margin: 1rem } pre { overflow-x: auto } "
+        "body { font: 14px/1.5 system-ui, sans-serif; margin: 1rem } pre { overflow-x: auto; "
+        "font-size: min(13px, calc((100vw - 2rem) / 80 / .62)) } "
         "figure { margin: 0 0 1.5rem } svg, img { max-width: 100%; height: auto } "
         "table { border-collapse: collapse; margin-bottom: 1rem } td, th { padding: .2rem .6rem }"
         "@media (prefers-color-scheme: dark) { body { background: #14161a; color: #e4e6ea } }"
@@ -255,11 +256,13 @@ def shoot(pages: dict[str, dict[str, str]], folder: Path) -> None:
         for name, themes in pages.items():
             for theme, address in themes.items():
                 for width, height in WIDTHS.items():
-                    page = chrome.new_page(viewport={"width": width, "height": height}, color_scheme=theme)
+                    scale = 2 if name == "terminal" and width == min(WIDTHS) else 1  # 80 columns stay readable
+                    size = {"width": width, "height": height}
+                    page = chrome.new_page(viewport=size, color_scheme=theme, device_scale_factor=scale)
                     page.goto(address)
                     page.wait_for_timeout(1500 if address.startswith("http") else 100)
                     image = Image.open(io.BytesIO(page.screenshot(full_page=True)))
-                    image = image.convert("RGB").crop((0, 0, image.width, min(image.height, LONGEST)))
+                    image = image.convert("RGB").crop((0, 0, image.width, min(image.height, scale * LONGEST)))
                     image.save(folder / f"{name}-{theme}-{width}.webp", quality=60, method=6)
                     page.close()
 

@@ -135,6 +135,12 @@ def test_shares_and_durations_read_as_people_say_them():
     assert hours("memory", None) == "— GiB h"
 
 
+def test_the_caption_of_a_printed_table_has_lines_of_80_characters():
+    lines = repr_text([Sheet(("a",), [("b",)], "word " * 40)]).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines[:3]).split() == ["word"] * 40
+
+
 def test_a_printed_table_has_names_beside_titles_and_below_the_titles_of_columns():
     rows = [(Named("Mean wait", "wait_mean"), "7 min"), (Named("Evictions", "evictions"), "72")]
     assert repr_text([Sheet(("Metric", "Value"), rows)]).splitlines() == [

@@ -91,10 +91,10 @@ def test_numbers_are_right_aligned_and_texts_left_aligned():
     ]
 
 
-def test_a_metric_has_its_title_and_its_name_in_small_letters():
+def test_a_metric_has_its_title_and_its_name_as_code():
     name = Named("Mean wait", "wait_mean")
     for html in (sheet_html(Sheet(["Metric"], [[name]])), sheet_html(Sheet([name], [["1 s"]]))):
-        assert re.search(r">Mean wait(<br>| )<small [^>]*>wait_mean</small></t[dh]>", html)
+        assert re.search(r">Mean wait(<br>| )<code [^>]*>wait_mean</code></t[dh]>", html)
 
 
 def test_a_bar_shows_nominal_and_borrowed_usage():

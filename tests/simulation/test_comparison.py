@@ -22,7 +22,12 @@ def test_the_same_jobs_under_two_configurations(fair):
     assert comparison.queues["a"][1].peak_share == 1000
     assert len(comparison.changes) == 8
     text = str(comparison)
-    assert text.splitlines()[-1].startswith("default/b3  started after 1 min 40 s on default  ")
+    rows = [[part.strip() for part in line.split("  ") if part] for line in text.splitlines()[-8:]]
+    assert ["default/b0", "waits 1 min 30 s", "waits 0 s (-1 min 30 s)"] in rows
+    assert all(row[1] != row[2] for row in rows)
+    sizes = [abs(change.after.waited - change.before.waited) for change in comparison.changes]
+    largest = comparison.changes[sizes.index(max(sizes))]
+    assert rows[0][0] == largest.workload
     assert max(map(len, text.splitlines())) <= 80
     assert "8 of 12 jobs have a different outcome" in text
 

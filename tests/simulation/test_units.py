@@ -126,7 +126,7 @@ def test_a_comparison_prints_what_a_notebook_shows(found):
     assert [word for cell in cells for word in cell.split() if word not in text] == []
     (hidden,) = {cell for cell in cells if cell.startswith("... ")}
     assert re.fullmatch(r"\.\.\. \d+ more rows; \.changes has all", hidden)
-    assert "started after 2 h" in text
+    assert "(-5 h 59 min)" in text
     assert not re.search(r"\d{5,} s", text)
 
 

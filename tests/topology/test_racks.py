@@ -190,7 +190,7 @@ def test_with_more_than_a_thousand_hosts_each_bar_is_a_rack():
     drawing = scheduler.topology("racks").drawn()
 
     assert len([bar for bar in drawing.bars if bar.title]) == 60
-    assert "free; a bar is one rack" in [label.text for label in drawing.labels]
+    assert "free; a bar is one rack with 80 GPUs" in [label.text for label in drawing.labels]
 
 
 def test_html_is_well_formed_and_escaped():

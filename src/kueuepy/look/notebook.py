@@ -151,7 +151,7 @@ def _table_text(sheet: Sheet, value: object) -> str:
     right = [column.is_right for column in columns]
     parts = ["\n".join(_block(lines, widths, right, places)) for places in blocks(widths, _keys(columns))]
     note = [hidden_rows(sheet.hidden, value, sheet.source)] if sheet.hidden else []
-    return "\n".join([*([sheet.caption] if sheet.caption else []), "\n\n".join(parts), *note])
+    return "\n".join([*textwrap.wrap(sheet.caption, WIDTH), "\n\n".join(parts), *note])
 
 
 def _fitted(columns: Sequence[_Column]) -> list[int]:

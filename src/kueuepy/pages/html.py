@@ -70,7 +70,7 @@ def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
     side = "right" if isinstance(value if like is None else like, Real) else "left"
     if isinstance(value, Named):
         apart = "<br>" if tag == "th" else " "
-        name = f'<small style="opacity:.75;font-weight:normal">{_text(value.name)}</small>'
+        name = f'<code style="font-size:.85em;opacity:.75;font-weight:normal">{_text(value.name)}</code>'
         return f'<{tag} style="text-align:{side}">{_text(value.title)}{apart}{name}</{tag}>'
     line = ";white-space:nowrap" if len(str(value)) <= _SHORT_TEXT else ""
     return f'<{tag} style="text-align:{side}{line}">{_text(value)}</{tag}>'

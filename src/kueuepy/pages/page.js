@@ -230,7 +230,7 @@ function clusterPage(root, first) {
     const {workloads} = data, state = now.state[i], note = data.texts[data.events.note[now.row[i]]];
     const facts = [
       ["State", state === PENDING ? "pending" : stateText(state)],
-      [state === PENDING ? "Waiting for" : "In this state for", sinceText(i, now)],
+      [state === PENDING ? "Time since submission" : "In this state for", sinceText(i, now)],
       ["ClusterQueue", workloads.queue[i] < 0 ? "none" : data.nodes[workloads.queue[i]].name],
       ["LocalQueue", data.texts[workloads.local[i]]],
       ["Priority", String(workloads.priority[i])],
@@ -453,9 +453,9 @@ function clusterPage(root, first) {
     const signs = [["own", "used"], ["over", "borrowed"], ["lent", "lent"], ["free", "free"]];
     const legend = make("div", {className: "kq-quiet"},
       make("p", {className: "signs"}, ...signs.map(([kind, text]) => make("span", {}, make("i", {className: `sign ${kind} cohort`, "aria-hidden": "true"}), text))),
-      make("p", {text: "A whole bar is the nominal quota, or the usage if it is larger. Kueue does not record whose quota is borrowed; borrowed quota is divided among the lenders in proportion to their unused quota (≈)."}));
+      make("p", {text: "A whole bar is the nominal quota, or the usage if it is larger. Kueue does not record whose quota is borrowed; borrowed quota is divided among the lenders in proportion to their unused quota, and marked with ≈."}));
     const open = ({i, now}) => explain(i, now);
-    ui.pending = listing("Pending workloads", [...shared, ["Waiting", "kq-n", ({i, now}) => sinceText(i, now)], requests,
+    ui.pending = listing("Pending workloads", [...shared, ["Since submission", "kq-n", ({i, now}) => sinceText(i, now)], requests,
       ["Reason", "reason", ({i, now}) => reasonOf(i, now)]], open);
     ui.running = listing("Running workloads", [...shared, ["Running", "kq-n", ({i, now}) => sinceText(i, now)], requests,
       ["Flavors", "", ({i, now}) => data.texts[data.events.note[now.row[i]]]], ["State", "", ({i, now}) => stateText(now.state[i])]], open);
@@ -468,7 +468,8 @@ function clusterPage(root, first) {
       ui.time,
       make("main", {},
         make("section", {"aria-label": "Quota"}, make("div", {className: "controls"}, field("Flavor and resource", ui.cell), ui.unit), make("div", {className: "kq-scroll"}, table), legend),
-        make("section", {"aria-label": "Workloads"}, make("div", {className: "controls"}, field("Find workloads", ui.search), ui.clear), ...ui.pending.parts, ...ui.running.parts),
+        make("section", {"aria-label": "Workloads"}, make("div", {className: "controls"}, field("Find workloads", ui.search), ui.clear), ...ui.pending.parts,
+          make("p", {className: "kq-quiet", text: "A reason is the message of Kueue at the last scheduling attempt of the workload; quota may have changed since. InCohortReclamation: a ClusterQueue takes back quota that others of its cohort borrowed."}), ...ui.running.parts),
         ui.racks),
       make("footer", {}, ui.made), ui.dialog);
     ui.slider.addEventListener("input", () => { play(false); seek(+ui.slider.value >= data.end - data.end / 2000 ? data.end : +ui.slider.value); });

@@ -254,17 +254,18 @@ class Comparison:
     __repr__ = __str__
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return tables for display: warnings, metrics, queues and the first jobs whose outcomes differ."""
+        """Return tables for display: warnings, metrics, queues and the jobs whose waits differ most."""
         first, last = self.names[0], self.names[-1]
-        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:MOST_ROWS]]
+        largest = sorted(self.changes, key=lambda change: -abs(change.after.waited - change.before.waited))[:MOST_ROWS]
+        changes = [(change.workload, *_jobs(change)) for change in largest]
         number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
-        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{self._pair()}"
+        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{self._pair()}, largest change first"
         warned = [Sheet(("Warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         metrics = [(titled(name), *values) for name, *values in self.figures()]
         return (
             *warned,
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
-            Sheet(*_chosen(_HEADER, self.rows()), "By ClusterQueue; .rows() has usage and shares", source=".rows()"),
+            Sheet(*_chosen(_HEADER, self.rows()), "ClusterQueues; .rows() also has usage and shares", source=".rows()"),
             Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
@@ -359,10 +360,20 @@ def _chosen(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[tuple
     return tuple(header[at] for at in places), [tuple(row[at] for at in places) for row in rows]
 
 
-def _job(outcome: JobOutcome) -> str:
-    start = f"started after {span_text(outcome.started)}" if outcome.started is not None else "never started"
-    flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
+def _jobs(change: JobChange) -> tuple[str, str]:
+    """Return the outcome of a job under two policies; the second one ends with the difference of the waits."""
+    before, after = change.before, change.after
+    first, last = (_job(outcome, flavors=before.flavors != after.flavors) for outcome in (before, after))
+    longer = after.waited - before.waited
+    return first, f"{last} ({'+' if longer > 0 else ''}{span_text(longer)})" if longer else last
+
+
+def _job(outcome: JobOutcome, *, flavors: bool) -> str:
+    waited = f"waits {span_text(outcome.waited)}"
+    if outcome.started is None:
+        waited += ", never starts"
+    names = sorted({flavor for own in outcome.flavors.values() for flavor in own.values()}) if flavors else []
     times = "once" if outcome.evictions == 1 else f"{outcome.evictions} times"
     evicted = f", evicted {times}" if outcome.evictions else ""
-    waits = f", waits: {outcome.reason}" if outcome.reason else ""
-    return f"{start}{' on ' + ', '.join(flavors) if flavors else ''}{evicted}{waits}"
+    reason = f": {outcome.reason}" if outcome.reason else ""
+    return f"{waited}{', on ' + ', '.join(names) if names else ''}{evicted}{reason}"

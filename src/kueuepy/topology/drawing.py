@@ -12,6 +12,8 @@ import msgspec
 
 from kueuepy._core import Quantity
 from kueuepy.errors.words import counted
+from kueuepy.look.colours import MOST_NAMES
+from kueuepy.look.numbers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,10 +28,12 @@ MOST_NAMED = 7
 MOST_REMARKS = 8
 WIDE, NARROW = 1040, 356
 """Width of a map in pixels, from which racks continue in the next line: for wide and for narrow screens."""
+_FIRST_COLOUR = 3
+"""The first colour of a workload: a workload does not look like one of the three largest queues."""
 _DIGIT = 6.2
 """Width of a character, in pixels."""
 _COLUMN = 16  # bars in one column of a rack
-_GAP, _RACK_GAP, _BLOCK_GAP = 2, 8, 20
+_GAP, _RACK_GAP, _BLOCK_GAP = 2, 24, 40
 _HEAD, _FOOT, _LINE = 16, 16, 18
 _LEAST = 420  # width of the legend
 _FEW = 48  # maximum number of bars with labels
@@ -98,6 +102,7 @@ def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[
 class _Pen:
     def __init__(self, racks: Sequence[Rack], resource: str, remarks: Sequence[str], most: int) -> None:
         self._resource, self._most = resource, most
+        self._per = 1000 if resource == "cpu" else 1
         self._remarks = remarks
         counts = Counter(len(rack.values) for rack in racks)
         depths = [depth for depth in sorted(counts) if counts[depth] <= MOST_CELLS]
@@ -112,8 +117,8 @@ class _Pen:
         total = Counter[str]()
         for rack in (rack for rack in racks if len(rack.values) == 1):
             total.update({use.workload: use.amounts.get(resource, 0) for use in rack.uses})
-        self._named = [name for name, amount in total.most_common(MOST_NAMED) if amount]
-        self._others = sum(1 for amount in total.values() if amount) > len(self._named)
+        self._named = [name for name, size in total.most_common(MOST_NAMED) if size]
+        self._others = sum(1 for size in total.values() if size) > len(self._named)
         self._bars: list[Bar] = []
         self._labels: list[Label] = []
 
@@ -178,15 +183,16 @@ class _Pen:
         free = sum(cell.free.get(self._resource, 0) for cell in cells)
         foot = y + _HEAD + min(len(cells), self._column) * (self._height + _GAP) + 11
         text = Quantity.format(self._resource, free)
-        self._labels.append(Label(middle, foot, f"{text} free" if self._labelled else text, centred=True))
+        whole = amount(self._resource, sum(cell.capacity.get(self._resource, 0) for cell in cells) / self._per)
+        self._labels.append(Label(middle, foot, f"{text} of {whole} free" if self._labelled else text, centred=True))
 
     def _cell(self, rack: Rack, x: float, y: float) -> None:
         whole = rack.capacity.get(self._resource, 0)
         lines, done = [self._title(rack, whole)], 0.0
         parts = []
-        for kind, amount, text in self._parts(rack) if whole > 0 else ():
+        for kind, size, text in self._parts(rack) if whole > 0 else ():
             lines.append(text)
-            width = min(self._width * amount / whole, self._width - done)
+            width = min(self._width * size / whole, self._width - done)
             if width > 0:
                 parts.append(Box(x + self._left + done, y, width, self._height, kind))
                 done += width
@@ -199,10 +205,10 @@ class _Pen:
         """Yield the parts of a bar in the order of the legend: kind, amount and description."""
         amounts = {use.workload: (use.amounts.get(self._resource, 0), use.pods) for use in rack.uses}
         for index, name in enumerate(self._named):
-            amount, pods = amounts.pop(name, (0, 0))
-            if amount:
-                yield index, amount, f"{name}: {counted(pods, 'pod')}, {Quantity.format(self._resource, amount)}"
-        other = sum(amount for amount, _ in amounts.values())
+            size, pods = amounts.pop(name, (0, 0))
+            if size:
+                yield _colour(index), size, f"{name}: {counted(pods, 'pod')}, {Quantity.format(self._resource, size)}"
+        other = sum(size for size, _ in amounts.values())
         if other:
             yield OTHER, other, ", ".join(amounts)
         if rack.outside.get(self._resource, 0) > 0:
@@ -214,12 +220,21 @@ class _Pen:
         free, of = (Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
         return f"{rack.name}: {free} of {of} {self._resource} free"
 
+    def _free(self) -> str:
+        """Return the text of the legend for free capacity: what a bar is, and its capacity if all are equal."""
+        if not self._cells:
+            return "no nodes"
+        level, wholes = self._cells[0].level, {cell.capacity.get(self._resource, 0) for cell in self._cells}
+        what = "host" if level == "kubernetes.io/hostname" else level
+        size = f" with {amount(self._resource, wholes.pop() / self._per)}" if len(wholes) == 1 else ""
+        return f"free; a bar is one {what}{size}"
+
     def _legend(self, top: float, width: float) -> float:
-        entries: list[tuple[int | str, str]] = list(enumerate(self._named))
+        entries: list[tuple[int | str, str]] = [(_colour(place), name) for place, name in enumerate(self._named)]
         entries += [(OTHER, OTHER)] if self._others else []
         kinds = {box.kind for bar in self._bars for box in (bar.frame, *bar.parts)}
         entries += [(OUTSIDE, OUTSIDE)] if OUTSIDE in kinds else []
-        entries += [(FREE, f"free; a bar is one {self._cells[0].level}" if self._cells else "no nodes")]
+        entries += [(FREE, self._free())]
         entries += [(NONE, NONE)] if NONE in kinds else []
         x, y = 0.0, top
         for kind, name in entries:
@@ -242,6 +257,10 @@ class _Pen:
             self._labels.append(Label(0, y + 9, f"and {len(self._remarks) - MOST_REMARKS} more"))
             y += _LINE
         return y
+
+
+def _colour(place: int) -> int:
+    return (place + _FIRST_COLOUR) % MOST_NAMES
 
 
 def _short(text: str, width: float) -> str:

@@ -280,6 +280,8 @@ function playground(root, knobs, ask, {address = false} = {}) {
     };
     const all = last.tree.map(node => [node, facts(node)]);
     const most = Math.max(1, ...all.map(([, f]) => Math.max(f.used, f.nominal)));
+    parts.tree.tHead.rows[0].cells[1].textContent = `Usage (${amountUnit()})`;
+    parts.tree.tHead.rows[0].cells[2].textContent = `Nominal quota (${amountUnit()})`;
     parts.tree_rows.replaceChildren(...all.map(([node, f]) => {
       const line = element("tr");
       const name = element("td", "\u2003".repeat(node.depth));
@@ -311,7 +313,6 @@ function playground(root, knobs, ask, {address = false} = {}) {
       const was = before[figure.name], up = figure.value > was.value;
       const good = figure.better && figure.value !== null && was.value !== null ? (up ? "more" : "less") === figure.better : null;
       const item = element("li", `${figure.label}: ${was.text} → ${figure.text}${good === null ? "" : good ? " (better)" : " (worse)"}`);
-      if (good !== null) item.className = good ? "kq-good" : "kq-bad";
       return item;
     }));
     parts.same.hidden = found.length > 0;
@@ -346,7 +347,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   part("text", "textarea", {readOnly: true, hidden: true, rows: 8}).setAttribute("aria-label", "Text to copy");
   summary.setAttribute("aria-label", "Changes and their effect");
   summary.append(element("h1", "Playground: what would other quotas change?"),
-    element("p", "Change quotas, limits and weights in the form. The same jobs are simulated again at once.", {className: "kq-quiet"}),
+    element("p", `Simulation of the same jobs for each change. Change any ${[...new Set(knobs.map(knob => labels[knob.what]))].join(", ")} in the form.`, {className: "kq-quiet"}),
     bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
     part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"), parts.told, parts.text);
   parts.effects.setAttribute("role", "status");
@@ -372,7 +373,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   parts.time.setAttribute("aria-label", "time");
   right.append(
     summary, parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
-    element("p", "On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal", "n"], ["Waiting", "n"], ["Usage and quota", ""]]),
+    element("p", "Means over time, or the amounts at the selected time. On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal quota", "n"], ["Waiting jobs", "n"], ["Usage and quota", ""]]),
     table("figures", [["Metric", ""], ["Current", "n"], ["Original", "n"]]),
     part("warnings", "div"),
   );

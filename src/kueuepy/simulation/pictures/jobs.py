@@ -50,7 +50,7 @@ def waits(run: Recorded, by: str = "queue") -> Lines:
     ticks = tuple((at, text) for at, text in _TICKS if at <= max(longest, _LEAST) * 2)
     return Lines(
         "Distribution of waiting times",
-        "Waiting time",
+        "Waiting time (log scale)",
         "Jobs that waited at most this long",
         tuple(lines),
         log_x=True,
@@ -203,11 +203,11 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
         lines.append(Line(name, place, 2.0**sizes, y))
     counts = [int((counted & (power == size)).sum()) for size in sizes]
     ticks = [(2.0**size, _size_text(resource, int(size), number)) for size, number in zip(sizes, counts, strict=True)]
-    asked = f"Request of {_size_unit(resource)} per job, rounded up to a power of two"
+    asked = f"Request of {_size_unit(resource)} per job, rounded up to a power of two (log scale)"
     return Lines(
         "Slowdown by job size",
         asked,
-        "Bounded slowdown (lifetime / runtime)",
+        "Bounded slowdown (lifetime / runtime, log scale)",
         tuple(lines),
         log_x=True,
         log_y=True,

@@ -12,6 +12,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.look.colours import ALL, DARK_THEME, LIGHT_THEME, Theme, colour_of, contrast, luminance
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.shown import LANES, Bars, Lines, Matrix, Stack
+from kueuepy.simulation.pictures.svg import ranges
 
 if TYPE_CHECKING:
     from kueuepy.simulation.pictures.shown import Bar, Line, Shown
@@ -291,7 +292,10 @@ def _scale(shown: Lines, ax: Any) -> None:
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_formatter(_between)
     if shown.shares:
-        ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+        (left, right), (bottom, top) = shown.ends or ranges(shown)
+        ticks = [tick for tick in (0, 0.25, 0.5, 0.75, 1) if tick >= bottom]
+        ax.set_yticks(ticks, [f"{tick:.0%}" for tick in ticks])
+        ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def _between(value: float, _: int) -> str:

@@ -356,6 +356,10 @@ def ranges(shown: Stack | Lines) -> Ends:
         low, high = (low / 2, high * 2) if shown.log_x else (low, low + 1)
     top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
     bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
+    if shown.shares and len(ys):
+        bottom = math.floor(4 * float(ys.min())) / 4 if ys.min() < 1 else 0.0  # no empty quarter below the lines
+    if shown.ticks and shown.log_x:
+        high = next((at for at, _ in shown.ticks if at >= high), high)  # a label at the longest wait
     return (low, high), (bottom, top)
 
 
