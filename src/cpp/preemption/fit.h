@@ -15,6 +15,11 @@ void Discharge(State& state, WorkloadId id);
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
+// Returns whether the set contains the workload. Null: an empty set.
+inline bool Contains(const absl::flat_hash_set<WorkloadId>* workloads, WorkloadId id) {
+  return workloads != nullptr && workloads->contains(id);
+}
+
 // Returns whether the request fits now. If `borrow` is false, it must also stay within the queue's nominal
 // quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);

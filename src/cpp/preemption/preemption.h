@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "fairness/share.h"
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
@@ -67,10 +68,10 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Excludes these workloads from the candidates. Used while a recomputation treats them as already
-  // preempted.
-  void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
-    already_preempted_ = std::move(already_preempted);
+  // Excludes these workloads from the candidates, until the next call; null: none. Used while a recomputation
+  // treats them as already preempted.
+  void SetAlreadyPreempted(const absl::flat_hash_set<WorkloadId>* already_preempted) {
+    already_preempted_ = already_preempted;
     Forget();
   }
   Placer& placer() { return placer_; }
@@ -100,7 +101,7 @@ class Preemptor : public PreemptionOracle {
 
   State& state_;
   Placer placer_;
-  std::vector<WorkloadId> already_preempted_;
+  const absl::flat_hash_set<WorkloadId>* already_preempted_ = nullptr;
   CandidateScratch scratch_;
   SearchTrace* trace_ = nullptr;
   bool remembered_ = false;

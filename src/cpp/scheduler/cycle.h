@@ -30,6 +30,7 @@ struct Entry {
   Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
   bool decided = false;  // Decided by this call of Run(), not before the cycle was blocked.
   Assignment assignment;
+  std::shared_ptr<const Admission> admission;  // Null: made from the assignment.
   std::vector<Target> targets;
   WorkloadId replaced = kNoId;  // Elastic slice that the workload replaces, or kNoId.
   EntryStatus status = EntryStatus::kNotNominated;
@@ -93,6 +94,10 @@ class Cycle {
   bool IsToldByClass(const Entry& entry) const;
   // Reuses the known refusal of the entry's class if it is still valid. Returns whether a refusal was reused.
   bool Recall(Entry& entry) const;
+  // Reuses the last admission of the entry's class if its usage fits. Returns whether it was reused.
+  bool RecallFit(Entry& entry) const;
+  // Stores the admission of the entry's class if it depends only on objects and on the available quota.
+  void KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission);
   // Stores the refusal if it depends only on objects and usage.
   void KeepRefusal(const Entry& entry);
   void AddRead(ResourceId resource, NodeId queue, KnownRefusal& refusal) const;

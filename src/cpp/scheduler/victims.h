@@ -18,11 +18,10 @@ class Victims {
   bool Has(WorkloadId id) const { return is_victim_.contains(id); }
   // Adds a workload that a preemptor in the tree with this root preempts, unless it was added before.
   void Add(const State& state, NodeId root, WorkloadId id);
-  // Returns the victims whose preemption may free capacity in the tree. A victim frees capacity on its nodes
-  // for all trees, but quota only for its own tree.
-  const std::vector<WorkloadId>& Around(const State& state, NodeId root) const;
-  // Removes the usage of these victims. The usage is summed for each queue first, so the cost does not depend
-  // on the number of victims.
+  const absl::flat_hash_set<WorkloadId>& all() const { return is_victim_; }
+  // Removes the usage of the victims whose preemption may free capacity in the tree. A victim frees capacity
+  // on its nodes for all trees, but quota only for its own tree. The usage of quota is summed for each queue
+  // first, so the cost does not depend on the number of victims.
   void Discharge(State& state, NodeId root) const;
 
  private:

@@ -22,6 +22,7 @@
 #include "queue/candidates.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
+#include "state/known_fits.h"
 #include "state/recent_admissions.h"
 #include "state/refusals.h"
 #include "state/topologies.h"
@@ -207,11 +208,12 @@ struct Caches {
   Shared<absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>>> classes;
   Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
   // LocalQueues of specs, by a hash of the address. The names of an entry may differ from those of the spec.
-  Paged<LocalQueueId, 256, /*kDirect=*/false> local_queues;
+  Paged<LocalQueueId, 1024, /*kDirect=*/false> local_queues;
   RecentAdmissions admissions;
   HeadCandidates heads;                            // Cleared when the set of queues changes.
   std::optional<std::vector<NodeId>> terminating;  // Deleted ClusterQueues that still hold workloads.
   KnownRefusals refusals;
+  KnownFits fits;
   DeviceCounts devices;  // Cleared together with `classes` and when device objects change.
 };
 
