@@ -122,8 +122,8 @@ bool Placer::PlaceGroup(const Group& group, bool is_last, Search& search) {
   return placement.failure == nullptr;
 }
 
-std::vector<TopologyAnswer> Placer::Find(const TopologyDemands& demands, WorkloadId id, bool as_if_empty,
-                                         WorkloadId replaced) {
+TopologyAnswers Placer::Find(const TopologyDemands& demands, WorkloadId id, bool as_if_empty,
+                             WorkloadId replaced) {
   Search search{id, as_if_empty, replaced, {}};
   for (size_t begin = 0, end = 0; begin < demands.size(); begin = end) {
     while (end < demands.size() && demands[end].flavor == demands[begin].flavor) ++end;
@@ -142,12 +142,12 @@ std::vector<TopologyAnswer> Placer::Find(const TopologyDemands& demands, Workloa
 }
 
 bool Placer::Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced) {
-  const std::vector<TopologyAnswer> answers = Find(demands, workload, false, replaced);
+  const TopologyAnswers answers = Find(demands, workload, false, replaced);
   return std::none_of(answers.begin(), answers.end(),
                       [](const TopologyAnswer& answer) { return answer.failure != nullptr; });
 }
 
-const TopologyAnswer* Placer::FailureIn(const std::vector<TopologyAnswer>& answers, ClassId cls) const {
+const TopologyAnswer* Placer::FailureIn(const TopologyAnswers& answers, ClassId cls) const {
   const TopologyAnswer* first = nullptr;
   const auto name = [&](const TopologyAnswer& answer) -> const std::string& {
     return state_.Class(cls).pod_sets[static_cast<size_t>(answer.pod_set)].name;
@@ -158,7 +158,7 @@ const TopologyAnswer* Placer::FailureIn(const std::vector<TopologyAnswer>& answe
   return first;
 }
 
-void Placer::Apply(const std::vector<TopologyAnswer>& answers, Assignment& assignment, WorkloadId id) const {
+void Placer::Apply(const TopologyAnswers& answers, Assignment& assignment, WorkloadId id) const {
   for (const TopologyAnswer& answer : answers) {
     PodSetAssignment* const pod_set = assignment.Find(answer.pod_set);
     pod_set->topology = answer.assignment;

@@ -190,10 +190,16 @@ class FairSearch {
         CollectFrom(queue, preemption.reclaim_within_cohort, Variant::kHierarchical, candidates);
       }
     }
+    const CandidateOrder order(state_, query_.queue);
+    if (!state_.config.admission_fair_sharing) {
+      std::sort(candidates.begin(), candidates.end(), order);
+      return candidates;
+    }
+    // LocalQueue usage can make the order intransitive, and then the result depends on the algorithm.
     std::sort(candidates.begin(), candidates.end(), [this](const Candidate& a, const Candidate& b) {
       return state_.At(a.workload).uid < state_.At(b.workload).uid;
     });
-    std::stable_sort(candidates.begin(), candidates.end(), CandidateOrder(state_, query_.queue));
+    std::stable_sort(candidates.begin(), candidates.end(), order);
     return candidates;
   }
 

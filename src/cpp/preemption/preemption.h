@@ -25,7 +25,7 @@ struct Target {
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
-  std::vector<FlavorResourceId> contested;
+  FlavorResources contested;
   Amounts request;
   // Pod sets that must be placed as well; null if there are none.
   const TopologyDemands* topology = nullptr;

@@ -98,6 +98,7 @@ class CountTable {
   std::vector<ResourceId> limiting_;
   // For each leaf, whether it lies outside the counted part of the tree. Empty if all leaves are counted.
   std::vector<bool> outside_;
+  std::vector<bool> is_recounted_;  // For each leaf, within Follow().
   size_t used_position_ = 0, free_position_ = 0;
 };
 

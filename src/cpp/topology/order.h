@@ -4,6 +4,7 @@
 #define KUEUE_TOPOLOGY_ORDER_H_
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "topology/counts.h"
@@ -65,6 +66,11 @@ class OrderedChoices {
   // Moves to the front the first domain that can host the leader without reducing the total below `count`.
   void PrioritizeLeader(int32_t count, int32_t leaders, int32_t unit, Metric metric);
   Choice& Raw(size_t i) { return items_[i]; }
+  // Ends the use of the list and returns its memory.
+  Choices Release() {
+    items_.clear();
+    return std::move(items_);
+  }
   // Returns the domains from position `i` on, to be sorted in another order.
   Choices Rest(size_t i) { return Choices(items_.begin() + static_cast<std::ptrdiff_t>(i), items_.end()); }
 
